@@ -1,24 +1,24 @@
 import { setFlagsFromString } from 'node:v8'
-import { ConfigError } from '../shared/env.ts'
-import { createLog } from '../shared/log.ts'
+import { ConfigError } from '../shared/process/env.ts'
+import { createLog } from '../shared/process/log.ts'
 import { readConfig } from './config.ts'
-import { sleep } from './platform/clock.ts'
-import { endStuck, start } from './start.ts'
+import { sleep } from './foundation/platform/time/clock.ts'
+import { shutDownStuck, start } from './start.ts'
 
 /** What a start leaves behind is collected, and the heap made smaller, in this time. */
-const START_MS = 60_000
+const START_DURATION_MS = 60_000
 
 try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
   const { stop, stuck } = await start(config, log)
   // later V8 would collect all garbage three times in each idle phase: a third of what an idle process takes
-  void sleep(START_MS).then(() => setFlagsFromString('--no-memory-reducer'))
+  void sleep(START_DURATION_MS).then(() => setFlagsFromString('--no-memory-reducer'))
   let isStopping = false
   stuck.then(loops => {
     if (isStopping) return
     isStopping = true
-    return endStuck(loops, stop, log).then(() => process.exit(1))
+    return shutDownStuck(loops, stop, log).then(() => process.exit(1))
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, async () => {

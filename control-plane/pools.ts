@@ -1,10 +1,13 @@
-import type { Metrics } from '../shared/metrics.ts'
-import type { Role } from './config.ts'
-import { noSuspicion, type Suspicion } from './platform/connection-watch.ts'
-import { createPostgres, type Db, type PoolOptions, useOf } from './platform/postgres.ts'
+import type { Metrics } from '../shared/process/metrics.ts'
+import type { ProcessRole } from './config.ts'
+import { createPostgres, type Db, getPoolUsage, type PoolOptions } from './foundation/platform/postgres/client.ts'
+import {
+  createStaleConnectionSignal,
+  type StaleConnectionSignal,
+} from './foundation/platform/postgres/dead-connections.ts'
 
 /** One for each role that the process runs; `leases` for the small questions that never wait for anybody's work. */
-type PoolName = Role | 'leases'
+type PoolName = ProcessRole | 'leases'
 
 type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<PoolOptions>
 
@@ -26,13 +29,13 @@ export const POOLS: Record<PoolName, Limits> = {
 
 export type Pools = {
   leases: Db
-  suspicion: Suspicion
-  of(role: Role): Db
+  suspicion: StaleConnectionSignal
+  forRole(role: ProcessRole): Db
   destroy(): Promise<void>
 }
 
-export function createPools(url: string, roles: Role[], metrics: Metrics): Pools {
-  const suspicion = noSuspicion()
+export function createPools(url: string, roles: ProcessRole[], metrics: Metrics): Pools {
+  const suspicion = createStaleConnectionSignal()
   const names: PoolName[] = ['leases', ...roles]
   const pools = new Map(names.map(name => [name, createPostgres(url, { ...POOLS[name], name, suspicion })]))
   measurePools(metrics, pools)
@@ -44,7 +47,7 @@ export function createPools(url: string, roles: Role[], metrics: Metrics): Pools
   return {
     leases: of('leases'),
     suspicion,
-    of,
+    forRole: of,
     async destroy() {
       await Promise.all([...pools.values()].map(pool => pool.destroy()))
     },
@@ -57,7 +60,7 @@ function measurePools(metrics: Metrics, pools: ReadonlyMap<PoolName, Db>): void 
   const waiting = metrics.gauge('picket_postgres_pool_waiting', 'Queries that wait for a connection', ['pool'])
   metrics.beforeRender(() => {
     for (const [pool, db] of pools) {
-      const use = useOf(db)
+      const use = getPoolUsage(db)
       size.set({ pool }, POOLS[pool].max)
       used.set({ pool, state: 'in_use' }, use.inUse)
       used.set({ pool, state: 'idle' }, use.idle)

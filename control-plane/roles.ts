@@ -1,45 +1,45 @@
 import { hostname } from 'node:os'
-import { startAccountMailWorker } from './accounts/mails/worker.ts'
-import { startDeletionWorker } from './accounts/organizations/worker.ts'
-import { startAccountsWorker } from './accounts/worker.ts'
-import { startDigestWorker } from './alerts/digest-worker.ts'
-import { startFanOutWorker } from './alerts/fan-out-worker.ts'
-import { startRelaySourceWorker } from './alerts/relay-source-worker.ts'
-import { startReminderWorker } from './alerts/reminder-worker.ts'
-import { startDailyWorker } from './analytics/daily-worker.ts'
-import { startRecorder } from './analytics/recorder.ts'
-import { startHourlyWorker } from './analytics/worker.ts'
-import { startCanaryWorker } from './canaries/worker.ts'
-import { startChatWorker } from './chat/worker.ts'
-import { startClockStepWorker } from './clock-steps/worker.ts'
-import type { Role } from './config.ts'
-import { startDataSourceWorker } from './data-sources/worker.ts'
-import { startAddressSealing } from './deliveries/seal-worker.ts'
-import { startDeliveryWorker } from './deliveries/worker.ts'
-import { storeCertificates } from './expiry/actions.ts'
-import { startExpiryWorker } from './expiry/worker.ts'
-import { startFleet } from './fleet/worker.ts'
-import { startHealthWorker } from './health/worker.ts'
-import { startKeptPingRecorder } from './heartbeats/recorder.ts'
-import { startListening, startOverdueWorker, startPingTokenWorker } from './heartbeats/worker.ts'
-import { startIncidentCountWorker } from './incidents/count-worker.ts'
-import { startFleetWatchWorker } from './incidents/fleet-watch-worker.ts'
-import { startMaintenanceWorker } from './maintenance/worker.ts'
-import { now } from './platform/clock.ts'
-import type { Loop } from './platform/loop.ts'
-import { startVerdict } from './results/worker.ts'
-import { startRetentionWorker } from './retention/worker.ts'
-import { chatTools } from './roles/tools.ts'
-import { startScreenshotRecorder } from './screenshots/recorder.ts'
-import { startScreenshotWorker } from './screenshots/worker.ts'
-import { startSilencesWorker } from './silences/worker.ts'
-import type { Handles } from './start.ts'
-import { startImageWorker } from './status-pages/image-worker.ts'
-import { startNoticeWorker, startSubscriberCleaning } from './status-pages/subscribers/worker.ts'
-import { startVendorWorker } from './vendors/worker.ts'
+import { startAccountsWorker } from './accounts/cleanup-worker.ts'
+import { startAccountMailWorker } from './accounts/email/outbox/worker.ts'
+import { startDeletionWorker } from './accounts/organizations/deletion/worker.ts'
+import { startAddressEncryption } from './alerting/deliveries/rendering/address-encryption-worker.ts'
+import { startDeliveryWorker } from './alerting/deliveries/worker.ts'
+import { startRelaySourceWorker } from './alerting/routing/alert-channels/relay-source-worker.ts'
+import { startDigestWorker } from './alerting/routing/digests/worker.ts'
+import { startFanOutWorker } from './alerting/routing/publishing/fan-out-worker.ts'
+import { startReminderWorker } from './alerting/routing/reminders/worker.ts'
+import type { ProcessRole } from './config.ts'
+import { now } from './foundation/platform/time/clock.ts'
+import type { Loop } from './foundation/platform/time/loop.ts'
+import { startHourlyWorker } from './insight/analytics/clickhouse-jobs/hourly-worker.ts'
+import { startPartitionMigrationWorker } from './insight/analytics/clickhouse-jobs/partition-migration-worker.ts'
+import { startRecorder } from './insight/analytics/recording/recorder.ts'
+import { startCanaryWorker } from './insight/canaries/worker.ts'
+import { startChatWorker } from './integrations/chat/worker.ts'
+import { startDataSourceWorker } from './integrations/data-sources/fetching/worker.ts'
+import { startVendorWorker } from './integrations/vendors/feed-reading/worker.ts'
+import { startFleet } from './monitoring/fleet/worker.ts'
+import { startScreenshotRecorder } from './monitoring/screenshots/intake/recorder.ts'
+import { startScreenshotPruneWorker } from './monitoring/screenshots/prune-worker.ts'
+import { startClockStepWorker } from './operations/clock-steps/worker.ts'
+import { startHealthWorker } from './operations/health/worker.ts'
+import { startRetentionWorker } from './operations/retention/worker.ts'
+import { startImageWorker } from './pages/admin/image-worker.ts'
+import { startNoticeWorker, startSubscriberCleanup } from './pages/subscribers/worker.ts'
+import { buildChatTools } from './roles/tools.ts'
+import type { ProcessContext } from './start.ts'
+import { storeCertificates } from './verdict/expiry/actions.ts'
+import { startExpiryWorker } from './verdict/expiry/worker.ts'
+import { startQueuedPingRecorder } from './verdict/heartbeats/intake/queued-ping-recorder.ts'
+import { startIntakeAliveWorker, startOverdueWorker, startPingTokenWorker } from './verdict/heartbeats/worker.ts'
+import { startIncidentCountWorker } from './verdict/incidents/count-worker.ts'
+import { startFleetCheckWorker } from './verdict/incidents/operator-incidents/fleet-check-worker.ts'
+import { startMaintenanceWorker } from './verdict/maintenance/worker.ts'
+import { startVerdictWorker } from './verdict/reader/worker.ts'
+import { startSuppressionWorker } from './verdict/suppression/worker.ts'
 
 /** Something that runs until it is stopped, and what it wants to hear of. */
-export type Part = {
+export type RoleComponent = {
   stop(): Promise<unknown>
   /** called on each NOTIFY of the channel and after each reconnect to PostgreSQL */
   onNotify?: Record<string, () => void>
@@ -47,16 +47,24 @@ export type Part = {
 }
 
 /** What each role runs beside the HTTP server; `api` also the routes above. */
-export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)[]> = {
-  api: [startListening, withPublicUrl(startKeptPingRecorder)],
+export const ROLE_STARTERS: Record<
+  ProcessRole,
+  ((handles: ProcessContext) => RoleComponent | Promise<RoleComponent>)[]
+> = {
+  api: [startIntakeAliveWorker, withPublicUrl(startQueuedPingRecorder)],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
-  record: [wokenBy('monitors', startRecorder), startHourlyWorker, startDailyWorker, startScreenshotRecorder],
+  record: [
+    wakeOnNotify('monitors', startRecorder),
+    startHourlyWorker,
+    startPartitionMigrationWorker,
+    startScreenshotRecorder,
+  ],
   deliver: [
-    wokenBy('fan_outs', startFanOutWorker),
-    wokenBy('digests', startDigestWorker),
+    wakeOnNotify('fan_outs', startFanOutWorker),
+    wakeOnNotify('digests', startDigestWorker),
     startDeliveries,
-    startAddressSealing,
+    startAddressEncryption,
     startRelaySourceWorker,
     startNotices,
     startAccountMails,
@@ -65,57 +73,62 @@ export const STARTERS: Record<Role, ((handles: Handles) => Part | Promise<Part>)
     startAccountsWorker,
     startClockStepWorker,
     startDeletionWorker,
-    startScreenshotWorker,
+    startScreenshotPruneWorker,
     handles => startExpiryWorker({ ...handles, ...handles.config }),
     withPublicUrl(startOverdueWorker),
     startPingTokenWorker,
     startReminderWorker,
-    withPublicUrl(startFleetWatchWorker),
+    withPublicUrl(startFleetCheckWorker),
     startIncidentCountWorker,
     startHealthWorker,
     startMaintenanceWorker,
-    wokenBy('silences', startSilencesWorker),
+    wakeOnNotify('silences', startSuppressionWorker),
     startCanaryWorker,
     startDataSources,
     startChat,
-    startSubscriberCleaning,
-    wokenBy('page_images', startImageWorker),
+    startSubscriberCleanup,
+    wakeOnNotify('page_images', startImageWorker),
     handles => startVendorWorker({ ...handles, ...handles.config }),
     handles => startRetentionWorker({ ...handles, ...handles.config }),
   ],
 }
 
 /** A loop that a NOTIFY wakes. */
-function wokenBy(channel: string, start: (handles: Handles) => Loop): (handles: Handles) => Part {
+function wakeOnNotify(
+  channel: string,
+  start: (handles: ProcessContext) => Loop,
+): (handles: ProcessContext) => RoleComponent {
   return handles => {
     const { stop, wake } = start(handles)
     return { stop, onNotify: { [channel]: wake } }
   }
 }
 
-function withPublicUrl(start: (tools: Handles & { publicUrl: string }) => Part): (handles: Handles) => Part {
+function withPublicUrl(
+  start: (tools: ProcessContext & { publicUrl: string }) => RoleComponent,
+): (handles: ProcessContext) => RoleComponent {
   return handles => start({ ...handles, publicUrl: handles.config.publicUrl })
 }
 
-function startDataSources(handles: Handles): Part {
+function startDataSources(handles: ProcessContext): RoleComponent {
   const worker = startDataSourceWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { data_sources: worker.wake } }
 }
 
 /** Without a mail server nobody is written to. */
-function startAccountMails({ mailer, ...handles }: Handles): Part {
+function startAccountMails({ mailer, ...handles }: ProcessContext): RoleComponent {
   if (mailer === null) return { stop: async () => {} }
   const worker = startAccountMailWorker({ ...handles, mailer, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { account_mails: worker.wake } }
 }
 
-function startDeliveries(handles: Handles): Part {
+function startDeliveries(handles: ProcessContext): RoleComponent {
   const { publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst } = handles.config
   const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
 }
 
-async function startFleetServer(handles: Handles): Promise<Part> {
+async function startFleetServer(handles: ProcessContext): Promise<RoleComponent> {
   const { databaseUrl, host, grpcPort, grpcTls, probeNatsUrl, grpcReflection: reflection } = handles.config
   const { grpcConnectionsPerAddress: connectionsPerAddress } = handles.config
   const processName = `${hostname()}-${process.pid}`
@@ -125,18 +138,18 @@ async function startFleetServer(handles: Handles): Promise<Part> {
   return { stop: fleet.stop, grpcPort: fleet.port }
 }
 
-function startChat(handles: Handles): Part {
-  const worker = startChatWorker({ ...handles, ...chatTools(handles) })
+function startChat(handles: ProcessContext): RoleComponent {
+  const worker = startChatWorker({ ...handles, ...buildChatTools(handles) })
   return { stop: worker.stop, onNotify: { chat: worker.wake } }
 }
 
-function startNotices(handles: Handles): Part {
+function startNotices(handles: ProcessContext): RoleComponent {
   const worker = startNoticeWorker({ ...handles, publicUrl: handles.config.publicUrl })
   return { stop: worker.stop, onNotify: { page_notices: worker.wake } }
 }
 
-async function startVerdicts(handles: Handles): Promise<Part> {
-  const verdict = await startVerdict({
+async function startVerdicts(handles: ProcessContext): Promise<RoleComponent> {
+  const verdict = await startVerdictWorker({
     ...handles,
     leases: handles.pools.leases,
     publicUrl: handles.config.publicUrl,

@@ -1,44 +1,44 @@
 import type { AddressInfo } from 'node:net'
 import { createEgress, createResolver, type Egress } from '../shared/egress/index.ts'
-import { ConfigError } from '../shared/env.ts'
-import type { Log } from '../shared/log.ts'
-import { createMetrics, type Metrics } from '../shared/metrics.ts'
-import { createAuthenticate } from './accounts/api-keys/actions.ts'
-import { REGISTRATION_MEANS } from './accounts/registration.ts'
-import type { Config, Role } from './config.ts'
-import { healthRoutes } from './health/routes.ts'
-import { migrateClickhouse } from './migrations/clickhouse/index.ts'
-import { migrate } from './migrations/postgres/index.ts'
-import { type Clickhouse, createClickhouse, isClickhouseAway } from './platform/clickhouse.ts'
-import { inTime, sleep } from './platform/clock.ts'
-import { type EngineClocks, startEngineClocks } from './platform/engine-clocks.ts'
-import { listen } from './platform/listen.ts'
-import { type Loop, startLoop } from './platform/loop.ts'
-import { isLoopback } from './platform/loopback.ts'
-import { createMailer, type Mailer } from './platform/mail.ts'
-import { connectNats, ensureStreams, type Nats } from './platform/nats.ts'
-import { natsWarning } from './platform/nats-version.ts'
-import { createNatsObjects, type ObjectStore } from './platform/objects.ts'
-import { type Db, query } from './platform/postgres.ts'
-import { startWatchdog, type Watchdog } from './platform/pulse.ts'
-import { createS3Objects } from './platform/s3.ts'
-import { createSecrets, type Secrets } from './platform/secrets.ts'
-import { createSigner, type Sign } from './platform/signer.ts'
+import { ConfigError } from '../shared/process/env.ts'
+import type { Log } from '../shared/process/log.ts'
+import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
+import { createAuthenticator } from './accounts/api-keys/actions.ts'
+import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
+import type { Config, ProcessRole } from './config.ts'
+import { migrateClickhouse } from './foundation/migrations/clickhouse/index.ts'
+import { migratePostgres } from './foundation/migrations/postgres/index.ts'
+import { type Clickhouse, createClickhouse, isClickhouseAway } from './foundation/platform/clickhouse.ts'
+import { createSecretCipher, type SecretCipher } from './foundation/platform/crypto/encryption.ts'
+import { createSigner, type Signer } from './foundation/platform/crypto/signer.ts'
+import { createMailer, type Mailer } from './foundation/platform/mail/mailer.ts'
+import { connectNats, ensureStreams, type Nats } from './foundation/platform/nats/client.ts'
+import { findNatsWarning } from './foundation/platform/nats/server-version.ts'
+import { isLoopback } from './foundation/platform/network/loopback.ts'
+import { createNatsObjectStore, type ObjectStore } from './foundation/platform/object-storage/nats-bucket.ts'
+import { createS3ObjectStore } from './foundation/platform/object-storage/s3-bucket.ts'
+import { type Db, query } from './foundation/platform/postgres/client.ts'
+import { listenForNotifications } from './foundation/platform/postgres/listener.ts'
+import { sleep, withTimeout } from './foundation/platform/time/clock.ts'
+import { type EngineClocks, startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
+import { type Loop, startLoop } from './foundation/platform/time/loop.ts'
+import { startWatchdog, type Watchdog } from './foundation/platform/time/watchdog.ts'
+import { createIsAcceptedHost } from './foundation/web/server/accepted-hosts.ts'
+import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
+import { createOperatorApp } from './foundation/web/server/operator-app.ts'
+import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
+import { healthRoutes } from './operations/health/routes.ts'
 import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
-import { ownHosts } from './roles/tools.ts'
-import { type Part, STARTERS } from './roles.ts'
-import { API_PREFIX, type App, createApp } from './web/app.ts'
-import { createIsAcceptedHost } from './web/hosts.ts'
-import { createOperatorApp } from './web/operator-app.ts'
-import { aliveRoutes, type Operations, operationsRoutes } from './web/routes.ts'
+import { listOwnHosts } from './roles/tools.ts'
+import { ROLE_STARTERS, type RoleComponent } from './roles.ts'
 
 /** Built once; each room takes the few of them that it uses. */
-export type Handles = {
+export type ProcessContext = {
   config: Config
   log: Log
   metrics: Metrics
-  secrets: Secrets
+  secrets: SecretCipher
   egress: Egress
   /** for webhooks of status pages' visitors */
   visitorEgress: Egress
@@ -53,7 +53,7 @@ export type Handles = {
   /** screenshots */
   objects: ObjectStore
   /** links to screenshots */
-  sign: Sign
+  sign: Signer
 }
 
 export type ControlPlane = {
@@ -67,12 +67,12 @@ export type ControlPlane = {
 
 export type StartOptions = {
   /** a shorter limit for the rounds of critical loops */
-  longestRoundMs?: number
+  maxRoundMs?: number
 }
 
 const STOP_TIMEOUT_MS = 10_000
 /** A process that is stuck has so long to give back what it can. */
-const LAST_WORDS_MS = 3_000
+const STUCK_STOP_TIMEOUT_MS = 3_000
 
 /**
  * The control plane from bottom to top: schema, engines, roles, HTTP. Throws a ConfigError with one sentence when
@@ -85,15 +85,16 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const handles = await connectEngines(config, log, releases)
     const watched = watchLoops(handles.metrics, options)
     releases.push(async () => watched.watchdog.stop())
-    const parts: Part[] = []
+    const parts: RoleComponent[] = []
     // all at once: one that is stuck keeps no other one from giving back what it has
     releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
     for (const role of config.roles) {
-      for (const startPart of STARTERS[role]) parts.push(await startPart({ ...handles, db: handles.pools.of(role) }))
+      for (const startPart of ROLE_STARTERS[role])
+        parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
     }
     const { suspicion } = handles.pools
     const onNotify = (channel: string) => notify(parts, channel)
-    const listener = listen(config.databaseUrl, channelsOf(parts), onNotify, log, { suspicion })
+    const listener = listenForNotifications(config.databaseUrl, listChannels(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
     const app = await createHttp(handles, watched.watchdog)
@@ -113,23 +114,24 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
   }
 }
 
-function watchLoops(metrics: Metrics, { longestRoundMs }: StartOptions) {
+function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
   let report: (loops: string[]) => void = () => {}
   const stuck = new Promise<string[]>(resolve => {
     report = resolve
   })
-  return { stuck, watchdog: startWatchdog(metrics, loops => report(loops), longestRoundMs) }
+  return { stuck, watchdog: startWatchdog(metrics, loops => report(loops), maxRoundMs) }
 }
 
 /** The end of a process that is of no use any more: whatever runs it starts it again. */
-export async function endStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
+export async function shutDownStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
   log.fatal({ event: 'stuck', loops }, 'a loop that the watching depends on does not get on: this process ends itself')
-  await inTime(stop(), LAST_WORDS_MS)
+  await withTimeout(stop(), STUCK_STOP_TIMEOUT_MS)
 }
 
-const stopPart = (part: Part, log: Log) => part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
+const stopPart = (part: RoleComponent, log: Log) =>
+  part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
 
-async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<Handles> {
+async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
   const egress = createEgress({ allow: egressAllow, deny, ...resolving })
@@ -137,16 +139,18 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
-  await reach('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migrate(config.databaseUrl))
+  await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
   const pools = createPools(config.databaseUrl, config.roles, metrics)
   releases.push(() => pools.destroy())
 
   const { natsUrl, natsOperator } = config
-  const nats = await reach('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
+  const nats = await connectOrFail('NATS', 'NATS_URL', natsUrl, () =>
+    connectNats(natsUrl, 'control-plane', natsOperator),
+  )
   releases.push(() => nats.close())
-  const warning = natsWarning(nats.connection.info?.version ?? '')
+  const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
-  await reach('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
+  await connectOrFail('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push(() => clocks.stop())
 
@@ -156,15 +160,15 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   releases.push(async () => migrating?.stop())
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
-  const secrets = createSecrets(config.secretKey, config.olderSecretKey)
-  const db = pools.of(config.roles[0]!)
+  const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
+  const db = pools.forRole(config.roles[0]!)
   const guards = { egress, visitorEgress }
   return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
-  if (screenshotStore.kind === 'nats') return createNatsObjects(nats, 'SCREENSHOTS')
-  return createS3Objects({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
+  if (screenshotStore.kind === 'nats') return createNatsObjectStore(nats, 'SCREENSHOTS')
+  return createS3ObjectStore({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
 }
 
 /** While ClickHouse is away verdicts and alerts go on, also over a restart: its schema then follows in the background. */
@@ -174,7 +178,8 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
     await work()
     return null
   } catch (error) {
-    if (!isClickhouseAway(error)) throw unreachable('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, error)
+    if (!isClickhouseAway(error))
+      throw buildUnreachableError('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, error)
     tools.log.warn({ err: error }, 'ClickHouse is away: there is no history until it is back')
     let isDone = false
     return startLoop('migrate-history', 2_000, tools, async () => {
@@ -184,31 +189,31 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
   }
 }
 
-const hostsOf = (config: Config, listensAt: string) =>
-  createIsAcceptedHost([...ownHosts(config), ...config.allowedHosts], listensAt)
+const createHostCheck = (config: Config, listensAt: string) =>
+  createIsAcceptedHost([...listOwnHosts(config), ...config.allowedHosts], listensAt)
 
 /** What the operator, his Prometheus and his proxy ask: on a port that is not published (decisions 214). */
-function createOperatorHttp(handles: Handles, watchdog: Watchdog): App {
+function createOperatorHttp(handles: ProcessContext, watchdog: Watchdog): App {
   const { config, metrics, clocks } = handles
   // off loopback no browser on this machine is at stake, and Prometheus and proxies ask by names of every kind
-  const isAcceptedHost = isLoopback(config.operatorHost) ? hostsOf(config, config.operatorHost) : () => true
+  const isAcceptedHost = isLoopback(config.operatorHost) ? createHostCheck(config, config.operatorHost) : () => true
   const app = createOperatorApp({ ...config, ...handles, isAcceptedHost })
-  aliveRoutes(app, watchdog)
-  operationsRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...dependenciesOf(handles) })
+  livenessRoutes(app, watchdog)
+  processRoutes(app, { metrics, clocks, stuck: watchdog.stuck, ...listDependencies(handles) })
   healthRoutes(app, handles)
   if (config.roles.includes('api')) operatorRoutes(app, handles)
   return app
 }
 
-async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
+async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<App> {
   const { config, db } = handles
-  const isAcceptedHost = hostsOf(config, config.host)
-  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticate(db) })
-  aliveRoutes(app, watchdog)
+  const isAcceptedHost = createHostCheck(config, config.host)
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticator(db) })
+  livenessRoutes(app, watchdog)
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
   if (config.roles.includes('api')) {
     const { registration } = config
-    handles.log.info({ event: 'registration', registration }, REGISTRATION_MEANS[registration])
+    handles.log.info({ event: 'registration', registration }, REGISTRATION_MODE_MESSAGES[registration])
     app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
     app.register(async scope => publicRoutes(scope as App, handles))
   }
@@ -216,9 +221,14 @@ async function createHttp(handles: Handles, watchdog: Watchdog): Promise<App> {
 }
 
 /** These do nothing of use without NATS, or send requests of people to it; the others hardly ask it anything. */
-const ROLES_ON_NATS: readonly Role[] = ['api', 'fleet', 'verdict', 'record']
+const ROLES_ON_NATS: readonly ProcessRole[] = ['api', 'fleet', 'verdict', 'record']
 
-function dependenciesOf({ config, pools, nats, clickhouse }: Handles): Pick<Operations, 'required' | 'optional'> {
+function listDependencies({
+  config,
+  pools,
+  nats,
+  clickhouse,
+}: ProcessContext): Pick<ProcessStatus, 'required' | 'optional'> {
   const askPostgres = () => query(pools.leases, 'SELECT 1')
   const askNats = () => nats.connection.rtt()
   const askClickhouse = () =>
@@ -247,20 +257,20 @@ async function openPort(app: App, host: string, port: number, prefix = ''): Prom
   }
 }
 
-const channelsOf = (parts: Part[]) => [...new Set(parts.flatMap(part => Object.keys(part.onNotify ?? {})))]
+const listChannels = (parts: RoleComponent[]) => [...new Set(parts.flatMap(part => Object.keys(part.onNotify ?? {})))]
 
-function notify(parts: Part[], channel: string): void {
+function notify(parts: RoleComponent[], channel: string): void {
   for (const part of parts) part.onNotify?.[channel]?.()
 }
 
-async function reach<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
+async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
   return work().catch(error => {
-    throw unreachable(engine, variable, url, error)
+    throw buildUnreachableError(engine, variable, url, error)
   })
 }
 
 /** One sentence, without what the URL holds in secrets. */
-function unreachable(engine: string, variable: string, url: string, error: unknown): ConfigError {
+function buildUnreachableError(engine: string, variable: string, url: string, error: unknown): ConfigError {
   const place = URL.canParse(url) ? new URL(url).host : 'the given address'
   const { code, message } = error as { code?: string; message: string }
   return new ConfigError(`${engine} at ${place} (${variable}) cannot be used: ${message || code}`)

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 
-export type Cancel = () => void
+export type CancelTimer = () => void
 
 /** The program's one clock, which only goes forward, its timers and its one source of randomness. Times in ms. */
 export const machine = {
@@ -12,13 +12,13 @@ export const machine = {
   uuid: () => randomUUID(),
   /** 32 bytes as text */
   secret: () => randomBytes(32).toString('base64url'),
-  after(ms: number, work: () => void): Cancel {
+  after(ms: number, work: () => void): CancelTimer {
     const timer = setTimeout(work, ms)
     return () => clearTimeout(timer)
   },
   /** in the next turn of the event loop */
   soon: (work: () => void) => void setImmediate(work),
-  every(ms: number, work: () => void): Cancel {
+  every(ms: number, work: () => void): CancelTimer {
     const timer = setInterval(work, ms)
     return () => clearInterval(timer)
   },

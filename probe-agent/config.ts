@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ConfigError, type Env, file, integer, list, oneOf, optionalText, text } from '../shared/env.ts'
-import type { FleetTls } from './fleet-client.ts'
+import {
+  ConfigError,
+  type Env,
+  readFileVariable,
+  readInteger,
+  readList,
+  readOneOf,
+  readOptionalText,
+  readText,
+} from '../shared/process/env.ts'
+import type { FleetTls } from './fleet/fleet-client.ts'
 
 export type HostAndPort = { host: string; port: number }
 
@@ -28,9 +37,9 @@ export type ProbeConfig = {
   /** for the browser and all its processes */
   screenshotMemoryMb: number
   /** from the start of the browser to the picture */
-  screenshotWithinMs: number
+  screenshotTimeoutMs: number
   /** how often a page is compared with its baseline */
-  compareEveryMs: number
+  compareIntervalMs: number
   spoolMaxBytes: number
   replayPerSecond: number
   lateAfterMs: number
@@ -47,27 +56,27 @@ export function readConfig(env: Env): ProbeConfig {
     fleetUrl: address(env, 'FLEET_URL'),
     fleetTls: fleetTls(env),
     token: probeToken(env),
-    name: text(env, 'PROBE_NAME', hostname()),
+    name: readText(env, 'PROBE_NAME', hostname()),
     version: readVersion(),
-    dataDir: text(env, 'DATA_DIR', '.data/probe'),
-    egressAllow: list(env, 'EGRESS_ALLOW'),
-    egressDeny: list(env, 'EGRESS_DENY'),
+    dataDir: readText(env, 'DATA_DIR', '.data/probe'),
+    egressAllow: readList(env, 'EGRESS_ALLOW'),
+    egressDeny: readList(env, 'EGRESS_DENY'),
     selfTestTargets: selfTestTargets(env),
-    maxConcurrentChecks: integer(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
-    chromiumPath: optionalText(env, 'CHROMIUM_PATH'),
-    screenshotNoSandbox: oneOf(env, 'SCREENSHOT_NO_SANDBOX', ['0', '1'], '0') === '1',
-    screenshotMemoryMb: integer(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
-    screenshotWithinMs: integer(env, 'SCREENSHOT_TIMEOUT_SECONDS', 15, 5, 120) * 1000,
-    compareEveryMs: integer(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,
-    spoolMaxBytes: integer(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
-    replayPerSecond: integer(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
-    lateAfterMs: integer(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),
+    maxConcurrentChecks: readInteger(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
+    chromiumPath: readOptionalText(env, 'CHROMIUM_PATH'),
+    screenshotNoSandbox: readOneOf(env, 'SCREENSHOT_NO_SANDBOX', ['0', '1'], '0') === '1',
+    screenshotMemoryMb: readInteger(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
+    screenshotTimeoutMs: readInteger(env, 'SCREENSHOT_TIMEOUT_SECONDS', 15, 5, 120) * 1000,
+    compareIntervalMs: readInteger(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,
+    spoolMaxBytes: readInteger(env, 'SPOOL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+    replayPerSecond: readInteger(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
+    lateAfterMs: readInteger(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),
     metricsAddress: metricsAddress(env),
-    logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logLevel: readOneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   }
 }
 
-/** In the single executable only (deploy/probe), which has no files beside it. */
+/** In the single executable only (tools/probe-executable), which has no files beside it. */
 declare const PROBE_VERSION: string | undefined
 
 export function readVersion(): string {
@@ -77,7 +86,7 @@ export function readVersion(): string {
 }
 
 function address(env: Env, name: string): string {
-  const value = text(env, name)
+  const value = readText(env, name)
   hostAndPort(name, value)
   return value
 }
@@ -92,29 +101,29 @@ function hostAndPort(name: string, value: string): HostAndPort {
 
 /** Without a word of the operator's, the control plane is what a probe with a connection reaches. */
 function selfTestTargets(env: Env): HostAndPort[] {
-  const given = list(env, 'SELF_TEST_TARGETS')
-  if (given.length === 0) return [hostAndPort('FLEET_URL', text(env, 'FLEET_URL'))]
+  const given = readList(env, 'SELF_TEST_TARGETS')
+  if (given.length === 0) return [hostAndPort('FLEET_URL', readText(env, 'FLEET_URL'))]
   return given.map(value => hostAndPort('SELF_TEST_TARGETS', value))
 }
 
 function metricsAddress(env: Env): HostAndPort | null {
-  const value = optionalText(env, 'METRICS_ADDRESS')
+  const value = readOptionalText(env, 'METRICS_ADDRESS')
   return value === null ? null : hostAndPort('METRICS_ADDRESS', value)
 }
 
 /** A certificate of any kind means TLS. */
 function fleetTls(env: Env): FleetTls | null {
   const [ca = null, cert = null, key = null] = ['FLEET_TLS_CA', 'FLEET_TLS_CERT', 'FLEET_TLS_KEY'].map(name =>
-    file(env, name),
+    readFileVariable(env, name),
   )
-  const isOn = oneOf(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
+  const isOn = readOneOf(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
   if ((cert === null) !== (key === null))
     throw new ConfigError('FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together')
   return isOn ? { ca, cert, key } : null
 }
 
 function probeToken(env: Env): string | null {
-  const value = optionalText(env, 'PROBE_TOKEN')
+  const value = readOptionalText(env, 'PROBE_TOKEN')
   if (value !== null && !/^prb_\S+$/.test(value))
     throw new ConfigError('PROBE_TOKEN has to be an enrolment token; it begins with prb_')
   return value

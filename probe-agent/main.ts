@@ -1,5 +1,5 @@
-import { ConfigError } from '../shared/env.ts'
-import { createLog } from '../shared/log.ts'
+import { ConfigError } from '../shared/process/env.ts'
+import { createLog } from '../shared/process/log.ts'
 import { readConfig, readVersion } from './config.ts'
 import { startProbe } from './start.ts'
 

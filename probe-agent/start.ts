@@ -1,71 +1,72 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
-import { CHECK_TYPES, type CheckSpec } from '../shared/check.ts'
+import { CHECK_TYPES, type CheckSpec } from '../shared/checks/check.ts'
 import { type Cancellation, createEgress } from '../shared/egress/index.ts'
 import { nowUs } from '../shared/egress/monotonic.ts'
-import { ConfigError } from '../shared/env.ts'
-import type { Log } from '../shared/log.ts'
-import { createRemoteClock } from '../shared/remote-clock.ts'
+import { ConfigError } from '../shared/process/env.ts'
+import type { Log } from '../shared/process/log.ts'
+import { createRemoteClock } from '../shared/process/remote-clock.ts'
 import { machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
-import { openCredential } from './credential.ts'
-import { createDoubt } from './doubt.ts'
-import { connectFleet } from './fleet-client.ts'
-import { createHealth } from './health.ts'
-import { announceIcmp } from './icmp-way.ts'
-import { hasIpv6 } from './ipv6-way.ts'
-import { serveOperations } from './operations.ts'
-import { openPost, type Post } from './post.ts'
-import { type Ran, runCheck } from './run.ts'
-import { findBrowser } from './screenshots/find-browser.ts'
-import { sweepHomes } from './screenshots/homes.ts'
-import { openSandbox } from './screenshots/sandbox.ts'
-import { createShutter } from './screenshots/shutter.ts'
-import { createSelfTest } from './self-test.ts'
-import { createTally } from './tally.ts'
-import { startWork, type Work } from './work.ts'
+import { createDoubtDetector } from './execution/own-faults/doubt.ts'
+import { createSelfTest } from './execution/own-faults/self-test.ts'
+import { type CheckExecution, runCheck } from './execution/run-check.ts'
+import { openCredential } from './fleet/credential.ts'
+import { connectFleet } from './fleet/fleet-client.ts'
+import { detectIcmpSupport } from './fleet/icmp-support.ts'
+import { hasIpv6 } from './fleet/ipv6-way.ts'
+import { createCheckCounters } from './health/check-counters.ts'
+import { createProbeHealth } from './health/health.ts'
+import { serveOperations } from './health/operations.ts'
+import { openResultTransport, type ResultTransport } from './results/result-transport.ts'
+import { type ProbeWork, startProbeWork } from './schedule/work.ts'
+import { createScreenshotCapture } from './screenshots/capture.ts'
+import { removeStaleProfiles } from './screenshots/chromium/browser-profile.ts'
+import { findBrowser } from './screenshots/chromium/find-browser.ts'
+import { openSandbox } from './screenshots/chromium/sandbox.ts'
 
-export type Probe = {
+export type RunningProbe = {
   /** Hands its work over, lets running checks end (65 s at most), and sends or spools what they saw. */
   stop: () => Promise<void>
 }
 
-const SELF_TEST_EVERY_MS = 5000
+const SELF_TEST_INTERVAL_MS = 5000
 /** The control plane takes a leaving probe's work away within a second; without it nobody does. */
-const HAND_OVER_WITHIN_MS = 3000
+const HAND_OVER_TIMEOUT_MS = 3000
 /** The longest timeout a check may have, and time for its assertions. */
-const DRAIN_WITHIN_MS = 65_000
+const DRAIN_TIMEOUT_MS = 65_000
 
 /**
  * control plane ──assignments──> work: watches -> loop -> run ──result──> post: publish | spool -> JetStream
  *
  * @param onMoved the control plane gave this probe another region: it has to be started anew
  */
-export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): Probe {
+export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): RunningProbe {
   makeDataDir(config.dataDir)
   const credential = openCredential(config.dataDir, config.token, machine.secret)
   const egress = createEgress({ allow: config.egressAllow, deny: config.egressDeny })
-  const canPing = announceIcmp(egress.icmp, log)
+  const canPing = detectIcmpSupport(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
-  const doubt = createDoubt((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts))
+  const doubt = createDoubtDetector((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts))
   const isDoubting = () => doubt.isDoubting(nowUs())
-  const stopTesting = machine.every(SELF_TEST_EVERY_MS, () => {
-    void selfTest.probe(AbortSignal.timeout(SELF_TEST_EVERY_MS))
+  const stopTesting = machine.every(SELF_TEST_INTERVAL_MS, () => {
+    void selfTest.run(AbortSignal.timeout(SELF_TEST_INTERVAL_MS))
   })
   const clock = createRemoteClock(machine.monotonicMs)
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
-  if (browser) sweepHomes().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
-  const { egressAllow, egressDeny, screenshotMemoryMb: memoryMb, screenshotWithinMs: withinMs } = config
+  if (browser)
+    removeStaleProfiles().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
+  const { egressAllow, egressDeny, screenshotMemoryMb: memoryMb, screenshotTimeoutMs: withinMs } = config
   const { screenshotNoSandbox: mayLackSandbox } = config
   const sandbox = browser && openSandbox(mayLackSandbox, log)
   const canPhotograph = mayLackSandbox || sandbox?.works() !== false
   const settings = { egressAllow, egressDeny, mayLackSandbox, memoryMb, withinMs, onSandbox: sandbox?.learn }
-  const shutter = browser && canPhotograph ? createShutter({ browser, ...settings }) : null
-  let post: Post | null = null
-  let work: Work | null = null
+  const shutter = browser && canPhotograph ? createScreenshotCapture({ browser, ...settings }) : null
+  let post: ResultTransport | null = null
+  let work: ProbeWork | null = null
   let isDraining = false
-  const tally = createTally()
+  const tally = createCheckCounters()
 
   if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
     log.warn('the control plane is spoken to in plain text, with the secrets of monitors on the way: set FLEET_TLS=on')
@@ -81,15 +82,15 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     load: () => health.heartbeat(),
     onWelcome: welcome,
     onMessage: body => {
-      if (body.$case === 'natsCredentials') post?.renew(body.value.credentials)
+      if (body.$case === 'natsCredentials') post?.renewCredentials(body.value.credentials)
       else work?.receive(body)
     },
     onClock: movedMs => work?.clockLearned(movedMs),
   })
-  const health = createHealth({
+  const health = createProbeHealth({
     post: () => post,
     work: () => work,
-    checks: tally.rows,
+    checks: tally.list,
     isFleetLinked: fleet.isLinked,
     isDraining: () => isDraining,
     isOnline: selfTest.isOnline,
@@ -110,7 +111,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       ...(shutter ? ['screenshot', 'screenshot_permit'] : []),
       ...(hasIpv6() ? ['ipv6'] : []),
     ]
-    return { instanceId, name, version, ...(work?.has() ?? { lastRevision: 0 }), capabilities }
+    return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
   }
 
   function welcome(message: Welcome): void {
@@ -119,8 +120,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       onMoved()
       return
     }
-    post ??= openPost(config, message, monitorId => work?.becameLate(monitorId), log)
-    work ??= startWork({
+    post ??= openResultTransport(config, message, monitorId => work?.markLate(monitorId), log)
+    work ??= startProbeWork({
       welcome: message,
       post,
       clock,
@@ -129,14 +130,14 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
       sendSilent: value => fleet.send({ $case: 'silent', value }),
       shutter,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
-      compareEveryMs: config.compareEveryMs,
+      compareEveryMs: config.compareIntervalMs,
       maxConcurrentChecks: config.maxConcurrentChecks,
       log,
     })
     work.welcome(message)
   }
 
-  async function check(spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean): Promise<Ran> {
+  async function check(spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean): Promise<CheckExecution> {
     const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
     if (!cancellation?.isCancelled) tally.count(spec.type, ran.outcome)
     return ran
@@ -144,9 +145,9 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   /** Slots go on until others have them, so that none is missed. */
   async function handOver(): Promise<void> {
-    work?.leave()
+    work?.stopOnDemandChecks()
     fleet.send({ $case: 'draining', value: {} })
-    const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
+    const untilMs = machine.monotonicMs() + HAND_OVER_TIMEOUT_MS
     while (fleet.isOpen() && work && work.monitors() > 0 && machine.monotonicMs() < untilMs) await machine.pause(20)
   }
 
@@ -154,7 +155,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     log.info({ event: 'draining' }, 'stopping: the work is handed over, running checks end')
     isDraining = true
     await handOver()
-    await Promise.race([work?.drain(), machine.pause(DRAIN_WITHIN_MS)])
+    await Promise.race([work?.drain(), machine.pause(DRAIN_TIMEOUT_MS)])
     await post?.close()
     await fleet.close()
     stopTesting()

@@ -1,10 +1,10 @@
-import { dnsTypesIn } from '../../shared/assertions/dns-record.ts'
-import type { Check, CheckSpec } from '../../shared/check.ts'
-import type { DnsType } from '../../shared/dns-types.ts'
-import type { DnsTarget } from '../../shared/dns-uri.ts'
-import { askDns, type DnsReply, type DnsSeen } from '../../shared/egress/index.ts'
-import { type CheckError, type DnsAnswer, type DnsRecord, FailureSource } from '../../shared/result.ts'
-import { parseDnsTarget } from '../../shared/target.ts'
+import { listDnsTypes } from '../../shared/assertions/dns-record.ts'
+import type { CheckFunction, CheckSpec } from '../../shared/checks/check.ts'
+import type { DnsType } from '../../shared/checks/dns-types.ts'
+import type { DnsTarget } from '../../shared/checks/dns-uri.ts'
+import { type CheckError, type DnsAnswer, type DnsRecord, FailureSource } from '../../shared/checks/result.ts'
+import { parseDnsTarget } from '../../shared/checks/target.ts'
+import { type DnsQueryResult, type DnsReply, queryDns } from '../../shared/egress/index.ts'
 
 type Plan = Pick<DnsTarget, 'name' | 'server'> & {
   types: readonly DnsType[]
@@ -17,21 +17,21 @@ type Plan = Pick<DnsTarget, 'name' | 'server'> & {
 const plans = new WeakMap<CheckSpec, Plan>()
 
 /** Asks for the name's records and is content with an answer that has some, or that its assertions hold for. */
-export const checkDns: Check = async (spec, signal, egress) => {
-  const plan = planOf(spec)
-  const seen = await askDns(plan, signal, egress)
+export const checkDns: CheckFunction = async (spec, signal, egress) => {
+  const plan = buildPlan(spec)
+  const seen = await queryDns(plan, signal, egress)
   const { timings, totalUs, resolvedIp } = seen
-  const dns = answerOf(seen)
+  const dns = toDnsAnswer(seen)
   const error = seen.error ?? errorIn(plan, seen.replies, dns)
   return { error, timings, totalUs, resolvedIp, statusCode: null, headers: null, body: null, certificate: null, dns }
 }
 
-function planOf(spec: CheckSpec): Plan {
+function buildPlan(spec: CheckSpec): Plan {
   const known = plans.get(spec)
   if (known) return known
   const target = parseDnsTarget(spec.url)
   if ('error' in target) throw new Error(target.error)
-  const named = new Set([...(target.type ? [target.type] : []), ...dnsTypesIn(spec.assertions)])
+  const named = new Set([...(target.type ? [target.type] : []), ...listDnsTypes(spec.assertions)])
   const plan: Plan = {
     name: target.name,
     server: target.server,
@@ -44,7 +44,7 @@ function planOf(spec: CheckSpec): Plan {
 }
 
 /** All answers as one: the first rcode that is not NOERROR, and every record once. */
-function answerOf({ replies, server }: DnsSeen): DnsAnswer | null {
+function toDnsAnswer({ replies, server }: DnsQueryResult): DnsAnswer | null {
   if (replies.length === 0) return null
   const rcode = replies.find(reply => reply.rcode !== 'NOERROR')?.rcode ?? 'NOERROR'
   const records = new Map<string, DnsRecord>()

@@ -1,45 +1,45 @@
 import { STATUS_CODES } from 'node:http'
 import { needsBody } from '../../shared/assertions/evaluate.ts'
-import { BODY_LIMIT_BYTES, type Check, type CheckSpec } from '../../shared/check.ts'
+import { type CheckFunction, type CheckSpec, MAX_BODY_BYTES } from '../../shared/checks/check.ts'
+import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
 import {
+  type DeadlineSignal,
   type Egress,
-  type HttpAnswer,
-  type Prepared,
+  type HttpResponse,
+  type PreparedRequest,
   prepareRequest,
-  type Signal,
-  send,
+  sendPrepared,
 } from '../../shared/egress/index.ts'
-import { type CheckError, FailureSource } from '../../shared/result.ts'
-import { authHeader } from './auth.ts'
+import { buildAuthHeader } from './auth.ts'
 
 /** What stays the same from one check of a monitor to the next. */
-type Plan = { prepared: Prepared; keepBody: boolean; hasStatusAssertion: boolean }
+type Plan = { prepared: PreparedRequest; keepBody: boolean; hasStatusAssertion: boolean }
 
 /** A changed monitor comes as a new spec, so a plan is as old as its spec. */
 const plans = new WeakMap<CheckSpec, Plan>()
 
 /** Asks for the URL and is content with 200 to 399, unless assertions on the status say otherwise (decisions 3.4). */
-export const checkHttp: Check = (spec, signal, egress) => fetchAnswer(spec, signal, egress, false)
+export const checkHttp: CheckFunction = (spec, signal, egress) => fetchObservation(spec, signal, egress, false)
 
 /** The check of `http`, also the first half of `keyword`, which always wants the body. */
-export async function fetchAnswer(
+export async function fetchObservation(
   spec: CheckSpec,
-  signal: Signal,
+  signal: DeadlineSignal,
   egress: Egress,
   wantsBody: boolean,
-): Promise<HttpAnswer> {
-  const plan = planOf(spec)
+): Promise<HttpResponse> {
+  const plan = buildPlan(spec)
   const keepBody = wantsBody || plan.keepBody
-  const options = { signal, maxBodyBytes: BODY_LIMIT_BYTES, followRedirects: true, keepBody }
-  const answer = await send(plan.prepared, options, egress)
+  const options = { signal, maxBodyBytes: MAX_BODY_BYTES, followRedirects: true, keepBody }
+  const answer = await sendPrepared(plan.prepared, options, egress)
   if (answer.error === null && !plan.hasStatusAssertion) answer.error = statusError(answer.statusCode ?? 0)
   return answer
 }
 
-function planOf(spec: CheckSpec): Plan {
+function buildPlan(spec: CheckSpec): Plan {
   const known = plans.get(spec)
   if (known) return known
-  const auth = authHeader(spec.auth)
+  const auth = buildAuthHeader(spec.auth)
   const plan = {
     prepared: prepareRequest({
       url: spec.url,

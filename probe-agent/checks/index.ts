@@ -1,4 +1,4 @@
-import type { Check, CheckType } from '../../shared/check.ts'
+import type { CheckFunction, CheckType } from '../../shared/checks/check.ts'
 import { checkDns } from './dns.ts'
 import { checkHttp } from './http.ts'
 import { checkKeyword } from './keyword.ts'
@@ -6,7 +6,7 @@ import { checkPing } from './ping.ts'
 import { checkTcp } from './tcp.ts'
 
 /** Every type of check that this probe runs. A new one is a file beside this and a line here. */
-export const CHECKS: Record<CheckType, Check> = {
+export const CHECKS: Record<CheckType, CheckFunction> = {
   http: checkHttp,
   keyword: checkKeyword,
   tcp: checkTcp,

@@ -1,13 +1,13 @@
-import type { Check } from '../../shared/check.ts'
+import type { CheckFunction } from '../../shared/checks/check.ts'
 import { wallMs } from '../../shared/egress/monotonic.ts'
-import { keywordError } from '../keyword-error.ts'
-import { fetchAnswer } from './http.ts'
+import { fetchObservation } from './http.ts'
+import { findKeywordError } from './keyword-error.ts'
 
 /** The check of `http`, and then the keyword in the first MiB of the body. */
-export const checkKeyword: Check = async (spec, signal, egress) => {
+export const checkKeyword: CheckFunction = async (spec, signal, egress) => {
   // The control plane does not hand out a monitor that lacks its keyword.
   if (spec.keyword === undefined) throw new Error('a keyword monitor without a keyword')
-  const answer = await fetchAnswer(spec, signal, egress, true)
-  answer.error ??= await keywordError(spec, answer, wallMs())
+  const answer = await fetchObservation(spec, signal, egress, true)
+  answer.error ??= await findKeywordError(spec, answer, wallMs())
   return answer
 }

@@ -1,6 +1,6 @@
-import type { Check, CheckSpec } from '../../shared/check.ts'
+import type { CheckFunction, CheckSpec } from '../../shared/checks/check.ts'
+import { parseTarget } from '../../shared/checks/target.ts'
 import { pingHost } from '../../shared/egress/index.ts'
-import { parseTarget } from '../../shared/target.ts'
 
 const ECHOES = 3
 const GAP_MS = 200
@@ -8,13 +8,13 @@ const GAP_MS = 200
 const hosts = new WeakMap<CheckSpec, string>()
 
 /** Sends three ICMP echoes; one answer is enough. How many were lost stands in the result. */
-export const checkPing: Check = async (spec, signal, egress) => {
-  const options = { host: hostOf(spec), count: ECHOES, gapMs: GAP_MS }
+export const checkPing: CheckFunction = async (spec, signal, egress) => {
+  const options = { host: getHost(spec), count: ECHOES, gapMs: GAP_MS }
   const { error, timings, totalUs, resolvedIp, ping } = await pingHost(options, signal, egress)
   return { error, timings, totalUs, resolvedIp, ping, statusCode: null, headers: null, body: null, certificate: null }
 }
 
-function hostOf(spec: CheckSpec): string {
+function getHost(spec: CheckSpec): string {
   const known = hosts.get(spec)
   if (known) return known
   const target = parseTarget('ping', spec.url)

@@ -1,15 +1,15 @@
+import { startEgressProxy } from '../../shared/egress/http/proxy.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { startEgressProxy } from '../../shared/egress/proxy.ts'
 import { machine } from '../clock.ts'
-import { memoryMb, processesBelow } from './below.ts'
-import { NoSandboxError, openBrowser } from './browser.ts'
-import type { PictureHead, PictureOrder } from './order.ts'
+import type { CaptureHeader, CaptureRequest } from './capture-request.ts'
+import { launchBrowser, NoSandboxError } from './chromium/launch.ts'
 import { takePicture } from './picture.ts'
+import { listDescendants, sumMemoryMb } from './process-tree.ts'
 
 /** Of one page with all that it loads. */
-const PAGE_AT_MOST_BYTES = 30 * 1024 * 1024
-const CONNECT_WITHIN_MS = 5_000
-const LOOK_AT_MEMORY_EVERY_MS = 250
+const MAX_PAGE_BYTES = 30 * 1024 * 1024
+const CONNECT_TIMEOUT_MS = 5_000
+const MEMORY_CHECK_INTERVAL_MS = 250
 /** Of this program itself, which a page can flood with what it tells the browser's console. */
 const OWN_MEMORY_MB = 400
 
@@ -19,19 +19,20 @@ const OWN_MEMORY_MB = 400
  * probe goes on. The browser dies with it.
  */
 async function main(): Promise<void> {
-  const order = JSON.parse(await readInput()) as PictureOrder
+  const order = JSON.parse(await readInput()) as CaptureRequest
   const startedMs = machine.monotonicMs()
   const leftMs = () => order.withinMs - (machine.monotonicMs() - startedMs)
-  machine.every(LOOK_AT_MEMORY_EVERY_MS, () => {
-    const isTooMuch = memoryMb(processesBelow(process.pid)) > order.memoryMb || memoryMb([process.pid]) > OWN_MEMORY_MB
+  machine.every(MEMORY_CHECK_INTERVAL_MS, () => {
+    const isTooMuch =
+      sumMemoryMb(listDescendants(process.pid)) > order.memoryMb || sumMemoryMb([process.pid]) > OWN_MEMORY_MB
     if (isTooMuch) end({ error: 'the page took too much memory' })
   })
   machine.after(order.withinMs, () => end({ error: 'it took too long' }))
   const proxy = await startEgressProxy(createEgress({ allow: order.egressAllow, deny: order.egressDeny }), {
-    maxBytes: PAGE_AT_MOST_BYTES,
-    connectWithinMs: CONNECT_WITHIN_MS,
+    maxBytes: MAX_PAGE_BYTES,
+    connectWithinMs: CONNECT_TIMEOUT_MS,
   })
-  const { browser, hasSandbox } = await openBrowser(order, proxy.url, leftMs())
+  const { browser, hasSandbox } = await launchBrowser(order, proxy.url, leftMs())
   const { bytes, ...head } = await takePicture(browser, order, leftMs)
   end({ ...head, hasSandbox }, bytes)
 }
@@ -39,10 +40,10 @@ async function main(): Promise<void> {
 let hasEnded = false
 
 /** Ends all that runs below and exits when the answer is written. */
-function end(head: PictureHead, bytes: Buffer = Buffer.alloc(0)): void {
+function end(head: CaptureHeader, bytes: Buffer = Buffer.alloc(0)): void {
   if (hasEnded) return
   hasEnded = true
-  for (const pid of processesBelow(process.pid)) kill(pid)
+  for (const pid of listDescendants(process.pid)) kill(pid)
   process.stdout.write(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), bytes]), () => process.exit(0))
 }
 

@@ -1,14 +1,14 @@
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { machine } from '../clock.ts'
-import { PICTURE_LIMIT_BYTES, type PictureOrder } from './order.ts'
+import { type CaptureRequest, MAX_PICTURE_BYTES } from './capture-request.ts'
 
 export type Picture = { statusCode: number; contentType: string; bytes: Buffer }
 
 const VIEWPORT = { width: 1280, height: 800 }
 /** A page that is still loading then is photographed as it is. */
-const LOADED_WITHIN_MS = 6_000
+const LOAD_TIMEOUT_MS = 6_000
 /** Time for the picture itself, kept free of the page's loading. */
-const SHUTTER_MS = 2_500
+const CAPTURE_TIME_MS = 2_500
 const SETTLE_MS = 250
 const JPEG_QUALITIES = [70, 30]
 
@@ -16,7 +16,7 @@ const JPEG_QUALITIES = [70, 30]
  * Opens the page and photographs it. Throws when no answer came, when the page is stuck, or when the picture is larger
  * than what can be sent.
  */
-export async function takePicture(browser: Browser, order: PictureOrder, leftMs: () => number): Promise<Picture> {
+export async function takePicture(browser: Browser, order: CaptureRequest, leftMs: () => number): Promise<Picture> {
   const context = await browser.newContext({
     viewport: VIEWPORT,
     acceptDownloads: false,
@@ -34,9 +34,9 @@ export async function takePicture(browser: Browser, order: PictureOrder, leftMs:
 }
 
 async function open(page: Page, url: string, leftMs: () => number): Promise<number> {
-  const answer = await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs() - SHUTTER_MS) })
+  const answer = await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs() - CAPTURE_TIME_MS) })
   if (answer === null) throw new Error('the page gave no answer')
-  const loadWithinMs = Math.max(1, Math.min(LOADED_WITHIN_MS, leftMs() - SHUTTER_MS))
+  const loadWithinMs = Math.max(1, Math.min(LOAD_TIMEOUT_MS, leftMs() - CAPTURE_TIME_MS))
   await page.waitForLoadState('load', { timeout: loadWithinMs }).catch(() => {})
   await machine.pause(SETTLE_MS)
   return answer.status()
@@ -46,7 +46,7 @@ async function open(page: Page, url: string, leftMs: () => number): Promise<numb
  * Every request of the page passes here, each hop of a redirect too: only http(s), and what a page carries in itself,
  * goes on, and the check's own headers go to the check's own origin only (decisions 20 of the project).
  */
-async function guardRequests(cdp: CDPSession, { url, headers }: PictureOrder): Promise<void> {
+async function guardRequests(cdp: CDPSession, { url, headers }: CaptureRequest): Promise<void> {
   const { origin } = new URL(url)
   cdp.on('Fetch.requestPaused', ({ requestId, request }) => {
     const isAllowed = /^(https?|data|blob|about):/i.test(request.url)
@@ -67,7 +67,7 @@ function merged(own: Record<string, string>, added: Record<string, string>): { n
 
 async function shoot(
   cdp: CDPSession,
-  format: PictureOrder['format'],
+  format: CaptureRequest['format'],
   leftMs: number,
 ): Promise<Pick<Picture, 'contentType' | 'bytes'>> {
   // half size: never too large as PNG, and what a pixel's edge does counts for nothing in a comparison
@@ -76,7 +76,7 @@ async function shoot(
     const options = format === 'png' ? { format, clip } : { format, clip, quality }
     const { data } = await within(leftMs, cdp.send('Page.captureScreenshot', options))
     const bytes = Buffer.from(data, 'base64')
-    if (bytes.length <= PICTURE_LIMIT_BYTES) return { contentType: `image/${format}`, bytes }
+    if (bytes.length <= MAX_PICTURE_BYTES) return { contentType: `image/${format}`, bytes }
   }
   throw new Error('the picture is too large')
 }

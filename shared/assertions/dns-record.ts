@@ -1,7 +1,7 @@
-import type { Assertion } from '../check.ts'
-import { DNS_TYPES, type DnsType, dnsTypeOf } from '../dns-types.ts'
+import type { Assertion } from '../checks/check.ts'
+import { DNS_TYPES, type DnsType, parseDnsType } from '../checks/dns-types.ts'
 import type { OperatorName } from './operators.ts'
-import type { Seen, Wanted } from './readers.ts'
+import type { AssertionInput, Expectation } from './readers.ts'
 
 /** A colon and a space after the type, so that an IPv6 address is none. */
 const TYPED = new RegExp(`^\\s*(${DNS_TYPES.join('|')})\\s*:(?:\\s+([\\s\\S]*))?$`, 'i')
@@ -14,9 +14,9 @@ const CASELESS: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', '
  * `not_exists` take a type alone, or nothing. One record that fits is enough for an assertion, and for a negative one
  * no record may be what it names.
  */
-export function wantDnsRecord(value: string, takesValue: boolean, operator: OperatorName): Wanted | string {
+export function parseDnsExpectation(value: string, takesValue: boolean, operator: OperatorName): Expectation | string {
   const [, word, rest = ''] = TYPED.exec(takesValue ? value : asTyped(value)) ?? []
-  const type = word === undefined ? null : dnsTypeOf(word)
+  const type = word === undefined ? null : parseDnsType(word)
   if (!takesValue && value.trim() !== '' && (type === null || rest !== '')) {
     return `write one type of ${DNS_TYPES.join(', ')}, or leave it empty`
   }
@@ -25,23 +25,23 @@ export function wantDnsRecord(value: string, takesValue: boolean, operator: Oper
     return 'write it as "MX: 10 mail.example.com", or a text that is looked for in any record'
   const isName = type !== null && CASELESS.includes(type) && LITERAL.includes(operator)
   const expected = isName ? text.toLowerCase().replace(/(?<=[^.])\.$/, '') : text
-  return { read: seen => valuesOf(seen, type), expected }
+  return { read: seen => listValues(seen, type), expected }
 }
 
 /** A type alone, with a colon or without. */
 const asTyped = (value: string) => `${value.trim().replace(/:$/, '')}:`
 
-function valuesOf({ observation }: Seen, type: DnsType | null): string[] {
+function listValues({ observation }: AssertionInput, type: DnsType | null): string[] {
   const records = observation.dns?.records ?? []
   return records.filter(record => type === null || record.type === type).map(({ value }) => value)
 }
 
 /** The types that assertions name: a check asks for them. */
-export function dnsTypesIn(assertions: readonly Assertion[]): DnsType[] {
+export function listDnsTypes(assertions: readonly Assertion[]): DnsType[] {
   return assertions.flatMap(({ type, operator, value }) => {
     if (type !== 'dns_record') return []
     const isTypeAlone = operator === 'exists' || operator === 'not_exists'
-    const named = dnsTypeOf(TYPED.exec(isTypeAlone ? asTyped(value) : value)?.[1] ?? '')
+    const named = parseDnsType(TYPED.exec(isTypeAlone ? asTyped(value) : value)?.[1] ?? '')
     return named === null ? [] : [named]
   })
 }

@@ -4,7 +4,7 @@ export type JsonPath = (string | number)[]
 const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
 
 /** Reads a path such as `$.a.b[0]['c d']` from the start of a text. Null when there is none. */
-export function readJsonPath(text: string): { path: JsonPath; rest: string } | null {
+export function parseJsonPath(text: string): { path: JsonPath; rest: string } | null {
   if (!text.startsWith('$')) return null
   const path: JsonPath = []
   let end = 1
@@ -22,7 +22,7 @@ export function readJsonPath(text: string): { path: JsonPath; rest: string } | n
 const unquote = (text: string) => text.replace(/\\(.)/g, '$1')
 
 /** What stands at the path, or undefined. Own properties only, so `__proto__` and `constructor` are never found. */
-export function atJsonPath(root: unknown, path: JsonPath): unknown {
+export function resolveJsonPath(root: unknown, path: JsonPath): unknown {
   let value = root
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined

@@ -1,11 +1,11 @@
-import { compileRegex, regexProblem } from '../regex.ts'
+import { compileRegex, findRegexProblem } from './regex.ts'
 
 /** Tests what was seen; null: "not there". `regexSize`: instructions of its regular expression. */
-export type Test = ((actual: string | null) => boolean) & { regexSize?: number }
+export type OperatorTest = ((actual: string | null) => boolean) & { regexSize?: number }
 
 type Operator = {
   /** the test for the value that an assertion expects */
-  make: (expected: string) => Test
+  make: (expected: string) => OperatorTest
   /** why the expected value does not fit, or null */
   problem: (expected: string) => string | null
   /** `exists` and `not_exists` compare with nothing */
@@ -38,8 +38,8 @@ export const OPERATORS = {
   },
   less_than: { make: expected => compare(expected, (a, b) => a < b), problem: number, takesValue: true },
   greater_than: { make: expected => compare(expected, (a, b) => a > b), problem: number, takesValue: true },
-  matches: { make: expected => matcher(expected), problem: regexProblem, takesValue: true },
-  not_matches: { make: expected => not(matcher(expected)), problem: regexProblem, takesValue: true },
+  matches: { make: expected => matcher(expected), problem: findRegexProblem, takesValue: true },
+  not_matches: { make: expected => not(matcher(expected)), problem: findRegexProblem, takesValue: true },
   exists: { make: () => actual => actual !== null, problem: anyValue, takesValue: false },
   not_exists: { make: () => actual => actual === null, problem: anyValue, takesValue: false },
 } as const satisfies Record<string, Operator>
@@ -63,10 +63,10 @@ function compare(expected: string, holds: (actual: number, threshold: number) =>
   return (actual: string | null) => actual !== null && isNumber(actual) && holds(Number(actual), threshold)
 }
 
-function matcher(pattern: string): Test {
+function matcher(pattern: string): OperatorTest {
   const regex = compileRegex(pattern)
   return Object.assign((actual: string | null) => actual !== null && regex.test(actual), { regexSize: regex.size })
 }
 
-const not = (test: Test): Test =>
+const not = (test: OperatorTest): OperatorTest =>
   Object.assign((actual: string | null) => !test(actual), { regexSize: test.regexSize ?? 0 })

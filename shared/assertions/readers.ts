@@ -1,10 +1,10 @@
-import type { Observation, Timings } from '../result.ts'
-import { wantDnsRecord } from './dns-record.ts'
-import { atJsonPath, type JsonPath, readJsonPath } from './json-path.ts'
+import type { Observation, Timings } from '../checks/result.ts'
+import { parseDnsExpectation } from './dns-record.ts'
+import { type JsonPath, parseJsonPath, resolveJsonPath } from './json-path.ts'
 import { OPERATORS, type OperatorName } from './operators.ts'
 
 /** What an assertion looks at, read once for all assertions of a check. */
-export type Seen = {
+export type AssertionInput = {
   observation: Observation
   /** ms since 1970 */
   nowMs: number
@@ -15,18 +15,18 @@ export type Seen = {
 }
 
 /** A text, null when it is not there, the texts of which each may be meant, or the reason why it cannot be told. */
-export type Reading = string | null | string[] | { unreadable: string }
+export type AssertionValue = string | null | string[] | { unreadable: string }
 
 /** Where to look (a header's name, a path) and what to expect there, both from the assertion's value. */
-export type Wanted = { read: (seen: Seen) => Reading; expected: string }
+export type Expectation = { read: (seen: AssertionInput) => AssertionValue; expected: string }
 
-export type Reader = {
+export type AssertionReader = {
   operators: readonly OperatorName[]
   /** a failure makes the check degraded instead of failed */
   degrades: boolean
   needsBody: boolean
   /** splits the assertion's value; a text is the reason why it cannot be */
-  want: (value: string, takesValue: boolean, operator: OperatorName) => Wanted | string
+  parseExpectation: (value: string, takesValue: boolean, operator: OperatorName) => Expectation | string
 }
 
 const NUMERIC: readonly OperatorName[] = ['equals', 'not_equals', 'less_than', 'greater_than']
@@ -36,17 +36,17 @@ const ALL = Object.keys(OPERATORS) as OperatorName[]
 const DAY_MS = 86_400_000
 
 /** Types of assertions (decisions 3.5). A new one is a row here. */
-export const READERS: Record<string, Reader> = {
-  status_code: plain([...NUMERIC, 'matches', 'not_matches'], seen => textOf(seen.observation.statusCode)),
+export const READERS: Record<string, AssertionReader> = {
+  status_code: plain([...NUMERIC, 'matches', 'not_matches'], seen => toText(seen.observation.statusCode)),
   response_time: duration(seen => seen.observation.totalUs),
-  header: { operators: ALL, degrades: false, needsBody: false, want: wantHeader },
+  header: { operators: ALL, degrades: false, needsBody: false, parseExpectation: parseHeaderExpectation },
   body: { ...plain(TEXTUAL, seen => seen.text()), needsBody: true },
-  json_path: { operators: ALL, degrades: false, needsBody: true, want: wantJsonPath },
+  json_path: { operators: ALL, degrades: false, needsBody: true, parseExpectation: parseJsonPathExpectation },
   dns_record: {
     operators: [...TEXTUAL, 'exists', 'not_exists'],
     degrades: false,
     needsBody: false,
-    want: wantDnsRecord,
+    parseExpectation: parseDnsExpectation,
   },
   certificate_days: plain(NUMERIC, ({ observation: { certificate }, nowMs }) =>
     certificate ? String(Math.floor((Date.parse(certificate.validTo) - nowMs) / DAY_MS)) : null,
@@ -58,22 +58,22 @@ export const READERS: Record<string, Reader> = {
   'phase.transfer': phase('transferUs'),
 }
 
-function plain(operators: readonly OperatorName[], read: (seen: Seen) => Reading): Reader {
-  return { operators, degrades: false, needsBody: false, want: value => ({ read, expected: value }) }
+function plain(operators: readonly OperatorName[], read: (seen: AssertionInput) => AssertionValue): AssertionReader {
+  return { operators, degrades: false, needsBody: false, parseExpectation: value => ({ read, expected: value }) }
 }
 
-function duration(us: (seen: Seen) => number): Reader {
+function duration(us: (seen: AssertionInput) => number): AssertionReader {
   const reader = plain(['less_than', 'greater_than'], seen => String(us(seen) / 1000))
   return { ...reader, degrades: true }
 }
 
-function phase(name: keyof Timings): Reader {
+function phase(name: keyof Timings): AssertionReader {
   return duration(({ observation }) => observation.timings[name])
 }
 
-const textOf = (number: number | null) => (number === null ? null : String(number))
+const toText = (number: number | null) => (number === null ? null : String(number))
 
-function wantHeader(value: string, takesValue: boolean): Wanted | string {
+function parseHeaderExpectation(value: string, takesValue: boolean): Expectation | string {
   const colon = value.indexOf(':')
   const name = (colon === -1 ? value : value.slice(0, colon)).trim().toLowerCase()
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return `"${name}" is not the name of a header`
@@ -85,8 +85,8 @@ function wantHeader(value: string, takesValue: boolean): Wanted | string {
   }
 }
 
-function wantJsonPath(value: string, takesValue: boolean): Wanted | string {
-  const found = readJsonPath(value.trimStart())
+function parseJsonPathExpectation(value: string, takesValue: boolean): Expectation | string {
+  const found = parseJsonPath(value.trimStart())
   if (!found) return 'begin it with $'
   const { path, rest } = found
   if (takesValue && !rest.startsWith(':')) return 'write it as "$.path: text", like $.items[0].name: first'
@@ -94,10 +94,10 @@ function wantJsonPath(value: string, takesValue: boolean): Wanted | string {
   return { read: seen => readJson(seen, path), expected: takesValue ? rest.slice(1).replace(/^ /, '') : '' }
 }
 
-function readJson(seen: Seen, path: JsonPath): Reading {
+function readJson(seen: AssertionInput, path: JsonPath): AssertionValue {
   const json = seen.json()
   if (!json) return { unreadable: 'the body is not JSON' }
-  const value = atJsonPath(json.value, path)
+  const value = resolveJsonPath(json.value, path)
   if (value === undefined) return null
   if (typeof value === 'string') return value
   try {

@@ -1,21 +1,21 @@
-import { OPERATORS, type OperatorName, type Test } from './operators.ts'
+import { OPERATORS, type OperatorName, type OperatorTest } from './operators.ts'
 
 /** Why the value does not fit, or null. `equals` and `not_equals` of a status code also take `2xx` and `200-299`. */
-export function statusProblem(operator: OperatorName, expected: string): string | null {
+export function findStatusProblem(operator: OperatorName, expected: string): string | null {
   if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].problem(expected)
-  const isRange = rangeOf(expected.trim()) !== null
+  const isRange = parseRange(expected.trim()) !== null
   return isRange ? null : `"${expected}" is not a status code; write it like 200, 2xx or 200-299`
 }
 
 /** The test for a value that statusProblem finds nothing wrong with. */
-export function statusTest(operator: OperatorName, expected: string): Test {
+export function buildStatusTest(operator: OperatorName, expected: string): OperatorTest {
   if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].make(expected)
-  const [first, last] = rangeOf(expected.trim()) ?? [0, 0]
-  const isWithin: Test = actual => actual !== null && Number(actual) >= first && Number(actual) <= last
+  const [first, last] = parseRange(expected.trim()) ?? [0, 0]
+  const isWithin: OperatorTest = actual => actual !== null && Number(actual) >= first && Number(actual) <= last
   return operator === 'equals' ? isWithin : actual => !isWithin(actual)
 }
 
-function rangeOf(text: string): [number, number] | null {
+function parseRange(text: string): [number, number] | null {
   if (/^[1-5]xx$/i.test(text)) return [Number(text[0]) * 100, Number(text[0]) * 100 + 99]
   const [, first, last = first] = /^([1-9]\d\d)(?:\s*-\s*([1-9]\d\d))?$/.exec(text) ?? []
   return first !== undefined && Number(first) <= Number(last) ? [Number(first), Number(last)] : null

@@ -5,7 +5,7 @@ import { nowUs } from './monotonic.ts'
  * As much of an AbortSignal as anything here looks at, so that one of those may be given too. Node's own has a shape of
  * its own each time, which makes everything slow that touches it: it cost as much as the rest of a ping.
  */
-export type Signal = {
+export type DeadlineSignal = {
   readonly aborted: boolean
   readonly reason: unknown
   addEventListener: (type: 'abort', listener: () => void) => void
@@ -13,7 +13,7 @@ export type Signal = {
 }
 
 /** `abort`: ends the work before its time, for another reason than the time. */
-export type Deadline = { signal: Signal; abort: (reason: Error) => void; clear: () => void }
+export type Deadline = { signal: DeadlineSignal; abort: (reason: Error) => void; clear: () => void }
 
 /** How a caller calls work off. What runs sets `onCancel`; nothing happens without work under way. */
 export type Cancellation = { isCancelled: boolean; onCancel: (() => void) | null; cancel: () => void }

@@ -1,4 +1,4 @@
-import { type CheckError, FailureSource } from '../result.ts'
+import { type CheckError, FailureSource } from '../checks/result.ts'
 
 /** What went wrong on the way to a target, as a value that can be thrown. `code` and `message` are for customers. */
 export class EgressFailure extends Error {
@@ -15,8 +15,9 @@ export class EgressFailure extends Error {
 /** The reason with which a deadline aborts its signal; any other reason means that somebody called the work off. */
 export class DeadlineExceeded extends Error {}
 
-export const targetFailure = (code: string, message: string) => new EgressFailure(FailureSource.TARGET, code, message)
-export const internalFailure = (code: string, message: string) =>
+export const createTargetFailure = (code: string, message: string) =>
+  new EgressFailure(FailureSource.TARGET, code, message)
+export const createInternalFailure = (code: string, message: string) =>
   new EgressFailure(FailureSource.INTERNAL, code, message)
 
 const { TARGET, RESOLVER, INTERNAL } = FailureSource
@@ -58,22 +59,22 @@ const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
 }
 
 /** Puts any error met on the way to a target into our words. What nobody knows is our own fault, never the target's. */
-export function failureOf(error: unknown): EgressFailure {
+export function toEgressFailure(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) return error
   const { code = '', message = String(error), reason } = error as { code?: string; message?: string; reason?: string }
   const known = KNOWN[code]
   if (known) return new EgressFailure(known[0], known[1], known[2])
   if (code.startsWith('HPE_')) {
-    return targetFailure('invalid_response', `the answer is not valid HTTP: ${reason ?? message}`)
+    return createTargetFailure('invalid_response', `the answer is not valid HTTP: ${reason ?? message}`)
   }
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
-    return targetFailure('tls_error', `the TLS handshake failed: ${reason ?? message}`)
+    return createTargetFailure('tls_error', `the TLS handshake failed: ${reason ?? message}`)
   }
-  return internalFailure('internal_error', message)
+  return createInternalFailure('internal_error', message)
 }
 
 /** Errors of a resolver by the codes of c-ares: a name that does not exist is the target's fault, the rest is not. */
-export function resolverFailureOf(code: string): EgressFailure {
+export function toResolverFailure(code: string): EgressFailure {
   const known = KNOWN[code]
   if (known?.[1] === 'dns_not_found') return new EgressFailure(known[0], known[1], known[2])
   if (code === 'ETIMEOUT') return new EgressFailure(RESOLVER, 'dns_timeout', 'the resolver does not answer')
@@ -81,12 +82,12 @@ export function resolverFailureOf(code: string): EgressFailure {
 }
 
 /** OpenSSL's verdict on a certificate (`socket.authorizationError`) or a failed handshake. */
-export function tlsFailureOf(code: string, detail: string): EgressFailure {
+export function toTlsFailure(code: string, detail: string): EgressFailure {
   const known = KNOWN[code]
   if (known?.[1] === 'tls_error') return new EgressFailure(known[0], known[1], known[2])
-  return targetFailure('tls_error', `the certificate is not trusted: ${detail}`)
+  return createTargetFailure('tls_error', `the certificate is not trusted: ${detail}`)
 }
 
-export function checkErrorOf({ source, code, message }: EgressFailure): CheckError {
+export function toCheckError({ source, code, message }: EgressFailure): CheckError {
   return { source, code, message }
 }

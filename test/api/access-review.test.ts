@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createAccount } from '../../control-plane/accounts/bootstrap/actions.ts'
-import { newClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { createClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
+import { createAccount } from '../../control-plane/accounts/registration/actions.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { rowsOf, takeBack } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
@@ -70,7 +70,7 @@ t.test('when an invited admin proves their address, nothing of the organization 
 
 t.test('a link that the operator made suspends nothing, nor does a mailed one after it', async t => {
   const { email, key } = await founded()
-  const link = await newClaimLink(api.db, email, api.origin)
+  const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
   t.match(await owner.post(pathOf(link), { password: PASSWORD }), { location: '/account' })
   t.match(await takeBack(api.origin, smtp, email), { location: '/account' })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { newApiKey } from '../../control-plane/web/api-key.ts'
+import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
@@ -44,7 +44,7 @@ t.test('every operation but the open ones is 401 without a key that is known, in
     ['a cookie', { cookie: `session=${mine.key}` }],
     ['no key of ours', { authorization: 'Bearer sk_live_something' }],
     ['a wrong checksum', { authorization: `Bearer ${swapped}` }],
-    ['an unknown key', { authorization: `Bearer ${newApiKey()}` }],
+    ['an unknown key', { authorization: `Bearer ${generateApiKey()}` }],
     ['two keys', { authorization: `Bearer ${mine.key} ${mine.key}` }],
     ['a deleted key', { authorization: `Bearer ${deleted.body.data.key}` }],
   ]

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'

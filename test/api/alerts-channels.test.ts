@@ -1,13 +1,13 @@
 import t from 'tap'
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { openSigningSecret } from '../../control-plane/channels/sealed.ts'
-import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { decryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   channelRoutes(app, handles)
-  deliveryRoutes(app, { ...handles, keptDays: 30 })
+  alertLogRoutes(app, { ...handles, retentionDays: 30 })
 })
 const { call, projectId } = await api.account()
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
@@ -23,7 +23,7 @@ async function storedSecretOf(id: string) {
     'SELECT signing_secret AS "signingSecret" FROM alert_channels WHERE id = ?',
     [id],
   )
-  return openSigningSecret({ id, projectId, signingSecret: row?.signingSecret ?? null }, api.secrets)
+  return decryptSigningSecret({ id, projectId, signingSecret: row?.signingSecret ?? null }, api.secrets)
 }
 
 t.test('POST /alerts/channels 400 names the place of what is wrong and stores nothing', async t => {

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
-import { startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
-import { listen } from '../../control-plane/platform/listen.ts'
-import { createMailer } from '../../control-plane/platform/mail.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
+import { startDeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { createMailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { createResourceApi } from '../support/resource-api.ts'
@@ -26,7 +26,7 @@ async function startWith(given: typeof mailer | null) {
     t,
     (app, handles) => {
       channelRoutes(app, handles)
-      deliveryRoutes(app, { ...handles, keptDays: 30 })
+      alertLogRoutes(app, { ...handles, retentionDays: 30 })
     },
     { egressAllow: ['127.0.0.0/8'] },
   )
@@ -37,7 +37,7 @@ async function startWith(given: typeof mailer | null) {
     metrics: createMetrics(),
     mailer: given,
   })
-  const listener = listen(api.url, ['deliveries'], worker.wake, log)
+  const listener = listenForNotifications(api.url, ['deliveries'], worker.wake, log)
   t.teardown(async () => {
     await listener.stop()
     await worker.stop()

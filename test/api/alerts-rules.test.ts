@@ -1,15 +1,15 @@
 import t from 'tap'
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { ruleRoutes } from '../../control-plane/alerts/rule-routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { ruleRoutes } from '../../control-plane/alerting/routing/rules/rule-routes.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { settingsRoutes } from '../../control-plane/alerts/settings-routes.ts'
+import { settingsRoutes } from '../../control-plane/alerting/routing/settings-routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, settingsRoutes)

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { announce } from '../../control-plane/alerts/announce-actions.ts'
-import { subscriptionRoutes } from '../../control-plane/alerts/subscription-routes.ts'
-import type { EventName, EventRow } from '../../control-plane/events/catalog.ts'
-import { newId } from '../../control-plane/platform/ids.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import type { EventName, EventRow } from '../../control-plane/alerting/events/catalog.ts'
+import { publishEvents } from '../../control-plane/alerting/routing/publishing/publish-actions.ts'
+import { subscriptionRoutes } from '../../control-plane/alerting/routing/rules/subscription-routes.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { SAMPLES } from '../support/channel-events.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertChannel } from '../support/verdict.ts'
@@ -130,7 +130,7 @@ t.test('An event goes to the subscriptions of its own project and kind', async t
     return { id: newId(), projectId, name, subject, data: SAMPLES[name], occurredAt: new Date() } as EventRow
   }
   await api.db.transaction(tx =>
-    announce(
+    publishEvents(
       tx,
       [event('incident.created', `incident:${incident}`), event('vendor.resolved', `vendor:${vendor}`)],
       new Date(),

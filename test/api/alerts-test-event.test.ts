@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
-import { startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
-import { listen } from '../../control-plane/platform/listen.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
+import { startDeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,12 +16,12 @@ const api = await createResourceApi(
   t,
   (app, handles) => {
     channelRoutes(app, handles)
-    deliveryRoutes(app, { ...handles, keptDays: 30 })
+    alertLogRoutes(app, { ...handles, retentionDays: 30 })
   },
   { egressAllow: ['127.0.0.0/8'] },
 )
 const worker = startDeliveryWorker({ ...api, visitorEgress: api.egress, log, metrics: createMetrics(), mailer: null })
-const listener = listen(api.url, ['deliveries'], worker.wake, log)
+const listener = listenForNotifications(api.url, ['deliveries'], worker.wake, log)
 t.teardown(async () => {
   await listener.stop()
   await worker.stop()

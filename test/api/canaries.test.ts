@@ -1,33 +1,37 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createCanaries } from '../../control-plane/canaries/actions.ts'
-import { PURPOSE, receiverUrl, targetUrl } from '../../control-plane/canaries/address.ts'
-import { KINDS, type Kind } from '../../control-plane/canaries/schedule.ts'
-import { findReceiver } from '../../control-plane/canaries/store.ts'
-import { openSigningSecret } from '../../control-plane/channels/sealed.ts'
-import { signBody } from '../../control-plane/deliveries/signature.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createSigner } from '../../control-plane/platform/signer.ts'
+import { decryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { signBody } from '../../control-plane/alerting/deliveries/rendering/signature.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createCanaries } from '../../control-plane/insight/canaries/actions.ts'
+import {
+  buildReceiverUrl,
+  buildTargetUrl,
+  CANARY_KEY_PURPOSE,
+} from '../../control-plane/insight/canaries/canary-urls.ts'
+import { FAILURE_KINDS, type FailureKind } from '../../control-plane/insight/canaries/schedule.ts'
+import { findReceiverChannel } from '../../control-plane/insight/canaries/store.ts'
 import { startApi } from '../support/api-server.ts'
 import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/canaries.ts'
 
 const key = randomBytes(32)
 const api = await startApi(t, { SECRET_KEY: key.toString('base64') })
-const sign = createSigner(key, PURPOSE)
+const sign = createSigner(key, CANARY_KEY_PURPOSE)
 const ALWAYS = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600, kinds: ['status' as const] }
 const get = (path: string) => api.call('GET', `${api.origin}${path}`, { key: null })
 
 t.test('a canary answers by its plan to whoever has its address, and is not there for anybody else', async t => {
   const always = ALWAYS
-  const failing = await get(targetUrl('', always, sign))
+  const failing = await get(buildTargetUrl('', always, sign))
   t.equal(failing.status, 503)
   t.match(failing.body, /^fails by plan \(status\) until \d{4}-/)
   t.equal(failing.headers.get('cache-control'), 'no-store')
-  const never = await get(targetUrl('', { ...always, forSeconds: 0 }, sign))
+  const never = await get(buildTargetUrl('', { ...always, forSeconds: 0 }, sign))
   t.same([never.status, never.body], [200, 'OK'])
-  const url = targetUrl('', always, sign)
+  const url = buildTargetUrl('', always, sign)
   const others = [
     url.replace('us-east', 'eu-west'),
     url.replace('us-east', 'moon'),
@@ -44,7 +48,7 @@ t.test('a canary answers by its plan to whoever has its address, and is not ther
 })
 
 t.test('a planned failure looks as its kind says', async t => {
-  const failing = (kind: Kind) => get(targetUrl('', { ...ALWAYS, kinds: [kind] }, sign))
+  const failing = (kind: FailureKind) => get(buildTargetUrl('', { ...ALWAYS, kinds: [kind] }, sign))
   t.equal((await failing('status')).status, 503)
   const wrong = await failing('wrong')
   t.equal(wrong.status, 200)
@@ -56,7 +60,7 @@ t.test('a planned failure looks as its kind says', async t => {
 })
 
 t.test('a planned failure that hangs gives no answer, and a client that goes away is forgotten', async t => {
-  const url = `${api.origin}${targetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
+  const url = `${api.origin}${buildTargetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
   // more of them than may be held at a time
   for (let round = 0; round < 3; round++) {
     const patience = new AbortController()
@@ -75,13 +79,13 @@ t.test('the receiver takes what is signed with the secret of its channel, and no
       body,
       headers: { 'idempotency-key': 'x', ...(signature !== null && { 'x-service-signature': signature }) },
     })
-  const receiver = receiverUrl('', sign)
+  const receiver = buildReceiverUrl('', sign)
   t.equal((await post(receiver, '{}', null)).status, 404, 'there are no canaries yet')
   await insertProbe(api.db, 'us-east')
   await makeOperator(api.db)
-  const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
+  const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: FAILURE_KINDS }
   await createCanaries(canaryTools(api.db, key), wanted, new Date())
-  const secret = openSigningSecret((await findReceiver(api.db))!, createSecrets(key))!
+  const secret = decryptSigningSecret((await findReceiverChannel(api.db))!, createSecretCipher(key))!
   const { monitorId } = await canaryOf(api.db, 'us-east')
   const envelope = (id: string, about = monitorId) =>
     JSON.stringify({ delivery_id: id, data: { monitor: { id: about } } })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'

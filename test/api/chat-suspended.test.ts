@@ -1,8 +1,8 @@
 import t from 'tap'
-import { newClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
-import { peopleOfProjects } from '../../control-plane/alerts/people-store.ts'
-import { unlinkedMembers } from '../../control-plane/chat/people-store.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { createClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
+import { loadDirectRecipients } from '../../control-plane/alerting/routing/recipients/direct-recipients-store.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listUnlinkedMembers } from '../../control-plane/integrations/chat/people/people-store.ts'
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
@@ -38,7 +38,7 @@ t.test(
      VALUES (gen_random_uuid(), ?, 'Direct message', 'chat_a', '', ?, false, now(), now())`,
       [mine.projectId, ann],
     )
-    t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }])
+    t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }])
     await suspend(ann, true)
     for (const command of ['status', 'incidents']) {
       t.match((await team.command('U1', command)).body.text, /suspended/, command)
@@ -48,8 +48,8 @@ t.test(
     t.match((await team.command('U1', 'ack')).body.text, /suspended/)
     t.match((await team.click('U1', incidentId)).told, { text: /Only members can acknowledge/ })
     t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
-    t.match(await peopleOfProjects(api.db, [mine.projectId]), [{ userId: ann }], 'alerts go on')
-    const unlinked = await unlinkedMembers(api.db, mine.projectId, 'T9')
+    t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }], 'alerts go on')
+    const unlinked = await listUnlinkedMembers(api.db, mine.projectId, 'T9')
     t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
 
     await suspend(ann, false)
@@ -81,7 +81,7 @@ t.test('an installation that was begun before the owner of the address ended tha
   await stranger.post(new URL(claimUrl).pathname, { password: 'a password of a stranger' })
   const { location } = await stranger.get('/settings/chat/install')
   const state = new URL(location!).searchParams.get('state')!
-  const link = await newClaimLink(api.db, email, api.origin)
+  const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
   t.equal((await owner.post(new URL(link).pathname, { password: 'correct horse battery' })).status, 303)
   const connect = `/settings/chat/connect?${new URLSearchParams({ state, code: provider.consent({}) })}`

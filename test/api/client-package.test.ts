@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { buildClient } from '../../deploy/client/build.mjs'
+import { buildClient } from '../../tools/api-client/build.mjs'
 import { ROOT } from '../rules/source.ts'
 import { startApi } from '../support/api-server.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD, SOURCE } from '../support/bodies.ts'
 

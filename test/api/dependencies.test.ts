@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
-import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { dependencyRoutes } from '../../control-plane/vendors/routes.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { dependencyRoutes } from '../../control-plane/integrations/vendors/dependencies/dependency-routes.ts'
+import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
+import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { type Account, type Call, createResourceApi } from '../support/resource-api.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
 

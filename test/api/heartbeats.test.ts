@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'

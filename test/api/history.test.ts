@@ -1,8 +1,12 @@
 import t from 'tap'
-import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
-import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../control-plane/monitors/types.ts'
-import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
+import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import {
+  encodeOrigin,
+  RESULT_LINE_COLUMNS,
+  toResultLine,
+} from '../../control-plane/insight/analytics/recording/result-line.ts'
+import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../control-plane/monitoring/monitors/types.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/checks/result.ts'
 import { differencesOf } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
@@ -46,8 +50,8 @@ const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const record = (results: Result[], region: string) =>
   insertLines(
     clickhouse,
-    `results (${LINE_COLUMNS})`,
-    results.map(result => toLine(result, originOf({ region, probeId: PROBE }))),
+    `results (${RESULT_LINE_COLUMNS})`,
+    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: PROBE }))),
   )
 
 async function createMonitor(key: string): Promise<string> {

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
-import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
+import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 

@@ -1,7 +1,10 @@
 import t from 'tap'
-import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
-import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
-import { incidentUpdateRoutes } from '../../control-plane/incidents/update-routes.ts'
+import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
+import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
+import {
+  openAutomaticIncidents,
+  resolveAutomaticIncidents,
+} from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { answerOf } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'

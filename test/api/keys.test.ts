@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newApiKey } from '../../control-plane/web/api-key.ts'
+import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { startApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -18,7 +18,7 @@ t.test('only "Authorization: Bearer <key>" with a key that exists opens /api/v1'
     ['a cookie', { cookie: `api_key=${key}` }],
     ['Bearer without a key', { authorization: 'Bearer ' }],
     ['a mistyped key', { authorization: `Bearer ${mistyped}` }],
-    ['a well-formed key that nobody has', { authorization: `Bearer ${newApiKey()}` }],
+    ['a well-formed key that nobody has', { authorization: `Bearer ${generateApiKey()}` }],
     ['another prefix', { authorization: `Bearer ${key.replace('svc_', 'key_')}` }],
   ]
   for (const path of ['/project', '/nothing', `${api.origin}/%61pi/v1/project`]) {

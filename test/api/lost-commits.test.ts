@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { UnknownCommit, wasCommitted } from '../../control-plane/platform/commit.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { actingAs } from '../../control-plane/web/acting.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { UnknownCommitError, wasCommitted } from '../../control-plane/foundation/platform/postgres/commit-outcome.ts'
+import { withRequestActor } from '../../control-plane/foundation/web/auth/audit-actor.ts'
 import { startCommitRelay } from '../support/commit-relay.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 
@@ -14,11 +14,11 @@ const api = await createResourceApi(
     channelRoutes(app, handles)
     // what a bug, or a database that is away for long, does to a request
     app.post('/fails-late', async request => {
-      await execute(actingAs(handles.db, request), 'UPDATE projects SET updated_at = now()')
+      await execute(withRequestActor(handles.db, request), 'UPDATE projects SET updated_at = now()')
       throw new Error('after the commit')
     })
     app.post('/unknown', async () => {
-      throw new UnknownCommit(new Error('cut'))
+      throw new UnknownCommitError(new Error('cut'))
     })
   },
   {

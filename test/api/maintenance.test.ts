@@ -1,15 +1,15 @@
 import t from 'tap'
-import { maintenanceRoutes } from '../../control-plane/maintenance/routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { lookSoon } from '../../control-plane/silences/store.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { maintenanceRoutes } from '../../control-plane/verdict/maintenance/routes.ts'
+import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { answerOf, dataOf } from '../support/client.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  maintenanceRoutes(app, { ...handles, review: lookSoon })
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  maintenanceRoutes(app, { ...handles, review: scheduleReview })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()

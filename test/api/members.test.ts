@@ -1,5 +1,5 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 
 const api = await startApi(t)

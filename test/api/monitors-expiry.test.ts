@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { DAY_MS, datesOf, meet } from '../support/expiry.ts'
 

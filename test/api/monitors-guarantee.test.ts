@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { LiveTypes } from '../../control-plane/monitors/configuration.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import type { LiveCheckTypes } from '../../control-plane/monitoring/monitors/settings/configuration-issues.ts'
+import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const everything = new Set(['http', 'keyword', 'tcp', 'ping', 'dns'])
-const liveTypes: LiveTypes = new Map([
+const liveTypes: LiveCheckTypes = new Map([
   ['us-east', everything],
   ['eu-west', everything],
   ['ap-southeast', everything],
@@ -13,8 +13,8 @@ const liveTypes: LiveTypes = new Map([
 ])
 const watching = async () => ({ lastCheckedAt: new Map(), liveTypes })
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, watching })
-  verdictRoutes(app, { ...handles, watching })
+  monitorRoutes(app, { ...handles, readMonitoringState: watching })
+  monitorLifecycleRoutes(app, { ...handles, watching })
 })
 const { call } = await api.account('business')
 

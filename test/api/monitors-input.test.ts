@@ -1,11 +1,11 @@
 import t from 'tap'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 const account = await api.account()
 const { call } = account

@@ -1,14 +1,14 @@
 import t from 'tap'
-import { parentRoutes } from '../../control-plane/monitors/parent-routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
-import { lookSoon } from '../../control-plane/silences/store.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { parentRoutes } from '../../control-plane/monitoring/monitors/parents/routes.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, watching: unwatched })
-  parentRoutes(app, { ...handles, review: lookSoon })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  parentRoutes(app, { ...handles, review: scheduleReview })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

@@ -1,17 +1,17 @@
 import t from 'tap'
-import { openAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
-import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
+import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
+import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 import { insertMonitor, transitionsOf } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
   incidentRoutes(app, handles)
-  verdictRoutes(app, { ...handles, watching: unwatched })
+  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
 })
 
 /** A monitor that is down, as the verdict leaves it. */

@@ -1,16 +1,16 @@
 import t from 'tap'
-import type { ReadWatching } from '../../control-plane/monitors/present.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { MonitoringStateReader } from '../../control-plane/monitoring/monitors/responses/monitor-response.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const checkedAt = new Date('2026-08-01T12:00:00.000Z')
 const api = await createResourceApi(t, (app, handles) => {
-  const watching: ReadWatching = async (_projectId, monitors) => ({
+  const watching: MonitoringStateReader = async (_projectId, monitors) => ({
     lastCheckedAt: new Map(monitors.map(({ id }) => [id, checkedAt])),
     liveTypes: null,
   })
-  monitorRoutes(app, { ...handles, watching })
+  monitorRoutes(app, { ...handles, readMonitoringState: watching })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

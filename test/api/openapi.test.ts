@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { describeApi } from '../../deploy/client/document.ts'
+import { describeApi } from '../../tools/api-client/document.ts'
 import { startApi } from '../support/api-server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape is walked

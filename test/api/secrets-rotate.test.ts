@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { post } from '../../control-plane/accounts/mails/actions.ts'
-import { forgottenPassword } from '../../control-plane/accounts/mails/letter.ts'
-import { SEALED_COLUMNS } from '../../control-plane/admin/sealed-columns.ts'
-import { SECRET_COMMANDS } from '../../control-plane/admin/secrets.ts'
-import { sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
-import { sealAddress } from '../../control-plane/deliveries/address.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
+import { buildPasswordResetEmail } from '../../control-plane/accounts/email/outbox/account-email.ts'
+import { enqueueMail } from '../../control-plane/accounts/email/outbox/actions.ts'
+import { encryptChatTokens } from '../../control-plane/alerting/channels/chat-tokens.ts'
+import { encryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { OPERATOR_ACTOR, withAuditActor } from '../../control-plane/foundation/web/auth/audit-actor.ts'
+import { SECRET_COMMANDS } from '../../control-plane/operations/admin/commands/secrets.ts'
+import { ENCRYPTED_COLUMNS } from '../../control-plane/operations/admin/encrypted-columns.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
@@ -38,7 +38,7 @@ await subscribe(hook)
 
 await insertChatTokens()
 await db.transaction(tx =>
-  post(tx, createSecrets(Buffer.from(before, 'base64')), forgottenPassword('a@example.com', '')),
+  enqueueMail(tx, createSecretCipher(Buffer.from(before, 'base64')), buildPasswordResetEmail('a@example.com', '')),
 )
 
 await sealAddressOfDelivery()
@@ -47,8 +47,8 @@ await sealAddressOfDelivery()
 async function sealAddressOfDelivery(): Promise<void> {
   const path = `/alerts/channels/${records.alert_channel_id}/test`
   const { id } = (await first.call('POST', path, { key })).body.data
-  const secrets = createSecrets(Buffer.from(before, 'base64'))
-  const address = sealAddress('https://hooks.example.com/x', { id, projectId: account.projectId }, secrets)
+  const secrets = createSecretCipher(Buffer.from(before, 'base64'))
+  const address = encryptAddress('https://hooks.example.com/x', { id, projectId: account.projectId }, secrets)
   await execute(db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [address, id])
 }
 
@@ -56,8 +56,8 @@ async function sealAddressOfDelivery(): Promise<void> {
 async function insertChatTokens(): Promise<void> {
   const { projectId } = account
   const ids = { id: uuidv7(), projectId }
-  const secrets = createSecrets(Buffer.from(before, 'base64'))
-  const tokens = sealChatTokens({ accessToken: 'xoxb-1', refreshToken: null }, ids, secrets)
+  const secrets = createSecretCipher(Buffer.from(before, 'base64'))
+  const tokens = encryptChatTokens({ accessToken: 'xoxb-1', refreshToken: null }, ids, secrets)
   await execute(
     db,
     `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
@@ -88,25 +88,29 @@ t.test('every column of bytes is known to the rotation, a hash, or plain', async
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND data_type = 'bytea' ORDER BY 1`,
   )
-  const sealed = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  const sealed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
   const unknown = columns.filter(({ name }) => ![...sealed, ...PLAIN].includes(name) && !name.endsWith('hash'))
   t.same(unknown, [])
 })
 
-for (const { table, column } of SEALED_COLUMNS) {
+for (const { table, column } of ENCRYPTED_COLUMNS) {
   t.test(`there is a value in ${table}.${column} to be rotated`, async t => {
     const rows = await query(db, `SELECT 1 FROM "${table}" WHERE length("${column}") > 0 LIMIT 1`)
     t.equal(rows.length, 1)
   })
 }
 
-const rotate = (quietDb: Db = db) =>
+const rotate = (unauditedDb: Db = db) =>
   SECRET_COMMANDS['secrets rotate']!.run(
-    { db: actingFor(db, OPERATOR), quietDb, env: { SECRET_KEY: after, SECRET_KEY_OLD: before } },
+    {
+      db: withAuditActor(db, OPERATOR_ACTOR),
+      unauditedDb,
+      env: { SECRET_KEY: after, SECRET_KEY_OLD: before },
+    },
     [],
   )
 const check = (secretKey: string) =>
-  SECRET_COMMANDS['secrets check']!.run({ db, quietDb: db, env: { SECRET_KEY: secretKey } }, [])
+  SECRET_COMMANDS['secrets check']!.run({ db, unauditedDb: db, env: { SECRET_KEY: secretKey } }, [])
 
 /** A connection that ends in the middle of the work. */
 function endingAfter(updates: number): Db {
@@ -166,14 +170,14 @@ t.test('a value that neither key opens is named, and keeps no other from being s
   await execute(db, `UPDATE alert_channels SET config = 'x'::bytea WHERE id = ?`, [records.alert_channel_id])
   const next = randomBytes(32).toString('base64')
   const env = { SECRET_KEY: next, SECRET_KEY_OLD: after }
-  const rotated = SECRET_COMMANDS['secrets rotate']!.run({ db, quietDb: db, env }, [])
+  const rotated = SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
   const sentence = `1 values do not open:\nalert_channels.config ${records.alert_channel_id}`
   await t.rejects(rotated, { message: sentence })
   await t.rejects(check(next), { message: sentence })
 })
 
 t.test('a rotation wants both keys', async t => {
-  const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, quietDb: db, env }, [])
+  const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
   await t.rejects(run({ SECRET_KEY: after }), { message: /^SECRET_KEY_OLD is not set/ })
   await t.rejects(run({ SECRET_KEY: after, SECRET_KEY_OLD: 'short' }), {
     message: /^SECRET_KEY_OLD has to be 32 bytes/,

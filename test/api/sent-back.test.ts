@@ -1,6 +1,6 @@
 import t from 'tap'
-import { MonitorCreate } from '../../control-plane/monitors/schema.ts'
-import { MONITOR_TYPES } from '../../shared/check.ts'
+import { MonitorCreate } from '../../control-plane/monitoring/monitors/settings/schema.ts'
+import { MONITOR_TYPES } from '../../shared/checks/check.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD, MONITOR, SOURCE } from '../support/bodies.ts'
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { incidentRoutes } from '../../control-plane/incidents/routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
-import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { componentRoutes } from '../../control-plane/pages/admin/components/component-routes.ts'
+import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
+import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
@@ -11,7 +11,7 @@ const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   incidentRoutes(app, handles)
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 
 /** The `status_page_url` that the event of a new incident carries. */

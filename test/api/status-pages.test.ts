@@ -1,9 +1,9 @@
 import t from 'tap'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
-import { groupRoutes } from '../../control-plane/status-pages/group-routes.ts'
-import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
-import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { componentRoutes } from '../../control-plane/pages/admin/components/component-routes.ts'
+import { groupRoutes } from '../../control-plane/pages/admin/components/group-routes.ts'
+import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
+import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
@@ -11,8 +11,8 @@ const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   groupRoutes(app, handles)
-  monitorRoutes(app, { ...handles, watching: unwatched })
-  verdictRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 let slugs = 0

@@ -1,8 +1,12 @@
 import t from 'tap'
-import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
-import { summaryRoutes } from '../../control-plane/analytics/summary-routes.ts'
-import { createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  encodeOrigin,
+  RESULT_LINE_COLUMNS,
+  toResultLine,
+} from '../../control-plane/insight/analytics/recording/result-line.ts'
+import { summaryRoutes } from '../../control-plane/insight/analytics/summary/summary-routes.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createResourceApi } from '../support/resource-api.ts'
@@ -138,10 +142,10 @@ t.test(
       return resultOf(id, { up: true, scheduledAtMs, startedAtMs: scheduledAtMs, attempt })
     }
     const results = [...ids.map(id => at(id, 1, 1)), at(ids[0]!, 2, 1), at(ids[0]!, 2, 2), at(ids[0]!, 25, 1)]
-    const origin = originOf({ region: 'us-east', probeId: '01a1fb92-bd2c-74bd-b89d-7c289ceb0470' })
+    const origin = encodeOrigin({ region: 'us-east', probeId: '01a1fb92-bd2c-74bd-b89d-7c289ceb0470' })
     for (const _ of ['first', 'again']) {
-      const lines = results.map(result => toLine(result, origin))
-      await insertLines(clickhouse, `results (${LINE_COLUMNS})`, lines)
+      const lines = results.map(result => toResultLine(result, origin))
+      await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, lines)
     }
     t.equal((await summaryWithChecks(key)).body.data.checks_24h, 452)
   },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { type Answer, startApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
 

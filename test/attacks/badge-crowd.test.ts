@@ -1,10 +1,10 @@
 import { fastify } from 'fastify'
 import t from 'tap'
-import { machineRoutes } from '../../control-plane/status-pages/machine-routes.ts'
-import { createPageReader } from '../../control-plane/status-pages/page-reader.ts'
-import { addCustomHosts } from '../../control-plane/status-pages/site-routes.ts'
-import type { App } from '../../control-plane/web/app.ts'
-import { createLookUp } from '../../control-plane/web/look-ups.ts'
+import { createPublicLookup } from '../../control-plane/foundation/web/limits/public-lookup.ts'
+import type { App } from '../../control-plane/foundation/web/server/app.ts'
+import { feedRoutes } from '../../control-plane/pages/public/feed-routes.ts'
+import { createPageCache } from '../../control-plane/pages/public/page-cache-reader.ts'
+import { addCustomHostConstraint } from '../../control-plane/pages/public/site-routes.ts'
 import { pageView } from '../support/page-view.ts'
 
 const SLUG = 'acme'
@@ -15,12 +15,12 @@ function site() {
   const view = pageView({ name: 'Acme' })
   const images = { logo: null, favicon: null }
   const page = { view, fingerprint: 'a', loadedMs: 0, medians: null, images, sizeBytes: 1_000 }
-  const find = createPageReader({ read: async () => page, count: () => {}, nowMs: () => 0 })
+  const find = createPageCache({ read: async () => page, count: () => {}, nowMs: () => 0 })
   const app = fastify() as unknown as App
-  const lookUp = createLookUp({ what: 'status pages', missesPerMinute: 1 })
+  const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: 1 })
   const pages = { find, customHostOf: () => null, lookUp }
-  addCustomHosts(app, pages)
-  machineRoutes(app, pages)
+  addCustomHostConstraint(app, pages)
+  feedRoutes(app, pages)
   const get = (path: string) => app.inject({ method: 'GET', url: `/status/${SLUG}${path}` })
   /** How often the page itself is made while it is asked for so many times. */
   const timesMade = async (visits: number) => {

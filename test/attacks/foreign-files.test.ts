@@ -1,5 +1,5 @@
 import t from 'tap'
-import { convertSource } from '../../control-plane/exchange/from/convert-reader.ts'
+import { convertForeignFile } from '../../control-plane/integrations/import-export/converters/convert-reader.ts'
 import { startApi } from '../support/api-server.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
@@ -21,23 +21,23 @@ const alerted = list(9_000, i => ({
 
 t.test('a file of another product is converted while everything else goes on', async t => {
   const { answer, turns } = await turnsDuring(() =>
-    convertSource(PROJECT, 'uptime-kuma', { monitorList: monitors(9_000) }),
+    convertForeignFile(PROJECT, 'uptime-kuma', { monitorList: monitors(9_000) }),
   )
   t.equal(answer.file.monitors?.length, 9_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
 })
 
 t.test('files that are made to take for ever are converted as fast as others', async t => {
-  const deep = await convertSource(PROJECT, 'uptime-kuma', {
+  const deep = await convertForeignFile(PROJECT, 'uptime-kuma', {
     monitorList: [...chain, { ...monitors(1)[0], parent: 8_999 }],
   })
   t.equal(deep.file.monitors?.[0]?.tags?.length, 50, 'the nearest groups')
   t.equal(deep.file.monitors?.[0]?.tags?.at(-1), 'g8999')
-  t.match(await convertSource(PROJECT, 'uptime-kuma', { notificationList: [smtp], monitorList: monitors(1) }), {
+  t.match(await convertForeignFile(PROJECT, 'uptime-kuma', { notificationList: [smtp], monitorList: monitors(1) }), {
     file: { alert_channels: [{ name: 'Mail', config: { to: [/^<+$/] } }] },
   })
-  t.match(await convertSource(PROJECT, 'gatus', { endpoints: [dns] }), { file: { monitors: [] } })
-  const many = await convertSource(PROJECT, 'gatus', {
+  t.match(await convertForeignFile(PROJECT, 'gatus', { endpoints: [dns] }), { file: { monitors: [] } })
+  const many = await convertForeignFile(PROJECT, 'gatus', {
     alerting: { slack: { overrides } },
     endpoints: alerted.slice(0, 2_000),
   })

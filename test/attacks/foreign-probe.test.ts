@@ -1,30 +1,30 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { startRecorder } from '../../control-plane/analytics/recorder.ts'
-import { listChecks } from '../../control-plane/analytics/store.ts'
-import { readFacts } from '../../control-plane/health/facts-reader.ts'
-import { findingsOf } from '../../control-plane/health/findings.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
-import { createNatsObjects } from '../../control-plane/platform/objects.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { permitFor } from '../../control-plane/screenshots/permit.ts'
-import { startScreenshotRecorder } from '../../control-plane/screenshots/recorder.ts'
-import { type ListedScreenshot, listScreenshots } from '../../control-plane/screenshots/store.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createNatsObjectStore } from '../../control-plane/foundation/platform/object-storage/nats-bucket.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listChecks } from '../../control-plane/insight/analytics/history-store.ts'
+import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
+import { createPermit } from '../../control-plane/monitoring/screenshots/intake/permit.ts'
+import { startScreenshotRecorder } from '../../control-plane/monitoring/screenshots/intake/recorder.ts'
+import { type ListedScreenshot, listScreenshots } from '../../control-plane/monitoring/screenshots/store.ts'
+import { readHealthFacts } from '../../control-plane/operations/health/facts-reader.ts'
+import { assessHealth } from '../../control-plane/operations/health/findings/all-findings.ts'
 import { Screenshot, ScreenshotKind, type ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { type Result, ResultBatch } from '../../shared/result.ts'
+import { type Result, ResultBatch } from '../../shared/checks/result.ts'
 import {
+  computePartition,
   lateSubject,
-  partitionOf,
   RESULTS_STREAM,
   resultSubject,
-  SHOTS_STREAM,
-  shotSubject,
-} from '../../shared/subjects.ts'
+  SCREENSHOTS_STREAM,
+  screenshotSubject,
+} from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { insertMonitor, publish, resultOf, startVerdictEngines } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -36,8 +36,8 @@ await migrateClickhouse(clickhouseUrl)
 const clickhouse = createClickhouse(clickhouseUrl)
 t.teardown(() => clickhouse.close())
 const { db, nats, projectId } = await startVerdictEngines(t)
-const secrets = createSecrets(randomBytes(32))
-const objects = createNatsObjects(nats, 'SCREENSHOTS')
+const secrets = createSecretCipher(randomBytes(32))
+const objects = createNatsObjectStore(nats, 'SCREENSHOTS')
 const metrics = createMetrics()
 const tools = { db, nats, clickhouse, objects, secrets, metrics, log: createLog('test', 'silent') }
 const recorder = startRecorder(tools)
@@ -66,7 +66,7 @@ const setAside = async (reason: string) => (await counted(`picket_results_unreco
 
 async function publishAs(region: string, claimed: string, results: Result[], late = false) {
   const data = ResultBatch.encode({ probeId: randomUUID(), region: claimed, results }).finish()
-  await nats.js.publish((late ? lateSubject : resultSubject)(partitionOf(results[0]!.monitorId), region), data)
+  await nats.js.publish((late ? lateSubject : resultSubject)(computePartition(results[0]!.monitorId), region), data)
 }
 
 t.test('a probe cannot write into the history of a monitor that its region does not check', async t => {
@@ -153,8 +153,8 @@ async function send(
   const whole = { region: 'eu-west', kind: COMPARISON, ...rest, ...order }
   const [id, contentType] = [randomUUID(), 'image/png']
   const shot = { id, probeId, order: whole, contentType, image: png(grey), takenAtMs: Date.now() }
-  await nats.js.publish(shotSubject(takenIn), Screenshot.encode(shot).finish())
-  await waitFor(() => isEmpty(SHOTS_STREAM, 'screenshots'), { label: 'the screenshot to be handled' })
+  await nats.js.publish(screenshotSubject(takenIn), Screenshot.encode(shot).finish())
+  await waitFor(() => isEmpty(SCREENSHOTS_STREAM, 'screenshots'), { label: 'the screenshot to be handled' })
   return id
 }
 const shotsOf = async (id: string): Promise<ListedScreenshot[]> =>
@@ -180,13 +180,18 @@ t.test('a screenshot of a failure in another region is kept only from the probe 
   const before = await refused('us-east', 'screenshot')
   const probeId = randomUUID()
   const order = { monitorId: id, region: 'eu-west', scheduledAtMs: Date.now(), attempt: 2, kind: FAILURE }
-  const permit = permitFor({ probeId, order }, secrets)
+  const permit = createPermit({ probeId, order }, secrets)
   const asked = await send('us-east', { ...order, permit }, 0, probeId)
   t.match(await shotsOf(id), [{ id: asked, region: 'eu-west', takenIn: 'us-east' }])
   await send('us-east', order, 0, probeId)
   await send('us-east', { ...order, permit }, 0)
   await send('us-east', { ...order, permit, attempt: 3 }, 0, probeId)
-  await send('us-east', { ...order, permit: permitFor({ probeId, order }, createSecrets(randomBytes(32))) }, 0, probeId)
+  await send(
+    'us-east',
+    { ...order, permit: createPermit({ probeId, order }, createSecretCipher(randomBytes(32))) },
+    0,
+    probeId,
+  )
   await send('us-east', { ...order, permit, kind: COMPARISON }, 0, probeId)
   t.equal((await shotsOf(id)).length, 1)
   t.equal(await refused('us-east', 'screenshot'), before + 4)
@@ -199,8 +204,8 @@ t.test('the operator reads in words that a probe of the region may be compromise
     return row?.amount === 13
   }
   await waitFor(isComplete, { label: 'the last report to be written down' })
-  const facts = await readFacts({ db, nats, clickhouse })
-  const shown = findingsOf(facts).filter(({ subject, isWell }) => subject === 'probes' && !isWell)
+  const facts = await readHealthFacts({ db, nats, clickhouse })
+  const shown = assessHealth(facts).filter(({ subject, isHealthy }) => subject === 'probes' && !isHealthy)
   t.same(
     shown.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
     [

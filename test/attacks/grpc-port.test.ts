@@ -17,7 +17,7 @@ function openSockets(count: number, port: number): Socket[] {
 const openOf = (sockets: Socket[]) => sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
 
 t.test('connections that say nothing, or speak no gRPC, are closed, and a probe that works stays', async t => {
-  const { port, metrics } = await fleet.start({ ...FAST, firstCallMs: 3_000 })
+  const { port, metrics } = await fleet.start({ ...FAST, firstCallTimeoutMs: 3_000 })
   const probe = connectProbe(t, port, await fleet.token(), { name: 'one' })
   await probe.probeId()
   const silent = openSockets(300, port)
@@ -35,7 +35,7 @@ t.test('connections that say nothing, or speak no gRPC, are closed, and a probe 
 })
 
 t.test('one address cannot take the connections of all', async t => {
-  const { port, metrics } = await fleet.start({ ...FAST, firstCallMs: 60_000 }, undefined, {
+  const { port, metrics } = await fleet.start({ ...FAST, firstCallTimeoutMs: 60_000 }, undefined, {
     connectionsPerAddress: 50,
   })
   const sockets = openSockets(200, port)

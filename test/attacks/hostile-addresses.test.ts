@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readAddress } from '../../control-plane/status-pages/subscribers/address.ts'
+import { parseAddress } from '../../control-plane/pages/subscribers/address.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { type Answer, startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
@@ -138,7 +138,11 @@ t.test('nor does the form by which visitors subscribe with a webhook', async t =
   // a network may send only a few forms a minute: the rest of the table without the form
   const { checkLiteral } = createEgress({ allow: [] })
   for (const webhook of [...INNER_LITERALS.map(host => `https://${host}:${port}/x`), ...NO_WEB_ADDRESSES(port)]) {
-    t.match(readAddress({ email: '', webhook }, checkLiteral), { problem: /no address that can be posted to/ }, webhook)
+    t.match(
+      parseAddress({ email: '', webhook }, checkLiteral),
+      { problem: /no address that can be posted to/ },
+      webhook,
+    )
   }
 })
 

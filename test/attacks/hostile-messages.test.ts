@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parse as parseYaml } from 'yaml'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import type { Answer, Sent } from '../support/api-server.ts'
 import { markupInChatA, markupInChatB, markupInChatC } from '../support/chat-markup.ts'

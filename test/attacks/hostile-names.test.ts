@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { fetchAnswer } from '../../control-plane/data-sources/fetch-reader.ts'
-import { get } from '../../control-plane/platform/http.ts'
-import { runCheck } from '../../probe-agent/run.ts'
+import { httpGet } from '../../control-plane/foundation/platform/network/http-client.ts'
+import { requestDocument } from '../../control-plane/integrations/data-sources/fetching/http-reader.ts'
+import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createResolver, type Egress } from '../../shared/egress/index.ts'
 import { startApi } from '../support/api-server.ts'
 import {
@@ -76,7 +76,7 @@ t.test('no redirect of a target that may be asked leads to an inner place or awa
   for (const status of [301, 302, 303, 307, 308] as const) {
     for (const [to, code] of rows) {
       target.behave({ kind: 'redirect', to: inBytes(to), status })
-      const { error } = await get(url, headers, limits, local)
+      const { error } = await httpGet(url, headers, limits, local)
       t.match(error, { code }, `${status} ${to}: ${error?.message}`)
     }
   }
@@ -85,7 +85,7 @@ t.test('no redirect of a target that may be asked leads to an inner place or awa
     const { observation } = await runCheck(specOf({ url, method: 'POST', body: 'x' }), local)
     t.match(observation.error, { code }, `check ${to}`)
     const asked = { url, method: 'POST' as const, body: 'x', timeoutMs: 60_000 }
-    t.match(await fetchAnswer(local, asked, headers), { failure: { code } }, `data source ${to}`)
+    t.match(await requestDocument(local, asked, headers), { failure: { code } }, `data source ${to}`)
   }
   t.same(forbidden.touched, [])
 })

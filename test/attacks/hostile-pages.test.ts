@@ -1,6 +1,6 @@
 import t from 'tap'
-import { STATUSPAGE_FILES } from '../../control-plane/status-pages/feeds/statuspage.ts'
-import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
+import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
+import { STATUSPAGE_FILES } from '../../control-plane/pages/public/feeds/statuspage.ts'
 import { startApi } from '../support/api-server.ts'
 import { eachOf } from '../support/each-of.ts'
 import { type Scene, setScene } from '../support/hostile-scene.ts'
@@ -47,7 +47,7 @@ const notNew = (seen: Iterable<string>, known: Iterable<string>) => {
 
 /** Scenes of harmless words, one a template: what their documents hold is what every page may hold. */
 const plainScenes: Scene[] = []
-for (const _ of TEMPLATES) plainScenes.push(await setScene(api, key, PLAIN))
+for (const _ of TEMPLATE_NAMES) plainScenes.push(await setScene(api, key, PLAIN))
 const scenes = new Map<string, Scene>()
 for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
   if (!isUnstorable(text)) scenes.set(what, await setScene(api, key, text))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { normalizeHost } from '../../shared/egress/host.ts'
+import { normalizeHost } from '../../shared/egress/guard/host.ts'
 import { startApi } from '../support/api-server.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 import { shortestMs } from '../support/shortest.ts'

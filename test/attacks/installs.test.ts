@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { natsWarning } from '../../control-plane/platform/nats-version.ts'
-import { faultsOfInstalled, faultsOfLock } from '../../deploy/local/locked.mjs'
+import { findNatsWarning } from '../../control-plane/foundation/platform/nats/server-version.ts'
+import { faultsOfInstalled, faultsOfLock } from '../../tools/install/locked.mjs'
 import { ROOT } from '../support/deployment.ts'
 
 /** A clone with nothing installed, on a machine that has `have` and whose apt-get and npm only write down what they are asked. */
@@ -22,8 +22,8 @@ function freshClone(have: string[]) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-clone-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const [clone, bin, asked] = [join(dir, 'clone'), join(dir, 'bin'), join(dir, 'asked')]
-  for (const name of ['start.mjs', 'install.mjs', 'locked.mjs', 'build.mjs']) {
-    const file = join('deploy/local', name)
+  for (const name of ['start/start.mjs', 'install/install.mjs', 'install/locked.mjs', 'build/build.mjs']) {
+    const file = join('tools', name)
     mkdirSync(dirname(join(clone, file)), { recursive: true })
     cpSync(join(ROOT, file), join(clone, file))
   }
@@ -39,7 +39,7 @@ function freshClone(have: string[]) {
   const start = (env: Record<string, string> = {}) =>
     new Promise<{ code: number; output: string }>(resolve => {
       const options = { env: { PATH: bin, ...env } }
-      execFile(process.execPath, [join(clone, 'deploy/local/start.mjs')], options, (error, stdout, stderr) => {
+      execFile(process.execPath, [join(clone, 'tools/start/start.mjs')], options, (error, stdout, stderr) => {
         resolve({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}` })
       })
     })
@@ -95,7 +95,7 @@ t.test('a nats-server with known faults is named, with the version that fixes th
     ['2.11.0', '2.12.7'],
     ['2.12.6', '2.12.7'],
   ] as const) {
-    t.match(natsWarning(version), `install ${fixed} or newer`, version)
+    t.match(findNatsWarning(version), `install ${fixed} or newer`, version)
   }
-  for (const version of ['2.10.27', '2.12.7', '2.13.0', '3.0.0', '']) t.equal(natsWarning(version), null, version)
+  for (const version of ['2.10.27', '2.12.7', '2.13.0', '3.0.0', '']) t.equal(findNatsWarning(version), null, version)
 })

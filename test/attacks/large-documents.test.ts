@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
-import type { Examination } from '../../control-plane/data-sources/examine.ts'
-import { examineAnswer } from '../../control-plane/data-sources/examine-reader.ts'
-import type { FieldDefinition } from '../../control-plane/data-sources/types.ts'
-import { readYaml } from '../../control-plane/exchange/yaml-reader.ts'
+import type { Examination } from '../../control-plane/integrations/data-sources/evaluation/examine.ts'
+import { evaluateRawDocument } from '../../control-plane/integrations/data-sources/evaluation/examine-reader.ts'
+import type { FieldDefinition } from '../../control-plane/integrations/data-sources/types.ts'
+import { parseYamlBody } from '../../control-plane/integrations/import-export/file/yaml-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD } from '../support/bodies.ts'
@@ -40,7 +40,7 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
     t.ok(text.length < 5 * MIB)
     const body = Buffer.from(text)
     const { answer, turns } = await turnsDuring(() =>
-      examineAnswer(egress, source, { body, headers: HEADERS }, 'preview'),
+      evaluateRawDocument(egress, source, { body, headers: HEADERS }, 'preview'),
     )
     t.match(answer, { evaluation: { children: [{ key: 'api', outcome: 'up' }], keys: 1 } }, name)
     t.ok(turns > 10, `${name}: the event loop went round ${turns} times`)
@@ -53,7 +53,7 @@ t.test('sources with long documents that are due at the same moment are all read
   const examineMany = (amount: number, projectId: string, caller: 'preview' | 'source') =>
     Promise.all(
       Array.from({ length: amount }, () =>
-        examineAnswer(egress, { ...source, projectId }, { body, headers: HEADERS }, caller),
+        evaluateRawDocument(egress, { ...source, projectId }, { body, headers: HEADERS }, caller),
       ),
     )
   const [previews, preview, sources] = await Promise.all([
@@ -90,7 +90,7 @@ t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at o
 
 t.test('a YAML file of 1 MiB is read while everything else goes on, and refused as a short one is', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(700_000)}\nlist:\n${'- 1\n'.repeat(40_000)}`)
-  const { answer, turns } = await turnsDuring(() => readYaml('one', long))
+  const { answer, turns } = await turnsDuring(() => parseYamlBody('one', long))
   t.equal((answer as { list: number[] }).list.length, 40_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
   const filler = `filler: ${'x'.repeat(100_000)}\n`
@@ -100,14 +100,14 @@ t.test('a YAML file of 1 MiB is read while everything else goes on, and refused 
     [`${filler}a: "\\0"`, /^a holds characters that are not text$/],
   ]
   for (const [text, message] of rows) {
-    await t.rejects(readYaml('one', Buffer.from(text)), { status: 400, code: 'validation_error', message })
+    await t.rejects(parseYamlBody('one', Buffer.from(text)), { status: 400, code: 'validation_error', message })
   }
 })
 
 t.test('a project that sends many long YAML files keeps no other from its import', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(100_000)}`)
-  const many = Promise.allSettled(Array.from({ length: 30 }, () => readYaml('one', long)))
-  t.match(await readYaml('other', long), { text: /^x+$/ })
+  const many = Promise.allSettled(Array.from({ length: 30 }, () => parseYamlBody('one', long)))
+  t.match(await parseYamlBody('other', long), { text: /^x+$/ })
   const refused = (await many).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
   t.equal(refused.length, 24, 'one is read, and five wait')
   t.match(refused[0], { status: 429, code: 'rate_limited', message: /^5 long files of this project wait already/ })

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDataDir } from '../../deploy/local/data-dir.ts'
-import { startNats } from '../../deploy/local/engines/nats.ts'
-import { createTestFolder } from '../../deploy/local/engines/test-folder.ts'
+import { startNats } from '../../tools/engines/nats.ts'
+import { createTestFolder } from '../../tools/engines/test-folder.ts'
+import { openDataDir } from '../../tools/processes/data-dir.ts'
 
 const folder = createTestFolder()
 t.teardown(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { fieldsOfCreate } from '../../control-plane/monitors/fields.ts'
-import { problemsOfNew } from '../../control-plane/monitors/problems.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { toCreatedFields } from '../../control-plane/monitoring/monitors/settings/fields.ts'
+import { findNewMonitorProblems } from '../../control-plane/monitoring/monitors/settings/problems.ts'
 import { startApi } from '../support/api-server.ts'
 
 /** As many as a monitor may have; each takes about a millisecond to compile. */
@@ -15,8 +15,8 @@ const monitor = (pattern: string) => ({
 t.test('a process goes on with other things after each regular expression that it examines', async t => {
   let pauses = 0
   const pause = async () => void pauses++
-  const fields = fieldsOfCreate(monitor('(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}'))
-  t.same(await problemsOfNew(fields, () => null, pause), [])
+  const fields = toCreatedFields(monitor('(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}'))
+  t.same(await findNewMonitorProblems(fields, () => null, pause), [])
   t.equal(pauses, 50)
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { readCss } from '../../control-plane/status-pages/css-reader.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { sanitizeProjectCss } from '../../control-plane/pages/core/custom-css/css-actions.ts'
 import { startApi } from '../support/api-server.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
@@ -15,10 +15,10 @@ const LONG: Record<string, string> = {
 
 t.test('styles of 64 KiB are read while everything else goes on, and once as long as they are the same', async t => {
   for (const [name, css] of Object.entries(LONG)) {
-    const first = await turnsDuring(() => readCss(PROJECT, css))
+    const first = await turnsDuring(() => sanitizeProjectCss(PROJECT, css))
     t.match(first.answer, { css: /\.page / }, name)
     t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
-    t.equal((await turnsDuring(() => readCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
+    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
   }
 })
 
@@ -48,7 +48,7 @@ t.test('a page is shown without its style while too many long styles of its proj
   let [count, refused, isShown] = [0, 0, false]
   const keepWaiting = async () => {
     while (!isShown) {
-      await readCss(page!.projectId, style(++count)).catch(() => refused++)
+      await sanitizeProjectCss(page!.projectId, style(++count)).catch(() => refused++)
       await new Promise(resolve => setImmediate(resolve))
     }
   }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { monitorOf } from '../../control-plane/monitors/actions.ts'
-import { insertMonitors, updateMonitors } from '../../control-plane/monitors/store.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { buildMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
+import { insertMonitors, updateMonitors } from '../../control-plane/monitoring/monitors/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 
@@ -15,9 +15,9 @@ const { projectId } = await insertTenant(db)
 t.test(
   'monitors of a large import are written 500 at a time, so that none of its statements takes long to make',
   async t => {
-    const secrets = createSecrets(randomBytes(32))
+    const secrets = createSecretCipher(randomBytes(32))
     const monitors = Array.from({ length: 1_201 }, (_, i) =>
-      monitorOf(secrets, projectId, { name: `Shop ${i}`, type: 'http', headers: { 'X-Shop': `${i}` } }, new Date()),
+      buildMonitor(secrets, projectId, { name: `Shop ${i}`, type: 'http', headers: { 'X-Shop': `${i}` } }, new Date()),
     )
     const rows: number[] = []
     await db.transaction(async tx => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { newApiKey } from '../../control-plane/web/api-key.ts'
-import type { ApiError } from '../../control-plane/web/errors.ts'
-import { createLookUp } from '../../control-plane/web/look-ups.ts'
-import { createQueuedLookUp } from '../../control-plane/web/queued-look-ups.ts'
+import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
+import { createPublicLookup } from '../../control-plane/foundation/web/limits/public-lookup.ts'
+import { createQueuedLookup } from '../../control-plane/foundation/web/limits/queued-lookup.ts'
+import type { ApiError } from '../../control-plane/foundation/web/server/errors.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
@@ -24,14 +24,14 @@ t.test('a network that tries keys is stopped, and costs others neither time nor 
   const [valid, second] = await Promise.all(
     ['first', 'second'].map(name => createApiKey(db, tenant, { name, scope: 'read' }).then(({ key }) => key)),
   )
-  const authenticate = createAuthenticate(db)
+  const authenticate = createAuthenticator(db)
   t.match(await authenticate(valid!, ATTACKER), { projectId: tenant.projectId })
 
   let lookUps = 0
   db.on('query', () => lookUps++)
   const refused: { status: number; code: string; message: string; extra: { retryAfterSeconds: number } }[] = []
   for (let n = 0; n < MANY && refused.length < 10; n++) {
-    await authenticate(newApiKey(), ATTACKER).catch(error => refused.push(error))
+    await authenticate(generateApiKey(), ATTACKER).catch(error => refused.push(error))
   }
   t.match(refused[0], {
     status: 429,
@@ -43,16 +43,16 @@ t.test('a network that tries keys is stopped, and costs others neither time nor 
 
   t.match(await authenticate(valid!, ATTACKER), { projectId: tenant.projectId }, 'a known key works from there too')
   t.match(await authenticate(second!, OTHER), { projectId: tenant.projectId }, 'and a new one from elsewhere')
-  t.equal(await authenticate(newApiKey(), OTHER), null)
+  t.equal(await authenticate(generateApiKey(), OTHER), null)
 
   const before = lookUps
-  const dead = newApiKey()
+  const dead = generateApiKey()
   for (let n = 0; n < 50; n++) t.equal(await authenticate(dead, OTHER), null)
   t.ok(lookUps - before < 50, 'a deleted key that goes on being used is not looked up each time')
 })
 
 t.test('many look-ups under way at once are limited as those that follow each other are', async t => {
-  const lookUp = createLookUp({ what: 'things', missesPerMinute: 10 })
+  const lookUp = createPublicLookup({ what: 'things', missesPerMinute: 10 })
   let found = 0
   const ask = (name: string, isThere: boolean) =>
     lookUp(ATTACKER, name, async () => {
@@ -66,7 +66,7 @@ t.test('many look-ups under way at once are limited as those that follow each ot
   t.ok(found <= 21, `${found} look-ups`)
   t.equal(await ask('known', true), 'known', 'what was found before is found')
 
-  const crowd = createLookUp({ what: 'things', missesPerMinute: 1 })
+  const crowd = createPublicLookup({ what: 'things', missesPerMinute: 1 })
   let looks = 0
   const wait = async () => {
     looks++
@@ -77,7 +77,7 @@ t.test('many look-ups under way at once are limited as those that follow each ot
   t.ok(visitors.every(answer => answer === 'new'))
   t.equal(looks, 1, 'a crowd of one network that comes for something new is one look-up')
 
-  const failing = createLookUp({ what: 'things', missesPerMinute: 1 })
+  const failing = createPublicLookup({ what: 'things', missesPerMinute: 1 })
   const fail = async () => {
     throw new Error('the database is away')
   }
@@ -158,7 +158,7 @@ t.test(
 t.test('names that are asked for through the proxy are looked up a few at a time, and wait', async t => {
   let [running, most, looks, waiting, mostWaiting] = [0, 0, 0, 0, 0]
   const refused: string[] = []
-  const lookUp = createQueuedLookUp({
+  const lookUp = createQueuedLookup({
     ...{ atOnce: 2, mostWaiting: 300, patienceMs: 600_000 },
     onWaiting(change) {
       waiting += change

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { awayFromMidnight } from '../support/midnight.ts'
 import { startSmtp } from '../support/smtp.ts'

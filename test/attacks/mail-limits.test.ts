@@ -1,6 +1,6 @@
 import t from 'tap'
-import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { enqueueDeliveries } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { awayFromMidnight } from '../support/midnight.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startMailSink } from '../../deploy/local/mail/sink.ts'
+import { startMailSink } from '../../tools/mail/sink.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 
 const sink = await startMailSink(0, () => {})

@@ -1,17 +1,17 @@
 import t from 'tap'
-import { faultsOfItems } from '../../control-plane/monitors/bulk-faults.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { MonitorCreate } from '../../control-plane/monitors/schema.ts'
-import { createCompiler } from '../../control-plane/web/schema-compiler.ts'
-import type { Check, Compile } from '../../control-plane/web/validation.ts'
+import { createSchemaCompiler } from '../../control-plane/foundation/web/validation/schema-compiler.ts'
+import type { CompileSchema, SchemaCheck } from '../../control-plane/foundation/web/validation/validation-errors.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { findItemProblems } from '../../control-plane/monitoring/monitors/settings/bulk-problems.ts'
+import { MonitorCreate } from '../../control-plane/monitoring/monitors/settings/schema.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { unwatched } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 
-const compile = createCompiler() as unknown as Compile
+const compile = createSchemaCompiler() as unknown as CompileSchema
 const wrong = (monitor: object) => Array.from({ length: 50 }, () => ({ name: 'x', type: 'http', ...monitor }))
 const list = <T>(item: (n: number) => T) => Array.from({ length: 900 }, (_, n) => item(n))
 
@@ -27,13 +27,13 @@ t.test('of a bulk create with 135,000 faults less than a sixth are looked at', a
   const check = compile({ schema: MonitorCreate })
   for (const [name, monitors] of Object.entries(BODIES)) {
     let faults = 0
-    const counting: Check = (value, mostValues) => {
+    const counting: SchemaCheck = (value, mostValues) => {
       const isGood = check(value, mostValues)
       counting.errors = check.errors
       faults += check.errors?.length ?? 0
       return isGood
     }
-    const details = faultsOfItems(monitors, counting)
+    const details = findItemProblems(monitors, counting)
     t.ok(
       details.every(({ length }) => length > 0 && length <= 50),
       `${name}: every item is refused with a sentence`,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
 import { newDataDir, npmStart } from '../support/npm-start.ts'
 import { rawAsk } from '../support/raw-ask.ts'
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts'
 /** As a person starts it, with all ports but the API's left to it. */
 async function startPicket() {
   const dataDir = newDataDir(t)
-  const port = await freePort()
+  const port = await reserveFreePort()
   const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'info', TESTS_PER_MINUTE: '1000' }
   return { dataDir, port, origin: `http://127.0.0.1:${port}`, ...npmStart(t, env) }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parseBody } from '../../control-plane/web/body.ts'
-import { measureJson } from '../../control-plane/web/json-size.ts'
+import { parseBody } from '../../control-plane/foundation/web/validation/body.ts'
+import { measureJson } from '../../control-plane/foundation/web/validation/json-size.ts'
 import { startApi } from '../support/api-server.ts'
 import { shortestMs } from '../support/shortest.ts'
 import { answerBeforeBody } from '../support/unfinished-request.ts'

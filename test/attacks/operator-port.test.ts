@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { startApi } from '../support/api-server.ts'
 import { manifests } from '../support/deployment.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
@@ -60,7 +60,7 @@ const LOOKING = `
   look()`
 
 t.test('a process does not say that it is ready before it takes requests', async t => {
-  const [first, second] = [await freePort(), await freePort()]
+  const [first, second] = [await reserveFreePort(), await reserveFreePort()]
   const looking = new Worker(LOOKING, { eval: true, workerData: { first, second } })
   t.teardown(() => looking.terminate())
   const seen = once(looking, 'message')

@@ -2,18 +2,18 @@ import { createSocket } from 'node:dgram'
 import { request as ask } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
-import { readSettings } from '../../deploy/local/settings.ts'
+import { startEgressProxy } from '../../shared/egress/http/proxy.ts'
 import {
-  askDns,
   connectTcp,
   createConnections,
   createDeadline,
   createEgress,
   openTcp,
   pingHost,
-  request,
+  queryDns,
+  sendRequest,
 } from '../../shared/egress/index.ts'
-import { startEgressProxy } from '../../shared/egress/proxy.ts'
+import { readLocalSettings } from '../../tools/start/settings.ts'
 import { startTarget } from '../support/target.ts'
 
 /** As much as an operator can allow. */
@@ -28,7 +28,7 @@ t.teardown(deadline.clear)
 const { signal } = deadline
 
 const get = (url: string, egress = closed, changes = {}) =>
-  request(
+  sendRequest(
     { url, method: 'GET', headers: {}, body: null, signal, maxBodyBytes: 1_000, followRedirects: true, ...changes },
     egress,
   )
@@ -72,12 +72,12 @@ t.test(
     const target = { host: '127.0.0.1', port: own.port }
     t.match((await connectTcp(target, signal, closed)).error, { code: 'blocked_target' })
     await t.rejects(openTcp(target, signal, closed), { code: 'blocked_target' })
-    const dns = await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
+    const dns = await queryDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
     t.match(dns.error, { code: 'blocked_target' })
     const received: Buffer[] = []
     const udp = createSocket('udp4', message => received.push(message)).bind(own.port, '127.0.0.1')
     t.teardown(() => udp.close())
-    await askDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
+    await queryDns({ name: 'example.com', types: ['A'], server: target }, signal, closed)
     t.same(received, [])
     const proxy = await startEgressProxy(closed, { maxBytes: 1_000, connectWithinMs: 5_000 })
     t.teardown(proxy.close)
@@ -149,7 +149,7 @@ t.test('a place at an address of its own is closed there, in IPv6 form too, and 
 })
 
 t.test('an npm start that other machines can reach opens no private range by itself', async t => {
-  const allowed = (env: Record<string, string>) => readSettings(env).egressAllow
+  const allowed = (env: Record<string, string>) => readLocalSettings(env).egressAllow
   for (const HOST of ['', '127.0.0.1', 'localhost', '::1']) t.match(allowed({ HOST }), '127.0.0.0/8', HOST)
   for (const HOST of ['0.0.0.0', '::', '192.0.2.7', 'picket.example']) {
     t.equal(allowed({ HOST }), '', HOST)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DockerfileParser } from 'dockerfile-ast'
 import t from 'tap'
-import { differencesOf, findingsOf, listedIn, nativeIn } from '../../deploy/local/audit.mjs'
-import { lockedPackages } from '../../deploy/local/locked.mjs'
+import { differencesOf, findingsOf, listedIn, nativeIn } from '../../tools/install/audit.mjs'
+import { lockedPackages } from '../../tools/install/locked.mjs'
 import { ROOT, textOf } from '../support/deployment.ts'
 
 const run = promisify(execFile)
@@ -32,7 +32,7 @@ function wantedBy(path: string, arch: string): string[][] {
   })
 }
 
-for (const path of ['deploy/control-plane.Dockerfile', 'deploy/probe-agent.Dockerfile']) {
+for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/probe-agent.Dockerfile']) {
   t.test(`every package in ${path} is of the bytes that package-lock.json names`, async t => {
     t.notMatch(textOf(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
     for (const arch of ['x64', 'arm64']) {
@@ -41,7 +41,7 @@ for (const path of ['deploy/control-plane.Dockerfile', 'deploy/probe-agent.Docke
       for (const words of wanted) {
         const folder = mkdtempSync(join(tmpdir(), 'picket-subset-'))
         t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-        await run(process.execPath, ['deploy/local/subset-lock.mjs', folder, ...words], { cwd: ROOT })
+        await run(process.execPath, ['tools/install/subset-lock.mjs', folder, ...words], { cwd: ROOT })
         const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
         const { '': _, ...entries } = packages as typeof locked
         t.ok(Object.keys(entries).length >= 2)

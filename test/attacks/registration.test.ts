@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { manifests, textOf } from '../support/deployment.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
@@ -42,7 +42,7 @@ t.test('where registration is closed, only the operator makes accounts', async t
 })
 
 t.test('an operator who copies our files has to choose who can make accounts', async t => {
-  const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/example.env')) ?? []
+  const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/compose/example.env')) ?? []
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')!
   for (const value of [written, settings.data.REGISTRATION]) {
     t.throws(
@@ -50,5 +50,5 @@ t.test('an operator who copies our files has to choose who can make accounts', a
       /REGISTRATION is .* one of open, invited, closed/,
     )
   }
-  t.match(textOf('deploy/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
+  t.match(textOf('deploy/compose/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
 })

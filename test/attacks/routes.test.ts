@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { sealAddress } from '../../control-plane/deliveries/address.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { encryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
 import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
@@ -58,7 +58,11 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
   const config = { ...CHANNEL.config, headers, url: `https://hooks.example.com/${ADDRESS}?token=${ADDRESS}` }
   await change(`/alerts/channels/${ids.alert_channel_id}`, { config })
   // as the delivery's worker does, which does not run here
-  const sealed = sealAddress(config.url, { id: ids.log_id, projectId: victim.projectId }, createSecrets(secretKey))
+  const sealed = encryptAddress(
+    config.url,
+    { id: ids.log_id, projectId: victim.projectId },
+    createSecretCipher(secretKey),
+  )
   await execute(api.db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [sealed, ids.log_id])
   const rotated = await api.call('POST', `/alerts/channels/${ids.alert_channel_id}/rotate-secret`, { key })
   return rotated.body.data.signing_secret

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createShutter, type ShutterSettings } from '../../probe-agent/screenshots/shutter.ts'
+import { type CaptureSettings, createScreenshotCapture } from '../../probe-agent/screenshots/capture.ts'
 import { chromiumPath } from '../support/browser.ts'
 import { startProgram } from '../support/processes.ts'
 import { startTarget } from '../support/target.ts'
@@ -11,7 +11,7 @@ import { HANG_MS } from '../support/wait.ts'
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const CONFINE = at('test/support/confine.mjs')
-const PROFILE = at('deploy/seccomp/picket-probe.json')
+const PROFILE = at('deploy/probe/seccomp.json')
 
 const dir = mkdtempSync(join(tmpdir(), 'picket-sandbox-'))
 t.teardown(() => rmSync(dir, { recursive: true, force: true }))
@@ -26,9 +26,9 @@ function confined(name: string, confine: string, program: string | null = 'dist/
   return file
 }
 
-function openShutter(program: string, changes: Partial<ShutterSettings> = {}) {
+function openShutter(program: string, changes: Partial<CaptureSettings> = {}) {
   const seen: boolean[] = []
-  const shutter = createShutter({
+  const shutter = createScreenshotCapture({
     browser: { path: chromiumPath() },
     egressAllow: ['127.0.0.1'],
     egressDeny: [],

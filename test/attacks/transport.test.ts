@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { type AddressInfo, connect } from 'node:net'
 import { pino } from 'pino'
 import t from 'tap'
-import { bootstrapRoutes } from '../../control-plane/accounts/bootstrap/routes.ts'
+import { bootstrapRoutes } from '../../control-plane/accounts/registration/routes.ts'
 import { readConfig } from '../../control-plane/config.ts'
-import { newOperatorSeed } from '../../control-plane/platform/nats-operator.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createApp } from '../../control-plane/web/app.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { generateOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createApp } from '../../control-plane/foundation/web/server/app.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
@@ -20,7 +20,7 @@ t.test('NATS on another machine is used with an operator only', async t => {
   far.push('nats://127.0.0.1.evil.example:4222', 'nats://localhost.evil.example')
   for (const NATS_URL of far) {
     t.throws(() => readConfig({ ...NEEDED_ENV, NATS_URL }), { message: REFUSED }, NATS_URL)
-    const config = readConfig({ ...NEEDED_ENV, NATS_URL, NATS_OPERATOR_SEED: newOperatorSeed() })
+    const config = readConfig({ ...NEEDED_ENV, NATS_URL, NATS_OPERATOR_SEED: generateOperatorSeed() })
     t.ok(config.natsOperator)
   }
   t.throws(() => readConfig({ ...NEEDED_ENV, PROBE_NATS_URL: 'tls://nats.example.com:4222' }), { message: REFUSED })
@@ -55,7 +55,7 @@ t.test('a client that breaks off its request is not logged as an error', async t
     log: pino({ level: 'error' }, { write: line => void errors.push(line) }),
     metrics: createMetrics(),
     db,
-    secrets: createSecrets(randomBytes(32)),
+    secrets: createSecretCipher(randomBytes(32)),
     authenticate: async () => null,
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { hostUnderLoad } from '../../control-plane/channels/destination.ts'
-import { NOTHING_LEFT, planned } from '../../control-plane/deliveries/pace.ts'
+import { findReceiverHost } from '../../control-plane/alerting/channels/config/receiver-host.ts'
+import { INITIAL_PACE, planPace } from '../../control-plane/alerting/deliveries/limits/pace.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -147,13 +147,13 @@ t.test('through a relay of the installation, requests wait for those to the same
 
 t.test('the pace of an event: a table', async t => {
   const at = (ms: number) => new Date(1_000_000 + ms)
-  const first = planned(NOTHING_LEFT, 13, 10, at(0))
+  const first = planPace(INITIAL_PACE, 13, 10, at(0))
   t.same(first.waits, [...Array.from({ length: 10 }, () => null), at(1_000), at(2_000), at(3_000)])
   t.same(first.pace, { hasLeft: 10, nextAt: at(1_000) })
-  const late = planned(first.pace, 3, 10, at(5_000))
+  const late = planPace(first.pace, 3, 10, at(5_000))
   t.same(late.waits, [null, at(6_000), at(7_000)], 'what comes late is not sent all at once')
-  t.same(planned(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
-  t.same(planned(late.pace, 2, 10, at(-9_000)).waits, [at(-8_000), at(-7_000)], 'the clock was set back')
+  t.same(planPace(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
+  t.same(planPace(late.pace, 2, 10, at(-9_000)).waits, [at(-8_000), at(-7_000)], 'the clock was set back')
   const rows: [string, string | null][] = [
     ['https://Victim.Example.:8443/a', 'victim.example'],
     ['https://hooks.slack.com/services/1', null],
@@ -162,5 +162,5 @@ t.test('the pace of an event: a table', async t => {
     ['mailto:a@example.com', null],
     ['chat:018f', null],
   ]
-  for (const [address, host] of rows) t.equal(hostUnderLoad(address), host, address)
+  for (const [address, host] of rows) t.equal(findReceiverHost(address), host, address)
 })

@@ -8,8 +8,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fastify } from 'fastify'
-import { findMonitor, latestRevision, listMonitors } from '../../control-plane/monitors/store.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { findMonitor, getLatestRevision, listMonitors } from '../../control-plane/monitoring/monitors/store.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { cpuUs, createMonitors, type Engines, type Figure, figure, percentile } from './rig.ts'
@@ -144,7 +144,7 @@ async function serveBare(databaseUrl: string, id: string): Promise<void> {
   const app = fastify()
   app.get('/', async () => {
     if (id !== '') await findMonitor(db, project!.id, id)
-    else await Promise.all([listMonitors(db, project!.id, NO_FILTER, { limit: 25, offset: 0 }), latestRevision(db)])
+    else await Promise.all([listMonitors(db, project!.id, NO_FILTER, { limit: 25, offset: 0 }), getLatestRevision(db)])
     return body
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -3,7 +3,7 @@
  * all their re-checks, and recover. No other region answers meanwhile, so no status changes; in the end they do. Processor time of the
  * control plane and of all engines, which other work on this machine does not lengthen.
  */
-import { monotonicMs } from '../../control-plane/platform/clock.ts'
+import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'

@@ -1,5 +1,5 @@
-import { monotonicMs, sleep } from '../../control-plane/platform/clock.ts'
-import type { Nats } from '../../control-plane/platform/nats.ts'
+import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { encodeBatches, publishAll, REGIONS } from './rig.ts'
 

@@ -2,7 +2,7 @@
  * An hour of healthy running, watched by a Prometheus with the rules that operators load: no alert fires. Runs only when it
  * is asked for by name.
  */
-import { sleep } from '../../control-plane/platform/clock.ts'
+import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
 import { startPrometheus } from '../support/prometheus.ts'
 import { startTarget } from '../support/target.ts'

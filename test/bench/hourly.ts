@@ -2,9 +2,15 @@
  * What the hourly figures cost of every minute, in ClickHouse's processor time: the look for late results that is made each minute, and the portion of 500
  * monitors that is computed once a day, at as many results as six regions at 30 s give.
  */
-import { computeNext, FIRST_MONITOR, lateDays, readProgress } from '../../control-plane/analytics/hourly-store.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
+
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import {
+  computeNextMonitors,
+  FIRST_MONITOR_ID,
+  findLateDays,
+  loadHourlyProgress,
+} from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-store.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { cpuUs, type Engines, type Figure, figure, percentile } from './rig.ts'
@@ -29,15 +35,15 @@ export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Pr
   const portions: number[] = []
   for (let i = 0; i < ROUNDS; i++) {
     portions.push(
-      await msOf(pid, () => computeNext(clickhouse, { dayMs, after: FIRST_MONITOR, limit: MONITORS }, null)),
+      await msOf(pid, () => computeNextMonitors(clickhouse, { dayMs, after: FIRST_MONITOR_ID, limit: MONITORS }, null)),
     )
   }
   const looks: number[] = []
   for (let i = 0; i < LOOKS; i++) {
     looks.push(
       await msOf(pid, async () => {
-        const { nowMs } = await readProgress(clickhouse)
-        await lateDays(clickhouse, { fromMs: nowMs + DAY_MS, toMs: nowMs + 2 * DAY_MS }, dayMs)
+        const { nowMs } = await loadHourlyProgress(clickhouse)
+        await findLateDays(clickhouse, { fromMs: nowMs + DAY_MS, toMs: nowMs + 2 * DAY_MS }, dayMs)
       }),
     )
   }

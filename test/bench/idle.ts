@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { createApi } from '../support/api.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -52,7 +52,7 @@ type Installation = { pid: number; origin: string; operator: string; apiKey: str
 
 async function startInstallation(t: Teardown): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), 'picket-idle-'))
-  const [port, operatorPort] = [String(await freePort()), String(await freePort())]
+  const [port, operatorPort] = [String(await reserveFreePort()), String(await reserveFreePort())]
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
     env: {
@@ -61,8 +61,8 @@ async function startInstallation(t: Teardown): Promise<Installation> {
       DATA_DIR: dataDir,
       PORT: port,
       OPERATOR_PORT: operatorPort,
-      GRPC_PORT: String(await freePort()),
-      MAIL_PORT: String(await freePort()),
+      GRPC_PORT: String(await reserveFreePort()),
+      MAIL_PORT: String(await reserveFreePort()),
       DEFAULT_PLAN: 'business',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,9 +5,13 @@
  */
 import { createClient } from '@clickhouse/client'
 import { Client } from 'pg'
-import { LINE_COLUMNS, originOf, toLine } from '../../control-plane/analytics/row.ts'
-import { createClickhouse, insertLines } from '../../control-plane/platform/clickhouse.ts'
-import { ResultBatch } from '../../shared/result.ts'
+import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import {
+  encodeOrigin,
+  RESULT_LINE_COLUMNS,
+  toResultLine,
+} from '../../control-plane/insight/analytics/recording/result-line.ts'
+import { ResultBatch } from '../../shared/checks/result.ts'
 import { startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -114,10 +118,10 @@ async function bareLoop(messages: Uint8Array[], url: string): Promise<number> {
   for (let i = 0; i < messages.length; i += 500) {
     const lines = messages.slice(i, i + 500).flatMap(data => {
       const batch = ResultBatch.decode(data)
-      const origin = originOf(batch)
-      return batch.results.map(result => toLine(result, origin))
+      const origin = encodeOrigin(batch)
+      return batch.results.map(result => toResultLine(result, origin))
     })
-    await insertLines(clickhouse, `bare (${LINE_COLUMNS})`, lines)
+    await insertLines(clickhouse, `bare (${RESULT_LINE_COLUMNS})`, lines)
   }
   const ms = performance.now() - started
   await clickhouse.close()

@@ -3,8 +3,8 @@
  * seconds in the middle of a backlog, when every process reads its share of the partitions.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { execute, withPostgres } from '../../control-plane/platform/postgres.ts'
-import { PARTITIONS } from '../../shared/subjects.ts'
+import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { PARTITIONS } from '../../shared/nats/subjects.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'

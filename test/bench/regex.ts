@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { judge } from '../../probe-agent/judging.ts'
-import { runCheck } from '../../probe-agent/run.ts'
+import { evaluateAssertions } from '../../probe-agent/execution/assertion-worker.ts'
+import { runCheck } from '../../probe-agent/execution/run-check.ts'
+import { Outcome } from '../../shared/checks/result.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { Outcome } from '../../shared/result.ts'
 import { specOf } from '../support/spec.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure, percentile, withTeardown } from './rig.ts'
@@ -35,7 +35,7 @@ export async function benchRegex(t: Teardown): Promise<Figure[]> {
     const { outcome, observation } = await runCheck(spec, egress)
     if (outcome !== Outcome.UP) throw new Error(`a check failed: ${JSON.stringify(observation.error)}`)
     const started = performance.now()
-    await judge(assertions, observation, Date.now())
+    await evaluateAssertions(assertions, observation, Date.now())
     if (i >= WARM) matchMs.push(performance.now() - started)
   }
   loop.disable()

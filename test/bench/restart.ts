@@ -2,7 +2,7 @@
  * How soon a reader that restarts judges again while results come at a high rate: the process is stopped after more
  * than the two minutes that it would have to read again without checkpoints, and another one begins.
  */
-import { monotonicMs, sleep } from '../../control-plane/platform/clock.ts'
+import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
 import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'

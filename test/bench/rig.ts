@@ -2,12 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
-import { withPostgres } from '../../control-plane/platform/postgres.ts'
-import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
-import { startPostgres } from '../../deploy/local/engines/postgres.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { connectNats, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, resultSubject } from '../../shared/nats/subjects.ts'
+import { startClickhouse } from '../../tools/engines/clickhouse/clickhouse.ts'
+import { startPostgres } from '../../tools/engines/postgres.ts'
 import type { Api } from '../support/api.ts'
 import type { Picket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -97,7 +97,7 @@ function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
 export function encodeBatches(shots: Shot[], region: string, size: number): { subject: string; data: Uint8Array }[] {
   const byPartition = new Map<number, Shot[]>()
   for (const shot of shots) {
-    const partition = partitionOf(shot.monitorId)
+    const partition = computePartition(shot.monitorId)
     const mine = byPartition.get(partition)
     if (mine) mine.push(shot)
     else byPartition.set(partition, [shot])

@@ -1,6 +1,6 @@
 /** `npm run bench [part …]`: the figures of the README, measured in one run on this machine. Takes some ten minutes. */
 import { cpus, totalmem } from 'node:os'
-import { build } from '../../deploy/local/build.mjs'
+import { build } from '../../tools/build/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
 import { benchApi } from './api.ts'

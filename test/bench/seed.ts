@@ -1,15 +1,15 @@
 /** Monitors by the hundred thousand, through the statement that the API's create ends in, and verdicts about them. */
 import { randomBytes } from 'node:crypto'
-import { monitorOf } from '../../control-plane/monitors/actions.ts'
-import type { MonitorCreate } from '../../control-plane/monitors/schema.ts'
-import { insertMonitors } from '../../control-plane/monitors/store.ts'
-import { execute, query, withPostgres } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { decide } from '../../control-plane/verdict/decide.ts'
-import { newMonitorState } from '../../control-plane/verdict/state.ts'
-import { storeStates, storeStatuses } from '../../control-plane/verdict/store.ts'
-import type { Counted } from '../../control-plane/verdict/types.ts'
-import { Outcome, Trigger } from '../../shared/result.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { execute, query, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { buildMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
+import type { MonitorCreate } from '../../control-plane/monitoring/monitors/settings/schema.ts'
+import { insertMonitors } from '../../control-plane/monitoring/monitors/store.ts'
+import { decide } from '../../control-plane/verdict/core/rules/decide.ts'
+import { createMonitorState } from '../../control-plane/verdict/core/rules/state.ts'
+import { storeStates, storeStatuses } from '../../control-plane/verdict/core/store.ts'
+import type { VerdictResult } from '../../control-plane/verdict/core/types.ts'
+import { Outcome, Trigger } from '../../shared/checks/result.ts'
 
 const ROWS_A_STATEMENT = 5_000
 
@@ -19,11 +19,11 @@ export async function seedMonitors(
   count: number,
   changes: Partial<MonitorCreate> = {},
 ): Promise<string[]> {
-  const secrets = createSecrets(randomBytes(32))
+  const secrets = createSecretCipher(randomBytes(32))
   return withPostgres(databaseUrl, async db => {
     const [project] = await query<{ id: string }>(db, 'SELECT id FROM projects ORDER BY id LIMIT 1')
     const monitors = Array.from({ length: count }, (_, number) =>
-      monitorOf(
+      buildMonitor(
         secrets,
         project!.id,
         {
@@ -52,7 +52,7 @@ export async function seedVerdicts(databaseUrl: string, ids: string[], regions: 
   const shots = regions.flatMap(region => [region, region])
   const policy = { ...POLICY, regions }
   const stateOf = (id: string) => {
-    let state = newMonitorState(id, 1)
+    let state = createMonitorState(id, 1)
     for (const [i, region] of shots.entries())
       state = decide(state, { ...UP, region, scheduledAtMs: i }, policy, i).state
     return state
@@ -80,7 +80,7 @@ const POLICY = {
   timeoutMs: 30_000,
   expires: true,
 }
-const UP: Omit<Counted, 'region'> = {
+const UP: Omit<VerdictResult, 'region'> = {
   probeId: 'bench',
   configVersion: 1,
   epoch: 1,

@@ -3,8 +3,8 @@
  * waits for all of them, and what each costs the verdict in memory.
  */
 import { Assignments } from '../../proto/gen/probe/v1/fleet.ts'
-import { REGIONS } from '../../shared/check.ts'
-import { PARTITIONS } from '../../shared/subjects.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
+import { PARTITIONS } from '../../shared/nats/subjects.ts'
 import { all, connectProbe } from '../support/fleet.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'

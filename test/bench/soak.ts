@@ -3,8 +3,8 @@
  * whether the memory of the processes stays level. Runs only when it is asked for by name.
  */
 import { readFileSync } from 'node:fs'
-import { monotonicMs, sleep } from '../../control-plane/platform/clock.ts'
-import { execute, withPostgres } from '../../control-plane/platform/postgres.ts'
+import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'

@@ -1,7 +1,7 @@
 /** How a status page with 50 components and 90 days comes up in a real browser on this machine, as Lighthouse measures it. */
 import { type Browser, chromium } from 'playwright-core'
-import { renderPage } from '../../control-plane/status-pages/render.ts'
-import { TEMPLATES, type Template } from '../../control-plane/status-pages/types.ts'
+import { TEMPLATE_NAMES, type TemplateName } from '../../control-plane/pages/core/types.ts'
+import { renderPage } from '../../control-plane/pages/templates/document/render.ts'
 import { chromiumPath } from '../support/browser.ts'
 import { type PageSite, startPageSite } from '../support/page-site.ts'
 import { largeView } from '../support/status-page-view.ts'
@@ -18,12 +18,12 @@ const LONG_TASK_MS = 50
 type Load = { paintMs: number; blockingMs: number; shift: number }
 
 export async function benchStatusPageBrowser(t: Teardown, _engines: Engines): Promise<Figure[]> {
-  const rendering = TEMPLATES.flatMap(renderTimes)
+  const rendering = TEMPLATE_NAMES.flatMap(renderTimes)
   const site = await startPageSite(t)
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
   t.teardown(() => browser.close())
   const loads: Load[] = []
-  for (const template of TEMPLATES) {
+  for (const template of TEMPLATE_NAMES) {
     for (let i = 0; i < LOADS; i++) loads.push(await load(browser, site, template))
   }
   const half = (key: keyof Load) =>
@@ -52,7 +52,7 @@ export async function benchStatusPageBrowser(t: Teardown, _engines: Engines): Pr
   ]
 }
 
-function renderTimes(template: Template): number[] {
+function renderTimes(template: TemplateName): number[] {
   const view = largeView({ template })
   return Array.from({ length: RENDERS }, () => {
     const startMs = performance.now()
@@ -61,7 +61,7 @@ function renderTimes(template: Template): number[] {
   })
 }
 
-async function load(browser: Browser, site: PageSite, template: Template): Promise<Load> {
+async function load(browser: Browser, site: PageSite, template: TemplateName): Promise<Load> {
   const context = await browser.newContext(PHONE)
   const page = await context.newPage()
   const devtools = await context.newCDPSession(page)

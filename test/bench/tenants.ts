@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
-import { withPostgres } from '../../control-plane/platform/postgres.ts'
+import { withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startImports } from '../support/import-load.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'

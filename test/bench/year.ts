@@ -3,10 +3,10 @@
  * times, a month at a time from today back, and what is too old is deleted after each month, as the role schedule does
  * every hour. The size of PostgreSQL after that, and what people look at, with 90 days and with the year.
  */
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createPass } from '../../control-plane/retention/actions.ts'
-import { retentionSettings } from '../../control-plane/retention/settings.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createRetentionPass } from '../../control-plane/operations/retention/actions.ts'
+import { readRetentionSettings } from '../../control-plane/operations/retention/settings.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -40,7 +40,7 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
   t.teardown(() => db.destroy())
   await waitFor(async () => (await query(db, `SELECT FROM deliveries WHERE status = 'delivered'`)).length === 2)
   await keepTemplates(db, ids[0]!)
-  const pass = createPass({ db, retention: retentionSettings({}), metrics: createMetrics() })
+  const pass = createRetentionPass({ db, retention: readRetentionSettings({}), metrics: createMetrics() })
 
   let first: Looks | null = null
   let deletedS = 0

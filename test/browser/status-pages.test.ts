@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { h } from 'preact'
 import t from 'tap'
-import { makeSafe } from '../../control-plane/status-pages/custom-css.ts'
-import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
-import { renderDocument } from '../../control-plane/web/document.tsx'
+import { renderDocument } from '../../control-plane/foundation/web/html/document.tsx'
+import { sanitizeCss } from '../../control-plane/pages/core/custom-css/css-sanitizer.ts'
+import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
 import { CSS_ATTACKS, poisoned, TEXT_ATTACKS } from '../support/attacks.ts'
 import { AXE, findingsOf } from '../support/axe.ts'
 import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
@@ -43,14 +43,14 @@ const settled = (page: Page) =>
 
 const openAll = (page: Page) => page.evaluate('for (const d of document.querySelectorAll("details")) d.open = true')
 
-const pageOf = (template: (typeof TEMPLATES)[number]) =>
+const pageOf = (template: (typeof TEMPLATE_NAMES)[number]) =>
   site.show(ordinaryView({ template, logoUrl: '/status/northwind/logo?v=1', staleSince: NOW }))
 
 t.test('every template reads well on phones and desktops, in light and dark, with modules and without', async t => {
   const context = await newContext()
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
-  for (const template of TEMPLATES) {
+  for (const template of TEMPLATE_NAMES) {
     for (const [query, looks] of Object.entries(LOOKS)) {
       await page.goto(pageOf(template) + query)
       await page.evaluate(AXE)
@@ -80,7 +80,7 @@ t.test('every template reads well without JavaScript, and its days are reached b
   const context = await newContext({ javaScriptEnabled: false, viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
-  for (const template of TEMPLATES) {
+  for (const template of TEMPLATE_NAMES) {
     await page.goto(pageOf(template))
     t.equal(await overflowOf(page), 0, `${template}: nothing to scroll sideways`)
     const days = page.locator('.days').first()
@@ -102,7 +102,7 @@ t.test('a page on which nothing stands yet reads well too', async t => {
   const context = await newContext({ viewport: PHONE, colorScheme: 'dark' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
-  for (const template of TEMPLATES) {
+  for (const template of TEMPLATE_NAMES) {
     await page.goto(site.show(emptyView({ template })))
     await page.evaluate(AXE)
     t.same(await findingsOf(page), [], template)
@@ -116,7 +116,7 @@ t.test('texts that attack do nothing in any field of any template', async t => {
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   const sections = ordinaryView().sections.slice(1, 3)
-  for (const template of TEMPLATES) {
+  for (const template of TEMPLATE_NAMES) {
     await page.goto(site.show(poisoned(ordinaryView({ template, sections }), TEXT_ATTACKS.join(' '))))
     await openAll(page)
     await page.locator('.bar[role]').first().hover()
@@ -133,7 +133,7 @@ t.test('CSS that attacks is refused or does nothing', async t => {
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const attack of CSS_ATTACKS) {
-    const made = makeSafe(attack)
+    const made = sanitizeCss(attack)
     if ('problem' in made) continue
     await page.goto(site.show(emptyView({ customCss: made.css })))
     t.equal(await page.evaluate('window.hit'), undefined, attack)
@@ -157,7 +157,7 @@ t.test('were the CSS not made safe, the policy of the page would still let nothi
 })
 
 t.test('CSS of a customer wins over the template, and cannot cover what is around the page', async t => {
-  const made = makeSafe('h1{color:rgb(1,2,3)} body{padding-top:77px} .about{position:var(--p);--p:fixed;inset:0}')
+  const made = sanitizeCss('h1{color:rgb(1,2,3)} body{padding-top:77px} .about{position:var(--p);--p:fixed;inset:0}')
   const page = await (await newContext({ viewport: DESKTOP })).newPage()
   t.teardown(() => page.close())
   await page.goto(site.show(ordinaryView({ customCss: 'css' in made ? made.css : '' })))

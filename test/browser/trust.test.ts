@@ -1,5 +1,5 @@
 import t from 'tap'
-import { trustPage } from '../../control-plane/status-pages/trust/trust-page.tsx'
+import { renderTrustPage } from '../../control-plane/pages/public/trust/trust-page.tsx'
 import { AXE, findingsOf } from '../support/axe.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { EMPTY, ORDINARY, trustWith, WITH_MISSES } from '../support/trust.ts'
@@ -20,7 +20,7 @@ t.test('the page of the installation reads well on phones and desktops, in light
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const [state, facts] of Object.entries({ EMPTY, ORDINARY, WITH_MISSES })) {
-    await page.goto(site.serve(trustPage('status.example.com', trustWith(facts))))
+    await page.goto(site.serve(renderTrustPage('status.example.com', trustWith(facts))))
     await page.evaluate(AXE)
     for (const size of SIZES) {
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,5 +1,5 @@
-import { unrecordable } from '../../control-plane/analytics/row.ts'
-import { type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/result.ts'
+import { findRejectReason } from '../../control-plane/insight/analytics/recording/result-line.ts'
+import { type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/checks/result.ts'
 import type { Received } from '../support/receiver.ts'
 import type { Acknowledged } from './ledger.ts'
 import type { Records, StoredTransition } from './records.ts'
@@ -20,7 +20,7 @@ export function checkHistory(messages: readonly Acknowledged[], { history, histo
       isOfItsRegion(subject, batch) &&
       (regionsOf.get(result.monitorId)?.includes(batch.region) ?? true) &&
       result.trigger !== Trigger.WITNESS &&
-      unrecordable(result, takenAtMs) === null &&
+      findRejectReason(result, takenAtMs) === null &&
       result.outcome in STATUS_OF_OUTCOME
     for (const result of batch.results.filter(isRecordable)) {
       const { monitorId, scheduledAtMs, attempt, epoch, outcome } = result

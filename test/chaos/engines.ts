@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
-import { startClickhouse } from '../../deploy/local/engines/clickhouse.ts'
-import { startNats } from '../../deploy/local/engines/nats.ts'
-import { startPostgres } from '../../deploy/local/engines/postgres.ts'
+import { generateOperatorSeed, parseOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { startClickhouse } from '../../tools/engines/clickhouse/clickhouse.ts'
+import { startNats } from '../../tools/engines/nats.ts'
+import { startPostgres } from '../../tools/engines/postgres.ts'
 import { type KeptEngine, keepEngine } from '../support/engine.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -26,8 +26,8 @@ export const SMALL_STREAMS = { RESULTS_MAX_BYTES: String(128 * 1024 * 1024), LAT
 
 /** PostgreSQL, NATS and ClickHouse of the run's own, as durable as `npm start` has them. */
 export async function startEngines(t: Teardown, dir: string, scale: Scale): Promise<ChaosEngines> {
-  const natsOperatorSeed = newOperatorSeed()
-  const operator = operatorOf(natsOperatorSeed)
+  const natsOperatorSeed = generateOperatorSeed()
+  const operator = parseOperatorSeed(natsOperatorSeed)
   const files = (name: string) => ({ dataDir: `${dir}/${name}`, logFile: `${dir}/logs/${name}.log` })
   const natsDisk = scale.isShort ? null : mountDisk(t, files('nats').dataDir, NATS_DISK_MB)
   const [postgres, nats, clickhouse] = await Promise.all([

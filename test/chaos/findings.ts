@@ -1,4 +1,4 @@
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import {
   AFTERMATH_MS,
   type Check,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Nats } from '../../control-plane/platform/nats.ts'
-import { openOrderedReader, streamState } from '../../control-plane/platform/ordered-reader.ts'
-import { ResultBatch } from '../../shared/result.ts'
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { loadStreamState, openOrderedReader } from '../../control-plane/foundation/platform/nats/ordered-reader.ts'
+import { ResultBatch } from '../../shared/checks/result.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import type { Teardown } from '../support/teardown.ts'
 import type { StoredMessage } from './replay.ts'
 
@@ -53,7 +53,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
     messages,
     async missing() {
       const states = await Promise.all(
-        [...read.keys()].map(async stream => [stream, await streamState(nats, stream)] as const),
+        [...read.keys()].map(async stream => [stream, await loadStreamState(nats, stream)] as const),
       )
       return states.reduce((sum, [stream, { lastSequence }]) => sum + lastSequence - read.get(stream)!, 0)
     },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
-import { type Db, query } from '../../control-plane/platform/postgres.ts'
+import { type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startImports } from '../support/import-load.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
 import { type Teardown, withTeardown } from '../support/teardown.ts'

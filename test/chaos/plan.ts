@@ -1,4 +1,4 @@
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { type Random, seededRandom } from './random.ts'
 
 /** What a run is made of. A long run has several of each role; the one in `npm test` is as small as can be. */

@@ -1,12 +1,12 @@
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { type Db, query } from '../../control-plane/platform/postgres.ts'
-import type { WatchedMonitor } from '../../control-plane/results/policy.ts'
-import { watchesOf } from '../../control-plane/results/store.ts'
-import { PARTITIONS } from '../../shared/subjects.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { VerdictMonitorRow } from '../../control-plane/verdict/reader/counting/policy.ts'
+import { loadMonitors } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
+import { PARTITIONS } from '../../shared/nats/subjects.ts'
 
 /** What Picket has stored in the end. Times in ms. */
 export type Records = {
-  monitors: WatchedMonitor[]
+  monitors: VerdictMonitorRow[]
   transitions: StoredTransition[]
   /** regions that had, for a while, no probe that could publish */
   absentRegions: string[]
@@ -40,7 +40,7 @@ const MS_OF = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS 
 
 export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<Records> {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
-  const monitors = await Promise.all(partitions.map(partition => watchesOf(db, partition, monitorIds)))
+  const monitors = await Promise.all(partitions.map(partition => loadMonitors(db, partition, monitorIds)))
   const incidents = await query<{ monitorId: string | null; title: string; startedMs: number; isResolved: boolean }>(
     db,
     `SELECT cause_monitor_id AS "monitorId", title, ${MS_OF('started_at')} AS "startedMs",

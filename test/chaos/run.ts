@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build } from '../../deploy/local/build.mjs'
+import { build } from '../../tools/build/build.mjs'
 import { type Report, runChaos } from './chaos.ts'
 import { FAULT_KINDS, type FaultKind } from './plan.ts'
 import { LONG, SHORT } from './scales.ts'

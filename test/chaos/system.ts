@@ -1,9 +1,9 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
-import { operatorOf } from '../../control-plane/platform/nats-operator.ts'
-import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { connectNats, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { parseOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { type Api, createApi } from '../support/api.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
 import { householdEnv, PROBE_ENV, runAdmin } from '../support/picket.ts'
@@ -79,7 +79,7 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   if (engines.natsDisk) stage.disks.set('NATS', engines.natsDisk)
 
   const balancer = await startTcpRelay(t, ...some(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)))
-  const nats = await connectNats(urls.NATS_URL, 'ledger', operatorOf(engines.natsOperatorSeed))
+  const nats = await connectNats(urls.NATS_URL, 'ledger', parseOperatorSeed(engines.natsOperatorSeed))
   t.teardown(() => nats.close())
   const { origin } = new URL(balancer.url)
   const api = createApi(origin, account.api_key)
@@ -148,7 +148,7 @@ async function startControlPlanes(
   const ports: Ports = new Map()
   const probesToNats = await linkTo(PROBES_TO_NATS, urls.NATS_URL)
   for (const [name, roles] of Object.entries(controlPlanes)) {
-    const port = { http: await freePort(), operator: await freePort(), grpc: await freePort() }
+    const port = { http: await reserveFreePort(), operator: await reserveFreePort(), grpc: await reserveFreePort() }
     ports.set(name, port)
     run(name, 'dist/control-plane.js', 'ready', {
       ...common,

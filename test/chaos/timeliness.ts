@@ -1,11 +1,11 @@
-import type { WatchedMonitor } from '../../control-plane/results/policy.ts'
-import { recheckWaitsMs } from '../../shared/rechecks.ts'
+import type { VerdictMonitorRow } from '../../control-plane/verdict/reader/counting/policy.ts'
+import { sumRecheckDelaysMs } from '../../shared/checks/rechecks.ts'
 import type { Check } from './checks.ts'
 import type { DoneFault } from './faults.ts'
 import type { Scale } from './plan.ts'
 import type { Outage } from './targets.ts'
 
-type Timing = Pick<WatchedMonitor, 'intervalSeconds' | 'timeoutMs' | 'retryCount'>
+type Timing = Pick<VerdictMonitorRow, 'intervalSeconds' | 'timeoutMs' | 'retryCount'>
 /** `reportedAtMs` null: it was not reported. Times as those of the faults. */
 export type TimedOutage = Outage & { timing: Timing; reportedAtMs: number | null }
 
@@ -21,7 +21,7 @@ const RECOVERY_MS = 15_000
 export function latestReportMs({ fromMs, timing }: TimedOutage, faults: readonly DoneFault[], scale: Scale): number {
   const { intervalSeconds, timeoutMs, retryCount } = timing
   // one more check is that of another probe
-  const checksMs = (retryCount + 2) * timeoutMs + recheckWaitsMs(retryCount)
+  const checksMs = (retryCount + 2) * timeoutMs + sumRecheckDelaysMs(retryCount)
   const undisturbedMs = fromMs + intervalSeconds * 1_000 + checksMs + MARGIN_MS
   // with each fault the outage may take longer, so that more faults are under way meanwhile
   for (let latestMs = undisturbedMs; ; ) {

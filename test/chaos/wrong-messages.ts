@@ -1,5 +1,5 @@
-import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { PARTITIONS, partitionOf, WITNESS_REGION } from '../../shared/subjects.ts'
+import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, PARTITIONS, WITNESS_REGION } from '../../shared/nats/subjects.ts'
 import type { Random } from './random.ts'
 
 export type WrongMessage = { subject: string; data: Uint8Array }
@@ -47,7 +47,7 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
     ResultBatch.encode({ probeId: PROBE_ID, region: of, results }).finish()
   /** on the subject where it belongs */
   const single = (one: Result, of = region): WrongMessage => ({
-    subject: subjectOf(partitionOf(one.monitorId), of),
+    subject: subjectOf(computePartition(one.monitorId), of),
     data: encode([one], of),
   })
   const atMs = (ms: number) => ({ scheduledAtMs: ms, startedAtMs: ms })
@@ -61,8 +61,8 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
     ...[1, 20, 5_000].map(count => ({ subject: somewhere, data: bytes(count) })),
     { subject: somewhere, data: whole.subarray(0, random.between(1, whole.length - 1)) },
     // subjects where it does not belong
-    { subject: subjectOf(partitionOf(known)), data: encode([result(known)], 'another-region') },
-    { subject: subjectOf((partitionOf(known) + 1) % PARTITIONS), data: encode([result(known)]) },
+    { subject: subjectOf(computePartition(known)), data: encode([result(known)], 'another-region') },
+    { subject: subjectOf((computePartition(known) + 1) % PARTITIONS), data: encode([result(known)]) },
     ...[PARTITIONS, -1, 'x'].map(partition => ({ subject: subjectOf(partition), data: encode([result(known)]) })),
     single(result(known), 'unknown-region'),
     // times that cannot be

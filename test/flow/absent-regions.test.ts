@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { startNats } from '../support/nats.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
@@ -20,7 +20,7 @@ const common = { NATS_URL: nats.url, NATS_OPERATOR_SEED: '' }
 // its probes reach NATS through the relay
 const picket = await startPicket(t, { regions: ['eu-west'], env: { ...common, PROBE_NATS_URL: relay.url } })
 const { api, databaseUrl } = picket
-const grpcPort = String(await freePort())
+const grpcPort = String(await reserveFreePort())
 const other = await picket.addControlPlane({
   ...common,
   PROBE_NATS_URL: nats.url,

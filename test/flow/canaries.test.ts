@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
-import { createCanaries } from '../../control-plane/canaries/actions.ts'
-import { isFailing, nextStart } from '../../control-plane/canaries/schedule.ts'
-import { findCanaryProject } from '../../control-plane/canaries/store.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createCanaries } from '../../control-plane/insight/canaries/actions.ts'
+import { computeNextStart, isFailing } from '../../control-plane/insight/canaries/schedule.ts'
+import { findCanaryProject } from '../../control-plane/insight/canaries/store.ts'
 import { createApi } from '../support/api.ts'
 import { canaryTools } from '../support/canaries.ts'
 import { startPicket } from '../support/picket.ts'
@@ -21,7 +21,7 @@ const FAR_SECONDS = 1_800
 function scheduleThat({ forSeconds, leastSeconds, leavesSeconds }: Record<string, number>, now: Date) {
   const schedules = Array.from({ length: 7_200 }, (_, i) => 2 * forSeconds! + i).map(everySeconds => {
     const schedule = { region: 'us-east' as const, everySeconds, forSeconds: forSeconds!, kinds: ['status' as const] }
-    const leftSeconds = (nextStart(schedule, now).getTime() - now.getTime()) / 1_000
+    const leftSeconds = (computeNextStart(schedule, now).getTime() - now.getTime()) / 1_000
     return { ...schedule, leftSeconds, settledSeconds: leftSeconds + everySeconds }
   })
   return schedules

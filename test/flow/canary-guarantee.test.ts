@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createCanaries } from '../../control-plane/canaries/actions.ts'
-import { targetUrl } from '../../control-plane/canaries/address.ts'
-import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { OPERATOR_ACTOR } from '../../control-plane/foundation/web/auth/audit-actor.ts'
+import { createCanaries } from '../../control-plane/insight/canaries/actions.ts'
+import { buildTargetUrl } from '../../control-plane/insight/canaries/canary-urls.ts'
+import { measureOutages } from '../../control-plane/insight/canaries/measurement/measure-actions.ts'
 import {
-  INTERVAL_SECONDS,
+  CANARY_INTERVAL_SECONDS,
+  computeNextStart,
+  FAILURE_KINDS,
+  type FailureKind,
+  getLatestOutage,
   isFailing,
-  KINDS,
-  type Kind,
-  latestOutage,
-  nextStart,
-} from '../../control-plane/canaries/schedule.ts'
-import { allCanaries, type Canary, findCanaryProject, storeCanary } from '../../control-plane/canaries/store.ts'
-import { changeMonitor } from '../../control-plane/monitors/actions.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
-import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
-import { OPERATOR } from '../../control-plane/web/acting.ts'
-import { slotsOf } from '../../probe-agent/schedule.ts'
-import { REGIONS } from '../../shared/check.ts'
+} from '../../control-plane/insight/canaries/schedule.ts'
+import { type Canary, findCanaryProject, loadCanaries, saveCanary } from '../../control-plane/insight/canaries/store.ts'
+import { changeMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
+import { clearVerdict } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { computeSlots } from '../../probe-agent/schedule/slots.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
 import { canaryTools, makeOperator } from '../support/canaries.ts'
 import { startPicket } from '../support/picket.ts'
 import { waitFor } from '../support/wait.ts'
@@ -28,11 +28,11 @@ import { waitFor } from '../support/wait.ts'
 const FOR_SECONDS = 120
 
 /** A schedule whose first failure is near, and begins so long before a check that there is time to spare on a slow machine. */
-function scheduleOf(canary: Canary, kind: Kind, now: Date) {
-  const { phaseMs, intervalMs } = slotsOf(canary.monitorId, canary.region, INTERVAL_SECONDS)
+function scheduleOf(canary: Canary, kind: FailureKind, now: Date) {
+  const { phaseMs, intervalMs } = computeSlots(canary.monitorId, canary.region, CANARY_INTERVAL_SECONDS)
   const schedules = Array.from({ length: 86_400 - 600 }, (_, i) => {
     const schedule = { region: canary.region, everySeconds: 600 + i, forSeconds: FOR_SECONDS, kinds: [kind] }
-    const startMs = nextStart(schedule, now).getTime()
+    const startMs = computeNextStart(schedule, now).getTime()
     return { schedule, leftMs: startMs - now.getTime(), afterSlotMs: (startMs - phaseMs) % intervalMs }
   })
   const isGood = ({ leftMs, afterSlotMs }: (typeof schedules)[number]) =>
@@ -42,34 +42,41 @@ function scheduleOf(canary: Canary, kind: Kind, now: Date) {
 
 t.test('An outage of each kind is noticed and reported within the guarantee of its monitor', async t => {
   const key = randomBytes(32)
-  const regions = REGIONS.slice(0, KINDS.length)
+  const regions = REGIONS.slice(0, FAILURE_KINDS.length)
   const picket = await startPicket(t, { regions: [...regions], env: { SECRET_KEY: key.toString('base64') } })
   const db = createPostgres(picket.databaseUrl, 4)
   t.teardown(() => db.destroy())
   await makeOperator(db)
-  const tools = { ...canaryTools(db, key), leaveUnchecked }
-  const far = { everySeconds: 86_400, forSeconds: 10, kinds: KINDS, origin: picket.origin }
+  const tools = { ...canaryTools(db, key), leaveUnchecked: clearVerdict }
+  const far = { everySeconds: 86_400, forSeconds: 10, kinds: FAILURE_KINDS, origin: picket.origin }
   await createCanaries(tools, far, new Date())
   const canaries = await waitFor(
     async () => {
-      const all = await allCanaries(db)
+      const all = await loadCanaries(db)
       return all.length === regions.length && all.every(({ status }) => status === 'up') ? all : null
     },
     { label: 'the first verdict of each canary' },
   )
 
   const project = (await findCanaryProject(db))!
-  const caller = { ...project, keyId: '', userId: null, scope: 'admin' as const, isOperator: true, actor: OPERATOR }
+  const caller = {
+    ...project,
+    keyId: '',
+    userId: null,
+    scope: 'admin' as const,
+    isOperator: true,
+    actor: OPERATOR_ACTOR,
+  }
   for (const [i, canary] of canaries.entries()) {
     const now = new Date()
-    const schedule = scheduleOf(canary, KINDS[i]!, now)
+    const schedule = scheduleOf(canary, FAILURE_KINDS[i]!, now)
     await db.transaction(async tx => {
-      const url = targetUrl(picket.origin, schedule, tools.sign)
+      const url = buildTargetUrl(picket.origin, schedule, tools.sign)
       await changeMonitor({ ...tools, db: tx }, caller, canary.monitorId, { url }, now)
-      await storeCanary(tx, schedule, canary.monitorId, now)
+      await saveCanary(tx, schedule, canary.monitorId, now)
     })
   }
-  const failing = await allCanaries(db)
+  const failing = await loadCanaries(db)
   const reported = async () =>
     (
       await query<{ id: string }>(
@@ -81,7 +88,7 @@ t.test('An outage of each kind is noticed and reported within the guarantee of i
   await waitFor(reported, { everyMs: 250, label: 'an alert about each outage' })
 
   for (const canary of failing) {
-    const outage = latestOutage(canary, new Date())
+    const outage = getLatestOutage(canary, new Date())
     const [judged] = await measureOutages(db, [canary], outage.settledAt)
     const { kind, guarantee, stages, limits } = judged!
     const seconds = stages.filter(({ turn }) => turn === 'down').map(one => `${one.stage} ${one.seconds}`)

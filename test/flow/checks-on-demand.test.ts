@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createHourly } from '../support/hourly.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'

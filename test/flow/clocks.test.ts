@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabaseClock, type DatabaseClock } from '../support/database-clock.ts'
 import { startNats } from '../support/nats.ts'
 import { startNatsTimeProxy } from '../support/nats-time-proxy.ts'

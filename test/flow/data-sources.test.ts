@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { flood } from '../support/hostile-targets.ts'
 import { startPicket } from '../support/picket.ts'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDeliverers } from '../support/deliverers.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startManyHosts } from '../support/many-hosts.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { waitFor } from '../support/wait.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startPicket } from '../support/picket.ts'
 import { copyDatabase } from '../support/restored-database.ts'
 import { startTarget } from '../support/target.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
-import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { LATE_STREAM } from '../../shared/subjects.ts'
+import { generateOperatorSeed, parseOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { revokeProbe } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
+import { LATE_STREAM } from '../../shared/nats/subjects.ts'
 import { createTestFleet, PATIENT } from '../support/fleet.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
@@ -19,12 +19,12 @@ const CREDENTIALS_MS = 10_000
 
 /** A fleet process and a real probe that checks one monitor each second, NATS in operator mode. */
 async function setUp(t: Teardown, credentialsMs: number) {
-  const operator = operatorOf(newOperatorSeed())
+  const operator = parseOperatorSeed(generateOperatorSeed())
   const [fleet, target] = await Promise.all([createTestFleet(t, undefined, operator), startTarget(t)])
   const collector = await collectResults(t, fleet.nats.servers[0]!, operator)
   const monitorId = await insertMonitor(fleet.db, fleet.projectId, { regions: ['eu-west'], intervalSeconds: 1 })
   await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [target.url, monitorId])
-  const { port, metrics } = await fleet.start({ ...PATIENT, credentialsMs })
+  const { port, metrics } = await fleet.start({ ...PATIENT, credentialsLifetimeMs: credentialsMs })
   const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token() })
   const { probe_id: probeId } = await probe.untilEvent('connected')
   return { fleet, collector, monitorId, probe, probeId: String(probeId), target, metrics }

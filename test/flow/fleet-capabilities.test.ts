@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'

@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { credentials, loadPackageDefinition, type ServiceClientConstructor, status } from '@grpc/grpc-js'
 import { service as healthService } from 'grpc-health-check'
 import t from 'tap'
-import { createProbeToken, revokeProbe, revokeProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  createProbeToken,
+  revokeProbe,
+  revokeProbeToken,
+} from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { waitFor } from '../support/wait.ts'
 

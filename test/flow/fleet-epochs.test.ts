@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'

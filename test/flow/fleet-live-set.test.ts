@@ -1,5 +1,5 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertMonitors } from '../support/verdict.ts'

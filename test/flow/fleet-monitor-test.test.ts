@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
-import { sealSpec } from '../../control-plane/fleet/sealed-spec.ts'
-import type { Nats } from '../../control-plane/platform/nats.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { encryptSpec } from '../../control-plane/monitoring/fleet/on-demand/encrypted-spec.ts'
+import { onDemandRoutes } from '../../control-plane/monitoring/fleet/on-demand/routes.ts'
 import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/result.ts'
-import { runHintSubject } from '../../shared/subjects.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/checks/result.ts'
+import { runHintSubject } from '../../shared/nats/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait.ts'
 
 const context: { nats?: Nats } = {}
 const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
-  fleetRoutes(app, {
+  onDemandRoutes(app, {
     ...{ db, secrets, checkLiteral, testsPerMinute: 40 },
     get nats() {
       return context.nats!
@@ -182,9 +182,9 @@ t.test(
     const hint = { monitorId: fleet.projectId, trigger: Trigger.RUN_NOW, scheduledAtMs: 1 }
     const send = (runId: string, sealedSpec: string) =>
       fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify({ ...hint, runId, sealedSpec }))
-    const other = createSecrets(randomBytes(32))
-    send('run-1', sealSpec(spec, 'run-1', other))
-    send('run-2', sealSpec(spec, 'run-1', api.secrets))
+    const other = createSecretCipher(randomBytes(32))
+    send('run-1', encryptSpec(spec, 'run-1', other))
+    send('run-2', encryptSpec(spec, 'run-1', api.secrets))
     send('run-3', 'nonsense')
     const account = await api.account()
     await Promise.all([account.call('POST /monitors/test', SHOP), answer(probe)])

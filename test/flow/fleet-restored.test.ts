@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { copyDatabase } from '../support/restored-database.ts'
@@ -13,7 +13,7 @@ const regions = ['eu-west']
 const { url } = await createDatabase(t)
 const db = createPostgres(url, 20)
 t.teardown(() => db.destroy())
-const fleet = await createTestFleet(t, { url, db, secrets: createSecrets(randomBytes(32)) })
+const fleet = await createTestFleet(t, { url, db, secrets: createSecretCipher(randomBytes(32)) })
 const [same, changed, deleted] = (await insertMonitors(db, fleet.projectId, 3, { regions })) as [string, string, string]
 const one = await fleet.start(PATIENT)
 const probe = connectProbe(t, one.port, await fleet.token(), { name: 'a' })

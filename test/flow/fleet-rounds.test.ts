@@ -1,7 +1,7 @@
 import t from 'tap'
-import { FLEET_TIMING } from '../../control-plane/fleet/timing.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
-import type { Metrics } from '../../shared/metrics.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { FLEET_TIMING } from '../../control-plane/monitoring/fleet/timing.ts'
+import type { Metrics } from '../../shared/process/metrics.ts'
 import { connectProbe, createTestFleet, FAST, PATIENT } from '../support/fleet.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -38,7 +38,7 @@ const NEVER_MS = 24 * 3_600_000
 
 t.test('a change reaches its probe when PostgreSQL notifies of it, not with the next look', async t => {
   const fleet = await createTestFleet(t)
-  const { port } = await fleet.start({ ...PATIENT, followMs: NEVER_MS })
+  const { port } = await fleet.start({ ...PATIENT, monitorPollIntervalMs: NEVER_MS })
   const probe = connectProbe(t, port, await fleet.token())
   await probe.ready()
   for (let i = 0; i < 3; i++) {
@@ -53,7 +53,11 @@ for (const [channel, loop] of [
 ] as const) {
   t.test(`a notification of ${channel} wakes ${loop}`, async t => {
     const fleet = await createTestFleet(t)
-    const { metrics } = await fleet.start({ ...FLEET_TIMING, followMs: NEVER_MS, roundMs: NEVER_MS })
+    const { metrics } = await fleet.start({
+      ...FLEET_TIMING,
+      monitorPollIntervalMs: NEVER_MS,
+      roundIntervalMs: NEVER_MS,
+    })
     for (let i = 0; i < 3; i++) {
       const before = await rounds(metrics, loop, 'ok')
       // the process may not listen yet

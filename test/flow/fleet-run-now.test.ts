@@ -1,11 +1,17 @@
 import t from 'tap'
-import { fleetRoutes } from '../../control-plane/fleet/routes.ts'
-import { newId } from '../../control-plane/platform/ids.ts'
-import type { Nats } from '../../control-plane/platform/nats.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { onDemandRoutes } from '../../control-plane/monitoring/fleet/on-demand/routes.ts'
 import { RunDone, type RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject, runDoneSubject, runHintSubject } from '../../shared/subjects.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import {
+  computePartition,
+  type RunHint,
+  resultSubject,
+  runDoneSubject,
+  runHintSubject,
+} from '../../shared/nats/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
@@ -41,7 +47,7 @@ t.test('a check at once in every region', async t => {
   // routes are registered before there is a NATS server to name
   const context: { nats?: Nats } = {}
   const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
-    fleetRoutes(app, {
+    onDemandRoutes(app, {
       ...{ db, secrets, checkLiteral, testsPerMinute: 30 },
       get nats() {
         return context.nats!
@@ -214,7 +220,7 @@ t.test('a check at once in every region', async t => {
 
     const taken = await waitFor(() =>
       fleet.nats.manager.streams.getMessage('RESULTS', {
-        last_by_subj: resultSubject(partitionOf(monitorId), 'eu-west'),
+        last_by_subj: resultSubject(computePartition(monitorId), 'eu-west'),
       }),
     )
     t.match(ResultBatch.decode(taken.data), {

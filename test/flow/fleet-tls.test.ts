@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createAuthority, type KeyPair } from '../support/certificates.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { startProbe } from '../support/probe.ts'

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
-import { fleetViewRoutes } from '../../control-plane/fleet/view-routes.ts'
+import { revokeProbe } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
+import { probeRoutes } from '../../control-plane/monitoring/fleet/probes/probe-routes.ts'
 import { connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
 import { makeOperator } from '../support/operator.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const api = await createResourceApi(t, (app, { db }) => fleetViewRoutes(app, { db }))
+const api = await createResourceApi(t, (app, { db }) => probeRoutes(app, { db }))
 const operator = await makeOperator(api.db, await api.account())
 const fleet = await createTestFleet(t, api)
 const [one, two] = [await fleet.start(PATIENT), await fleet.start(PATIENT)]

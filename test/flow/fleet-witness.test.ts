@@ -1,8 +1,8 @@
 import t from 'tap'
-import { newId } from '../../control-plane/platform/ids.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
 import type { RunDone, RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/subjects.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/nats/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -54,7 +54,7 @@ t.test('a witness of another region', async t => {
       value: done(run, { scheduledAtMs: run.scheduledAtMs + 9, trigger: Trigger.SLOT }),
     })
     const { subject, batch } = await waitFor(() => taken[0], { label: 'the result' })
-    t.equal(subject, witnessSubject(partitionOf(monitorId)))
+    t.equal(subject, witnessSubject(computePartition(monitorId)))
     const { epoch } = await fleet.epoch('eu-west')
     t.match(batch, { probeId: await elsewhere.probeId(), region: 'eu-west' })
     const { scheduledAtMs } = run
@@ -120,7 +120,7 @@ t.test('a region whose probe is silent does not hide what the probe of another r
   const [monitorId] = await insertMonitors(fleet.db, fleet.projectId, 1, { regions: ['us-east'] })
   await waitFor(() => own!.assigned.has(monitorId!), { label: 'its assignment' })
   const taken: ResultBatch[] = []
-  const subscription = fleet.nats.connection.subscribe(witnessSubject(partitionOf(monitorId!)), {
+  const subscription = fleet.nats.connection.subscribe(witnessSubject(computePartition(monitorId!)), {
     callback: (_, { data }) => void taken.push(ResultBatch.decode(data)),
   })
   t.teardown(() => subscription.unsubscribe())

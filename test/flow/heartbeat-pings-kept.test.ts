@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { HEARTBEAT, heartbeatOf, ping } from '../support/heartbeats.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'

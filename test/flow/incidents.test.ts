@@ -1,6 +1,6 @@
 import t from 'tap'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import { query } from '../../control-plane/platform/postgres.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
-import { pauseMonitor } from '../../control-plane/verdict/actions.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
@@ -23,8 +23,8 @@ async function twoTenants() {
     await insertMonitors(db, held.projectId, 100),
     await insertMonitors(db, free.projectId, 100),
   ]
-  const partition = partitionOf(ofHeld[0]!)
-  const inPartition = (ids: string[]) => ids.filter(id => partitionOf(id) === partition)
+  const partition = computePartition(ofHeld[0]!)
+  const inPartition = (ids: string[]) => ids.filter(id => computePartition(id) === partition)
   const theirs = { held: inPartition(ofHeld), free: inPartition(ofFree) }
   await insertChannel(db, held.projectId, theirs.held)
   await insertChannel(db, free.projectId, theirs.free)

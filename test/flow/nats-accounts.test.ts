@@ -3,16 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, credsAuthenticator, jwtAuthenticator } from '@nats-io/transport-node'
 import t, { type Test } from 'tap'
-import { connectAccounts } from '../../control-plane/platform/nats-accounts.ts'
-import { newOperatorSeed, operatorOf, ownUser, probeCredentials } from '../../control-plane/platform/nats-operator.ts'
-import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
-import { REGIONS } from '../../shared/check.ts'
-import { inboxPrefixOf } from '../../shared/subjects.ts'
+import { connectAccountPublisher } from '../../control-plane/foundation/platform/nats/account-publisher.ts'
+import {
+  buildProbeCredentials,
+  createOwnUser,
+  generateOperatorSeed,
+  parseOperatorSeed,
+} from '../../control-plane/foundation/platform/nats/operator.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
+import { buildInboxPrefix } from '../../shared/nats/subjects.ts'
+import { startNats as startEngine } from '../../tools/engines/nats.ts'
 import { keepEngine } from '../support/engine.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
-const operator = operatorOf(newOperatorSeed())!
+const operator = parseOperatorSeed(generateOperatorSeed())!
 /** The system's, the one that holds the streams, and one a region. */
 const ACCOUNTS = 2 + REGIONS.length
 const NO_PROBE_IS_OUT = new Map<string, string[]>()
@@ -27,7 +32,7 @@ async function setUp(t: Test) {
     rmSync(dataDir, { recursive: true, force: true })
   })
   const relay = await startTcpRelay(t, server.url)
-  const { jwt, seed } = ownUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
+  const { jwt, seed } = createOwnUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
   const authenticator = jwtAuthenticator(jwt, new TextEncoder().encode(seed))
   let sent = 0
   /** Resolves when all that the server has passed on so far is counted. */
@@ -40,7 +45,7 @@ async function setUp(t: Test) {
     await counted()
   }
   await watch()
-  const accounts = await connectAccounts([relay.url], operator, Date.now)
+  const accounts = await connectAccountPublisher([relay.url], operator, Date.now)
   t.teardown(() => accounts.close())
   return {
     server,
@@ -63,10 +68,14 @@ async function setUp(t: Test) {
     /** Rejects when the server does not let it in. */
     async connectAsProbe() {
       const nowS = Math.floor(Date.now() / 1_000)
-      const text = probeCredentials(operator, { probeId: 'probe-1', region: 'eu-west' }, { nowS, endsS: nowS + 600 })
+      const text = buildProbeCredentials(
+        operator,
+        { probeId: 'probe-1', region: 'eu-west' },
+        { nowS, endsS: nowS + 600 },
+      )
       const connection = await connect({
         servers: server.url,
-        inboxPrefix: inboxPrefixOf('probe-1'),
+        inboxPrefix: buildInboxPrefix('probe-1'),
         authenticator: credsAuthenticator(new TextEncoder().encode(text)),
         reconnect: false,
       })

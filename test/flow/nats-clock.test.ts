@@ -1,7 +1,7 @@
 import t from 'tap'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import { createResultStream } from '../../probe-agent/nats.ts'
-import { createLog } from '../../shared/log.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createResultStream } from '../../probe-agent/results/nats.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 

@@ -4,28 +4,28 @@ import { join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import t from 'tap'
-import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
-import { connectAccounts } from '../../control-plane/platform/nats-accounts.ts'
+import { connectAccountPublisher } from '../../control-plane/foundation/platform/nats/account-publisher.ts'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import {
+  buildProbeCredentials,
+  generateOperatorSeed,
   type NatsOperator,
-  newOperatorSeed,
-  operatorOf,
-  probeCredentials,
-} from '../../control-plane/platform/nats-operator.ts'
-import { createNatsObjects } from '../../control-plane/platform/objects.ts'
-import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
+  parseOperatorSeed,
+} from '../../control-plane/foundation/platform/nats/operator.ts'
+import { createNatsObjectStore } from '../../control-plane/foundation/platform/object-storage/nats-bucket.ts'
 import {
-  inboxPrefixOf,
+  buildInboxPrefix,
   lateSubject,
   resultSubject,
   runHintSubject,
-  shotSubject,
+  screenshotSubject,
   witnessSubject,
-} from '../../shared/subjects.ts'
+} from '../../shared/nats/subjects.ts'
+import { startNats as startEngine } from '../../tools/engines/nats.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 
-const newOperator = () => operatorOf(newOperatorSeed())!
+const newOperator = () => parseOperatorSeed(generateOperatorSeed())!
 const operator = newOperator()
 const server = await startNats(t, operator)
 const nats = await connectNats(server.url, 'test', operator)
@@ -37,10 +37,10 @@ type Options = { probeId?: string; lifetimeS?: number; by?: NatsOperator; inboxP
 /** A probe of eu-west as it connects; never again when it is cut off. */
 async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operator, inboxPrefix }: Options = {}) {
   const nowS = Math.floor(Date.now() / 1000)
-  const text = probeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
+  const text = buildProbeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
   const connection = await connect({
     servers: server.url,
-    inboxPrefix: inboxPrefix ?? inboxPrefixOf(probeId),
+    inboxPrefix: inboxPrefix ?? buildInboxPrefix(probeId),
     authenticator: credsAuthenticator(new TextEncoder().encode(text)),
     reconnect: false,
   })
@@ -58,14 +58,14 @@ async function held(stream: string, from: Nats = nats): Promise<Record<string, n
 
 t.test('a probe publishes what its region’s probes do, and is refused everything else', async t => {
   const probe = await connectAsProbe()
-  for (const subject of [resultSubject(3, 'eu-west'), lateSubject(3, 'eu-west'), shotSubject('eu-west')]) {
+  for (const subject of [resultSubject(3, 'eu-west'), lateSubject(3, 'eu-west'), screenshotSubject('eu-west')]) {
     t.ok((await send(probe, subject)).seq > 0, subject)
   }
   const refused = [
     resultSubject(3, 'us-east'),
     lateSubject(3, 'us-east'),
     witnessSubject(3),
-    shotSubject('us-east'),
+    screenshotSubject('us-east'),
     runHintSubject('eu-west'),
     '$JS.API.STREAM.DELETE.RESULTS',
     '$JS.API.STREAM.INFO.RESULTS',
@@ -82,7 +82,7 @@ t.test('a probe hears its own acks and nothing of what others say', async t => {
     const refusal = new Promise(resolve => probe.subscribe(subject, { callback: error => resolve(error) }))
     t.match(String(await refusal), /Permissions Violation for Subscription/, subject)
   }
-  const thief = await connectAsProbe({ probeId: 'probe-2', inboxPrefix: inboxPrefixOf('probe-1') })
+  const thief = await connectAsProbe({ probeId: 'probe-2', inboxPrefix: buildInboxPrefix('probe-1') })
   await t.rejects(send(thief, resultSubject(3, 'eu-west')), /Permissions Violation for Subscription/)
 })
 
@@ -97,7 +97,7 @@ t.test('the ack of a result cannot be aimed at a stream or at another region', a
     [resultSubject(3, 'eu-west')]: 2,
     [resultSubject(4, 'eu-west')]: 3,
   })
-  t.match(await held('SHOTS'), { [shotSubject('eu-west')]: 1 })
+  t.match(await held('SHOTS'), { [screenshotSubject('eu-west')]: 1 })
 })
 
 t.test('nobody comes in without a credential, with another operator’s, or with one that has ended', async t => {
@@ -110,7 +110,7 @@ t.test('nobody comes in without a credential, with another operator’s, or with
 })
 
 t.test('a revoked probe is cut off at once and stays out, also when NATS restarts; others stay', async t => {
-  const accounts = await connectAccounts([server.url], operator, Date.now)
+  const accounts = await connectAccountPublisher([server.url], operator, Date.now)
   t.teardown(() => accounts.close())
   const [revoked, other] = [await connectAsProbe(), await connectAsProbe({ probeId: 'probe-2' })]
   await accounts.publish(new Map())
@@ -135,7 +135,7 @@ t.test('streams and screenshots of an installation from before operator mode are
   const open = await connectNats(before.url, 'test')
   await ensureStreams(open.manager)
   await open.js.publish(resultSubject(1, 'us-east'), 'kept')
-  await createNatsObjects(open, 'SCREENSHOTS').put('a', Buffer.from('picture'), 'image/png')
+  await createNatsObjectStore(open, 'SCREENSHOTS').put('a', Buffer.from('picture'), 'image/png')
   await open.close()
   await before.stop()
 
@@ -144,5 +144,5 @@ t.test('streams and screenshots of an installation from before operator mode are
   const closed = await connectNats(after.url, 'test', operator)
   t.teardown(() => closed.close())
   await waitFor(async () => (await held('RESULTS', closed))[resultSubject(1, 'us-east')] === 1)
-  t.same(await createNatsObjects(closed, 'SCREENSHOTS').get('a'), Buffer.from('picture'))
+  t.same(await createNatsObjectStore(closed, 'SCREENSHOTS').get('a'), Buffer.from('picture'))
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 async function startNpm(t: Teardown, args: string[], env: Record<string, string> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-npm-'))
   const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
-  const ports = { PORT: String(await freePort()), GRPC_PORT: String(await freePort()) }
+  const ports = { PORT: String(await reserveFreePort()), GRPC_PORT: String(await reserveFreePort()) }
   const child = spawn('npm', args, {
     cwd: ROOT,
     env: { ...rest, ...ports, DATA_DIR: join(dir, 'data'), TMPDIR: dir, ...env },

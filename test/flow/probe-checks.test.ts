@@ -1,7 +1,7 @@
 import t from 'tap'
 import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
 import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
 import { hourlyId } from '../support/hourly.ts'
 import { startNats } from '../support/nats.ts'
@@ -47,7 +47,7 @@ t.test('a new monitor is checked at once, and its result says what was seen and 
   t.ok(Math.abs(result!.scheduledAtMs - fleet.nowMs()) < hourMs / 2, 'times are on the control plane’s clock')
   t.ok(result!.startedAtMs >= result!.scheduledAtMs)
   const [message] = await collector.messages()
-  t.equal(message!.subject, `RESULTS.${partitionOf(id)}.eu-west`)
+  t.equal(message!.subject, `RESULTS.${computePartition(id)}.eu-west`)
   t.match(message!.batch, { probeId: 'probe-1', region: 'eu-west' })
 })
 

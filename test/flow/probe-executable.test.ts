@@ -5,10 +5,10 @@ import { basename, join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import t from 'tap'
-import { buildProbe } from '../../deploy/probe/build.mjs'
 import { Outcome } from '../../proto/gen/probe/v1/result.ts'
 import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
-import { SHOTS_STREAM } from '../../shared/subjects.ts'
+import { SCREENSHOTS_STREAM } from '../../shared/nats/subjects.ts'
+import { buildProbe } from '../../tools/probe-executable/build.mjs'
 import { chromiumPath } from '../support/browser.ts'
 import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
 import { startNats } from '../support/nats.ts'
@@ -82,11 +82,11 @@ t.test('the executable checks, judges large pages in its thread, takes screensho
 async function keepScreenshots(url: string) {
   const connection = await connect({ servers: url })
   const { streams } = await jetstreamManager(connection)
-  await streams.add({ name: SHOTS_STREAM, subjects: [`${SHOTS_STREAM}.*`] })
+  await streams.add({ name: SCREENSHOTS_STREAM, subjects: [`${SCREENSHOTS_STREAM}.*`] })
   return {
     async first() {
-      const { state } = await streams.info(SHOTS_STREAM)
-      const message = state.messages > 0 && (await streams.getMessage(SHOTS_STREAM, { seq: state.first_seq }))
+      const { state } = await streams.info(SCREENSHOTS_STREAM)
+      const message = state.messages > 0 && (await streams.getMessage(SCREENSHOTS_STREAM, { seq: state.first_seq }))
       return message ? Screenshot.decode(message.data) : null
     },
     close: () => connection.close(),

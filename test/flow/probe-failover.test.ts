@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createApi } from '../support/api.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { machine } from '../../probe-agent/clock.ts'
-import { createResultStream } from '../../probe-agent/nats.ts'
-import { missedResult } from '../../probe-agent/observed.ts'
-import { createPublisher } from '../../probe-agent/publish.ts'
-import { openSpool } from '../../probe-agent/spool.ts'
+import { buildMissedResult } from '../../probe-agent/execution/result-builder.ts'
+import { createResultStream } from '../../probe-agent/results/nats.ts'
+import { createResultPublisher } from '../../probe-agent/results/publisher.ts'
+import { openSpool } from '../../probe-agent/results/spool.ts'
 import { FailureSource, Outcome, type Result } from '../../proto/gen/probe/v1/result.ts'
-import { createLog } from '../../shared/log.ts'
-import { PARTITIONS, partitionOf } from '../../shared/subjects.ts'
+import { computePartition, PARTITIONS } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { startNats } from '../support/nats.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -25,7 +25,7 @@ const log = createLog('test', 'silent')
 const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
   for (;;) {
     const id = uuidv7()
-    if (partitionOf(id) === partition) return id
+    if (computePartition(id) === partition) return id
   }
 })
 
@@ -38,10 +38,10 @@ async function setUp(t: Test) {
   const time = createVirtualTime()
   const spool = openSpool({ directory, maxBytes: 10_000_000, machine, log })
   const stream = createResultStream('probe', log, {
-    onAway: () => publisher.away(),
-    onBack: () => publisher.back(),
+    onAway: () => publisher.markAway(),
+    onBack: () => publisher.markBack(),
   })
-  const publisher = createPublisher({
+  const publisher = createResultPublisher({
     ...{ stream, spool, log },
     probeId: 'probe-1',
     region: 'eu-west',
@@ -74,7 +74,7 @@ function result(monitorId: string, outcome: Outcome, attempt = 1): Result {
   slotMs += 1_000
   const error = { source: FailureSource.TARGET, code: 'status', message: 'status 500' }
   return {
-    ...missedResult({ monitorId, configVersion: 1, epoch: 1 }, slotMs, slotMs),
+    ...buildMissedResult({ monitorId, configVersion: 1, epoch: 1 }, slotMs, slotMs),
     ...{ outcome, attempt, error: outcome === Outcome.UP ? undefined : error },
   }
 }

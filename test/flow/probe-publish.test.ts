@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { readConfig } from '../../probe-agent/config.ts'
-import { missedResult } from '../../probe-agent/observed.ts'
-import { openPost } from '../../probe-agent/post.ts'
+import { buildMissedResult } from '../../probe-agent/execution/result-builder.ts'
+import { openResultTransport } from '../../probe-agent/results/result-transport.ts'
 import { FailureSource, Outcome, type Result } from '../../proto/gen/probe/v1/result.ts'
-import { createLog } from '../../shared/log.ts'
-import { LATE_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { startNats } from '../support/nats.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait.ts'
 function longResult(slotMs: number): Result {
   const failed = { type: 'body', operator: 'contains', value: 'v'.repeat(1000), actual: 'a'.repeat(200) }
   return {
-    ...missedResult({ monitorId: 'm1', configVersion: 1, epoch: 1 }, slotMs, slotMs),
+    ...buildMissedResult({ monitorId: 'm1', configVersion: 1, epoch: 1 }, slotMs, slotMs),
     outcome: Outcome.DOWN,
     error: { source: FailureSource.TARGET, code: 'assertion_failed', message: 'm'.repeat(500) },
     failedAssertions: Array.from({ length: 50 }, () => failed),
@@ -49,7 +49,7 @@ for (const { title, lateAfterMs, isLate } of [
     const intervals = { heartbeatIntervalMs: 3000, deadAfterMs: 10_000, epoch: 1 }
     const lateOf = new Set<string>()
     const onLate = (monitorId: string) => lateOf.add(monitorId)
-    const post = openPost(config, { ...welcome, ...intervals }, onLate, createLog('test', 'silent'))
+    const post = openResultTransport(config, { ...welcome, ...intervals }, onLate, createLog('test', 'silent'))
     t.teardown(async () => {
       await post.close()
       rmSync(dataDir, { recursive: true, force: true })
@@ -58,7 +58,7 @@ for (const { title, lateAfterMs, isLate } of [
     for (const slotMs of slots) post.publish(longResult(slotMs))
     const lateAtMs = performance.now() + 2_500
     if (isLate) await waitFor(() => performance.now() > lateAtMs, { label: 'results that are late' })
-    post.use({ ...welcome, ...intervals })
+    post.useWelcome({ ...welcome, ...intervals })
     const stream = isLate ? LATE_STREAM : undefined
     await waitFor(async () => (await collector.results(stream)).length >= slots.length, { label: 'all results' })
     t.same(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
 import { send } from '../support/delivering.ts'
 import { startPicket } from '../support/picket.ts'

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getPriority } from 'node:os'
 import t from 'tap'
-import { createShutter, type ShutterSettings } from '../../probe-agent/screenshots/shutter.ts'
+import { type CaptureSettings, createScreenshotCapture } from '../../probe-agent/screenshots/capture.ts'
 import { chromiumPath, openPictures } from '../support/browser.ts'
 import { startTarget } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -27,7 +27,7 @@ const settings = {
   program,
   withinMs: HANG_MS,
 }
-const shutterOf = (changes: Partial<ShutterSettings> = {}) => createShutter({ ...settings, ...changes })
+const shutterOf = (changes: Partial<CaptureSettings> = {}) => createScreenshotCapture({ ...settings, ...changes })
 
 const html = (body: string) => ({ kind: 'answer', headers: { 'content-type': 'text/html' }, body }) as const
 const pictureOf = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
@@ -94,7 +94,7 @@ const curious = (at: string) => {
 }
 
 t.test('nothing that a page asks for leads inwards: subresources, frames, sockets, WebRTC, redirects', async t => {
-  const begin = async (changes: Partial<ShutterSettings>) => {
+  const begin = async (changes: Partial<CaptureSettings>) => {
     const [inside, target] = await Promise.all([startInside(t), startTarget(t)])
     const at = `http://${inside.origin}`
     target.behave(curious(at))
@@ -170,7 +170,7 @@ t.test('a page that never ends is photographed as far as it came; one that never
     target.behave({ kind: 'drip', everyMs: 20, body: '<p>more', endless: true })
     t.equal((await shutterOf().take(pictureOf(target.url))).statusCode, 200)
   }
-  const givenUp = async (script: string, changes: Partial<ShutterSettings>, message: RegExp) => {
+  const givenUp = async (script: string, changes: Partial<CaptureSettings>, message: RegExp) => {
     const target = await startTarget(t)
     target.behave(html(`<script>${script}</script>`))
     await t.rejects(shutterOf(changes).take(pictureOf(target.url)), { message }, script)
@@ -187,9 +187,9 @@ t.test('a page that never ends is photographed as far as it came; one that never
 
 /** A process as a probe is one, with a picture under way. */
 function startPictureIn(url: string) {
-  const source = new URL('../../probe-agent/screenshots/shutter.ts', import.meta.url).href
-  const code = `import { createShutter } from '${source}'
-    await createShutter(${JSON.stringify(settings)}).take(${JSON.stringify(pictureOf(url))})`
+  const source = new URL('../../probe-agent/screenshots/capture.ts', import.meta.url).href
+  const code = `import { createScreenshotCapture } from '${source}'
+    await createScreenshotCapture(${JSON.stringify(settings)}).take(${JSON.stringify(pictureOf(url))})`
   const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', code], { stdio: 'ignore' })
   return Object.assign(child, { pid: child.pid ?? 0 })
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createSigner } from '../../control-plane/platform/signer.ts'
-import { signatureOf } from '../../control-plane/screenshots/link.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { signScreenshotLink } from '../../control-plane/monitoring/screenshots/signed-link.ts'
 import { chromiumPath, openPictures } from '../support/browser.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget, type Target } from '../support/target.ts'
@@ -89,7 +89,7 @@ t.test(
     const { id: shot } = list.data[0]
     const sign = createSigner(key, 'screenshot links')
     const linkOf = (expires: number) =>
-      `${origin}/screenshots/${shot}?expires=${expires}&signature=${signatureOf({ id: shot }, expires, sign)}`
+      `${origin}/screenshots/${shot}?expires=${expires}&signature=${signScreenshotLink({ id: shot }, expires, sign)}`
     const soon = Math.floor(Date.now() / 1000) + 60
     const good = linkOf(soon)
     const rows: [string, string, number][] = [

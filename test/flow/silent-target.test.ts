@@ -1,5 +1,5 @@
 import t from 'tap'
-import { slotsOf } from '../../probe-agent/schedule.ts'
+import { computeSlots } from '../../probe-agent/schedule/slots.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
@@ -23,7 +23,7 @@ async function createSpread(page: string): Promise<string> {
     const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, interval_seconds: INTERVAL_S }
     const created = await api.post('/monitors', { ...body, timeout_ms: TIMEOUT_MS, retry_count: 2 })
     const { id } = created.body.data
-    const [a = 0, b = 0] = REGIONS.map(region => slotsOf(id, region, INTERVAL_S).phaseMs)
+    const [a = 0, b = 0] = REGIONS.map(region => computeSlots(id, region, INTERVAL_S).phaseMs)
     const apartMs = Math.abs(a - b)
     if (Math.min(apartMs, INTERVAL_S * 1000 - apartMs) >= 10_000) return id
     await api.delete(`/monitors/${id}`)

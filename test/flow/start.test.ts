@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { processesOf } from '../support/leaks.ts'
 import { newDataDir, npmStart } from '../support/npm-start.ts'
 import { waitFor } from '../support/wait.ts'
@@ -13,9 +13,9 @@ t.test(
   'npm start becomes ready, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
   async t => {
     const dataDir = newDataDir(t)
-    const port = String(await freePort())
-    const operatorPort = String(await freePort())
-    const ports = { PORT: port, OPERATOR_PORT: operatorPort, GRPC_PORT: String(await freePort()) }
+    const port = String(await reserveFreePort())
+    const operatorPort = String(await reserveFreePort())
+    const ports = { PORT: port, OPERATOR_PORT: operatorPort, GRPC_PORT: String(await reserveFreePort()) }
     const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
     await waitFor(first.isReady, { label: first.output })
     const operatorUrl = `http://127.0.0.1:${operatorPort}`
@@ -57,7 +57,7 @@ t.test(
     const kept = readFileSync(join(dataDir, 'keep.json'), 'utf8')
     t.notOk(kept.includes(key) || kept.includes(claimUrl!), 'the account’s key and link are kept nowhere')
 
-    const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()) })
+    const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()) })
     t.equal(await second.exited, 1)
     t.match(second.output(), `${dataDir} is in use by another Picket (process ${first.child.pid})`)
 
@@ -85,7 +85,7 @@ t.test(
 t.test('what keeps npm start from starting is told in one sentence', async t => {
   const refused = async (env: Record<string, string>) => {
     const dataDir = newDataDir(t)
-    const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await freePort()), ...env })
+    const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()), ...env })
     t.equal(await exited, 1)
     t.same(processesOf(dataDir), [])
     return output().trimEnd().split('\n').at(-1)
@@ -101,7 +101,7 @@ t.test('what keeps npm start from starting is told in one sentence', async t => 
     t.equal(await refused({ [variable]: String(port) }), sentence(variable))
   }
   t.equal(await refused({ PORT: 'http' }), 'PORT is "http"; it has to be a number from 1 to 65535.')
-  const nowhere = await freePort()
+  const nowhere = await reserveFreePort()
   t.equal(
     await refused({ DATABASE_URL: `postgres://picket:secret@127.0.0.1:${nowhere}/picket` }),
     `No PostgreSQL answers at 127.0.0.1:${nowhere} of DATABASE_URL (ECONNREFUSED).`,

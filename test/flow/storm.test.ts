@@ -1,10 +1,10 @@
 import t from 'tap'
-import { startReminderWorker } from '../../control-plane/alerts/reminder-worker.ts'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { startReminderWorker } from '../../control-plane/alerting/routing/reminders/worker.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
@@ -35,7 +35,7 @@ const ofIncidents = { hook: await startReceiver(t), chat: await startReceiver(t)
 /** Of one partition, so that one verdict sees them all fail together. */
 async function monitorsOfOnePartition(count: number): Promise<string[]> {
   const ids = await insertMonitors(api.db, projectId, count * 24)
-  const mine = ids.filter(id => partitionOf(id) === partitionOf(ids[0]!)).slice(0, count)
+  const mine = ids.filter(id => computePartition(id) === computePartition(ids[0]!)).slice(0, count)
   await execute(api.db, 'DELETE FROM monitors WHERE NOT id = ANY (?)', [mine])
   await execute(api.db, `UPDATE monitors SET name = 'Shop ' || right(id::text, 12)`)
   return mine

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'

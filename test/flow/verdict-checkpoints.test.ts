@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { copyDatabase } from '../support/restored-database.ts'
 import {
   insertMonitor,

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computePartition, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import {
   insertChannel,
@@ -58,9 +58,9 @@ const counts = (process: VerdictProcess, results: number) =>
 
 /** Until the newest result of a monitor's partition is counted, and PostgreSQL knows that. */
 const isCaughtUp = async (id: string) => {
-  const subject = resultSubject(partitionOf(id), 'us-east')
+  const subject = resultSubject(computePartition(id), 'us-east')
   const newest = await nats.manager.streams.getMessage(RESULTS_STREAM, { last_by_subj: subject })
-  return (await countOf('partitions', 'id = ? AND position >= ?', [partitionOf(id), newest!.seq] as never)) === 1
+  return (await countOf('partitions', 'id = ? AND position >= ?', [computePartition(id), newest!.seq] as never)) === 1
 }
 
 t.test('A restart in the middle of a failing streak goes on counting where it was', async t => {
@@ -131,7 +131,7 @@ t.test('Of two owners of a partition the older one stores nothing any more', asy
     db,
     `UPDATE partitions SET owner = 'other', epoch = epoch + 1, lease_until = clock_timestamp() + interval '4 s'
      WHERE id = ?`,
-    [partitionOf(id)],
+    [computePartition(id)],
   )
   t.equal(taken, 1)
   await run(nats, id, '--')
@@ -295,7 +295,7 @@ t.test('A link to NATS that hangs delays no verdict after it works again', async
 
 t.test('A monitor whose stored state cannot be worked with holds up none of its neighbours', async t => {
   const made = await insertMonitors(db, projectId, 200, { regions: ['us-east', 'eu-west', 'us-west'] })
-  const [poisoned, ...others] = made.filter(id => partitionOf(id) === partitionOf(made[0]!))
+  const [poisoned, ...others] = made.filter(id => computePartition(id) === computePartition(made[0]!))
   const ids = [poisoned!, ...others]
   const everywhere = async (up: boolean) => {
     for (const region of ['us-east', 'eu-west', 'us-west']) {
@@ -319,9 +319,9 @@ t.test('A monitor whose stored state cannot be worked with holds up none of its 
     [poisoned!],
   )
   const second = await startVerdictProcess(t, url, server.url)
-  const parts = new Set(ids.map(partitionOf))
+  const parts = new Set(ids.map(computePartition))
   t.ok(
-    others.some(id => partitionOf(id) === partitionOf(poisoned!)),
+    others.some(id => computePartition(id) === computePartition(poisoned!)),
     `a neighbour in one of ${parts.size} partitions`,
   )
   for (const region of ['us-east', 'eu-west']) {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { householdEnv } from '../support/picket.ts'
 import { type Program, startProgram } from '../support/processes.ts'
@@ -133,7 +133,7 @@ t.test('How far a partition is behind that no process reads, the others say', as
   const [id] = await insertMonitors(db, projectId, 1)
   const process = await startVerdict(t, server.url)
   await settles('16')
-  const partition = partitionOf(id!)
+  const partition = computePartition(id!)
   const lag = () => process.metric(`picket_verdict_lag_messages{partition="${partition}"}`)
   await fire([id!], true)
   await all([id!], 'up')

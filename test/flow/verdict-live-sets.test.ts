@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import type { Result } from '../../shared/result.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { Result } from '../../shared/checks/result.ts'
 import {
   insertMonitor,
   publish,

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { deleteMonitors } from '../../control-plane/verdict/actions.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { deleteMonitors } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
 import { insertMonitors, publish, resultOf, startVerdictEngines, startVerdictProcess } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -43,7 +43,7 @@ t.test('A probe that invents monitors costs few questions and no memory, and del
   const invented: string[] = []
   while (invented.length < count) {
     const id = uuidv7()
-    if (partitionOf(id) === 0) invented.push(id)
+    if (computePartition(id) === 0) invented.push(id)
   }
   for (let i = 0; i < count; i += 1_000) await fire([...invented.slice(i, i + 1_000), ...gone], false)
   await fire(left, true)

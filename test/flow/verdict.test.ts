@@ -1,8 +1,12 @@
 import t from 'tap'
-import { query } from '../../control-plane/platform/postgres.ts'
-import { deleteMonitor, pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
-import { ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, type RunHint, resultSubject, witnessSubject } from '../../shared/subjects.ts'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  deleteMonitor,
+  pauseMonitor,
+  resumeMonitor,
+} from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, type RunHint, resultSubject, witnessSubject } from '../../shared/nats/subjects.ts'
 import {
   insertChannel,
   insertMonitor,
@@ -129,7 +133,7 @@ t.test('A batch that speaks of another region than its subject is set aside', as
   const id = await insertMonitor(db, projectId)
   const before = await verdict.metric('picket_verdict_set_aside_total')
   const batch = { probeId: 'p', region: 'us-east', results: [resultOf(id, { up: false })] }
-  await nats.js.publish(resultSubject(partitionOf(id), 'eu-west'), ResultBatch.encode(batch).finish())
+  await nats.js.publish(resultSubject(computePartition(id), 'eu-west'), ResultBatch.encode(batch).finish())
   await run(nats, id, '+')
   await reaches(id, 'up')
   t.equal(await verdict.metric('picket_verdict_set_aside_total'), before + 1)
@@ -151,7 +155,7 @@ t.test(
     await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
     await reaches(id, 'up')
     const batch = { probeId: 'probe-eu-west', region: 'eu-west', results: [], witnessed }
-    await nats.js.publish(witnessSubject(partitionOf(id)), ResultBatch.encode(batch).finish())
+    await nats.js.publish(witnessSubject(computePartition(id)), ResultBatch.encode(batch).finish())
     await reaches(id, 'up down')
     t.equal(await setAside(), before + 1)
   },
@@ -202,7 +206,7 @@ t.test('A monitor deleted while down has its incident resolved, and what its pro
 t.test('A changed configuration counts from its first result on', async t => {
   const [id = '', ...others] = await insertMonitors(db, projectId, 64, { retryCount: 1 })
   // results of a partition are decided in their order
-  const next = others.find(other => partitionOf(other) === partitionOf(id))!
+  const next = others.find(other => computePartition(other) === computePartition(id))!
   await run(nats, id, '+-')
   await reaches(id, 'up')
   await query(db, "UPDATE monitors SET config_version = 2, retry_count = 2, url = url || '/new' WHERE id = ?", [id])
@@ -219,7 +223,7 @@ t.test('A changed configuration counts from its first result on', async t => {
 t.test('A decision that PostgreSQL refuses does not stop its neighbours', async t => {
   const all = await insertMonitors(db, projectId, 64)
   const bad = all[0]!
-  const neighbours = all.filter(id => partitionOf(id) === partitionOf(bad) && id !== bad)
+  const neighbours = all.filter(id => computePartition(id) === computePartition(bad) && id !== bad)
   await query(
     db,
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 import tap from 'tap'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   insertMonitor,
   publish,

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computePartition, resultSubject } from '../../shared/nats/subjects.ts'
 import { startNats } from '../support/nats.ts'
 import { startNatsTimeProxy } from '../support/nats-time-proxy.ts'
 import { startPicket } from '../support/picket.ts'
@@ -96,7 +96,7 @@ t.test(
       REGION,
       'a probe without work',
     )
-    await forger.js.publish(resultSubject(partitionOf(monitorId), REGION), Uint8Array.of(255, 255, 255))
+    await forger.js.publish(resultSubject(computePartition(monitorId), REGION), Uint8Array.of(255, 255, 255))
     await untilFiring(
       ...['PicketResultsRefused', 'PicketResultsUnreadable', 'PicketResultsUnrecordable'],
       ...['PicketEpochsForged', 'PicketResultsOfOtherProbes'],

@@ -2,7 +2,7 @@ import t from 'tap'
 import { places, sources } from './source.ts'
 
 /** What runs in a visitor’s browser, and the text made of it: it has that browser’s clock and network, nothing of ours. */
-const IN_BROWSERS = /^control-plane\/[a-z-]+\/(browser\/|assets\.ts$)/
+const IN_BROWSERS = /^control-plane\/pages\/templates\/(browser\/|assets\.ts$)/
 const files = sources('shared', 'control-plane', 'probe-agent').filter(({ path }) => !IN_BROWSERS.test(path))
 
 t.test('the environment is read in main and config only', async t => {
@@ -15,7 +15,7 @@ t.test('the environment is read in main and config only', async t => {
  * Time and chance come in as arguments. The places that make them: the control plane's platform, the agent's loop and
  * clock, and the egress guard, whose socket timings are what a check measures.
  */
-const CLOCKS = /^(control-plane\/platform\/.*|probe-agent\/(loop|clock)|shared\/egress\/.*)\.ts$/
+const CLOCKS = /^(control-plane\/foundation\/platform\/.*|probe-agent\/(schedule\/loop|clock)|shared\/egress\/.*)\.ts$/
 const CLOCK =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(UUID|Bytes|Int)\b|\bperformance\.now\b|\bhrtime\b|\bset(Timeout|Interval)\(|['"]node:timers/g
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { generateClient } from '../../deploy/client/generate.ts'
-import { makeAssets } from '../../deploy/local/assets.mjs'
+import { generateClient } from '../../tools/api-client/generate.ts'
+import { makeAssets } from '../../tools/build/assets.mjs'
 import { filesBelow, ROOT } from './source.ts'
 
 t.test('the committed messages and stubs are what "npm run generate" makes of the .proto files', async t => {
@@ -21,7 +21,7 @@ t.test('the committed messages and stubs are what "npm run generate" makes of th
 })
 
 t.test('the committed CSS and browser modules are what "npm run generate" makes of their sources', async t => {
-  t.equal(readFileSync(join(ROOT, 'control-plane/status-pages/assets.ts'), 'utf8'), await makeAssets())
+  t.equal(readFileSync(join(ROOT, 'control-plane/pages/templates/assets.ts'), 'utf8'), await makeAssets())
 })
 
 t.test('the committed client is what "npm run generate" makes of the routes', async t => {

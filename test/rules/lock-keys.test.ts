@@ -1,9 +1,10 @@
 import t from 'tap'
-import { LOCK_KEYS } from '../../control-plane/platform/lock-keys.ts'
+import { LOCK_KEYS } from '../../control-plane/foundation/platform/postgres/lock-keys.ts'
 import { places, sources } from './source.ts'
 
 const files = sources('control-plane')
-const WITH_NUMBERS = /^control-plane\/(platform\/lock-keys\.ts|migrations\/postgres\/\d{4}-.*\.ts)$/
+const WITH_NUMBERS =
+  /^control-plane\/foundation\/(platform\/postgres\/lock-keys\.ts|migrations\/postgres\/\d{4}-.*\.ts)$/
 
 t.test('no two purposes share the key of an advisory lock', async t => {
   const keys = Object.values(LOCK_KEYS)

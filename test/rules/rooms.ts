@@ -1,58 +1,77 @@
-/** The rooms of the control plane in import order: a room imports only rooms above it. */
-export const ROOMS = [
-  'platform',
-  'web',
-  'migrations',
+/** The areas of the control plane, the top folders, in import order. */
+export const AREAS = [
+  'foundation',
   'accounts',
-  'events',
-  'channels',
-  'deliveries',
-  'alerts',
-  'monitors',
-  'screenshots',
-  'fleet',
-  'incidents',
-  'maintenance',
-  'silences',
+  'alerting',
+  'monitoring',
   'verdict',
-  'results',
-  'heartbeats',
-  'expiry',
-  'analytics',
-  'canaries',
-  'status-pages',
-  'data-sources',
-  'vendors',
-  'chat',
-  'exchange',
-  'retention',
-  'clock-steps',
-  'health',
-  'dashboard',
+  'insight',
+  'pages',
+  'integrations',
+  'operations',
+] as const
+
+/** The rooms of the control plane in import order: a room imports only rooms above it. A room is an area or a folder of one. */
+export const ROOMS = [
+  'foundation/platform',
+  'foundation/web',
+  'foundation/migrations',
+  'accounts',
+  'alerting/events',
+  'alerting/channels',
+  'alerting/deliveries',
+  'alerting/routing',
+  'monitoring/monitors',
+  'monitoring/screenshots',
+  'monitoring/fleet',
+  'verdict/incidents',
+  'verdict/maintenance',
+  'verdict/suppression',
+  'verdict/core',
+  'verdict/reader',
+  'verdict/heartbeats',
+  'verdict/expiry',
+  'insight/analytics',
+  'insight/canaries',
+  'pages/core',
+  'pages/templates',
+  'pages/subscribers',
+  'pages/admin',
+  'pages/custom-domains',
+  'pages/public',
+  'integrations/data-sources',
+  'integrations/vendors',
+  'integrations/chat',
+  'integrations/import-export',
+  'operations/retention',
+  'operations/clock-steps',
+  'operations/health',
 ]
 
-/** Files beside the rooms, which wire them. */
-export const WIRING = ['main', 'admin', 'config', 'start', 'roles', 'pools']
+/** Files and folders next to the areas, and the command line's server side: they connect the rooms. */
+const WIRING = /^control-plane\/((main|admin|config|start)\.ts$|roles\/|operations\/admin\/)/
 
 const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'grpc', 'judge', 'screens']
-/** What another room may use of a room, beside its pure files. */
+/** What another room may use of a room, in addition to its pure files. */
 export const OPEN_ROLES = ['actions', 'store', 'judge']
 
-/** The room of a path like `control-plane/monitors/store.ts`; null for wiring, a folder of it too, and other programs. */
+export const isWiring = (path: string) => WIRING.test(path)
+
+/** The room of a path like `control-plane/monitoring/monitors/store.ts`; null for wiring, other programs and unknown folders. */
 export function roomOf(path: string): string | null {
-  const [program, room, ...rest] = path.split('/')
-  return program === 'control-plane' && rest.length > 0 && !WIRING.includes(room ?? '') ? (room ?? null) : null
+  if (isWiring(path)) return null
+  return ROOMS.find(room => path.startsWith(`control-plane/${room}/`)) ?? null
 }
 
-/** The role that lets a file do I/O: its name, the last word of its name, or its folder below the room. Null: pure. */
+/** The role that lets a file do I/O: the last word of its name or of one of its folders below the room. Null: pure. */
 export function roleOf(path: string): string | null {
-  const words = path
+  const below = path.slice(`control-plane/${roomOf(path) ?? ''}/`.length)
+  const words = below
     .replace(/\.tsx?$/, '')
     .split('/')
-    .slice(2)
-  const last = words.at(-1)?.split('-').at(-1) ?? ''
-  return [last, ...words.slice(0, -1)].find(word => ROLES.includes(word)) ?? null
+    .map(name => name.split('-').at(-1) ?? '')
+  return words.reverse().find(word => ROLES.includes(word)) ?? null
 }
 
-/** Rooms that are no rooms of the product's domain: connections, pages' layout, schema. */
-export const isDomain = (room: string | null) => room !== null && !['platform', 'web', 'migrations'].includes(room)
+/** Rooms of the product's domain: all but connections, the web server and the schema. */
+export const isDomain = (room: string | null) => room !== null && !room.startsWith('foundation/')

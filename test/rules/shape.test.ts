@@ -4,7 +4,7 @@ import t from 'tap'
 import { at, filesBelow, places, ROOT, sources } from './source.ts'
 
 const program = sources('shared', 'control-plane', 'probe-agent')
-const all = [...program, ...sources('deploy', 'test', 'proto')]
+const all = [...program, ...sources('deploy', 'tools', 'test', 'proto')]
 const length = (text: string) => text.trimEnd().split('\n').length
 
 t.test('no file is over 300 lines, no test over 400, and the median is under 80', async t => {
@@ -104,6 +104,7 @@ t.test('the top level holds the programs, what both share, and what everybody ex
     'probe-agent',
     'shared',
     'deploy',
+    'tools',
     'test',
     'docs',
     'package.json',

@@ -1,8 +1,8 @@
 import type { Machine } from '../../probe-agent/clock.ts'
-import type { Doubt } from '../../probe-agent/doubt.ts'
-import { noteWay } from '../../probe-agent/way-to-host.ts'
-import type { CheckSpec } from '../../shared/check.ts'
-import { type CheckError, FailureSource } from '../../shared/result.ts'
+import type { DoubtDetector } from '../../probe-agent/execution/own-faults/doubt.ts'
+import { recordReachability } from '../../probe-agent/execution/own-faults/reachability.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
+import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
 import type { Seen } from './targets.ts'
 
 /** Each probe checks so many more targets, each on a host of its own. */
@@ -32,7 +32,7 @@ export type Background = {
 
 type Parts = {
   machine: Machine
-  doubt: Doubt
+  doubt: DoubtDetector
   /** whether a host may be out of reach now */
   isInTrouble: () => boolean
   /** the result of an attempt on a host */
@@ -57,7 +57,7 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
     if (!isChecking) {
       const first = Math.ceil(Math.max(doneMs, now - KEPT_MS) / STEP_MS)
       for (let slot = first; slot * STEP_MS < now; slot++)
-        noteWay(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000, slot * STEP_MS * 1000)
+        recordReachability(doubt, specs[slot % HOSTS]!, ANSWERED, slot * STEP_MS * 1000, slot * STEP_MS * 1000)
     }
     doneMs = now
   }
@@ -73,7 +73,13 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
     const { afterMs, error, statusCode } = attempt(hostOf(number), TIMEOUTS_MS[number % TIMEOUTS_MS.length]!)
     const note = () => {
       const observation = observationOf(error, statusCode || null, hostOf(number))
-      noteWay(doubt, specs[number]!, observation, Math.round(machine.monotonicMs() * 1000), Math.round(now * 1000))
+      recordReachability(
+        doubt,
+        specs[number]!,
+        observation,
+        Math.round(machine.monotonicMs() * 1000),
+        Math.round(now * 1000),
+      )
     }
     machine.after(afterMs, note)
     doneMs = now

@@ -1,4 +1,4 @@
-import { fnv1a } from '../../shared/subjects.ts'
+import { fnv1a } from '../../shared/nats/subjects.ts'
 import { createTopic, type Topic } from './topic.ts'
 
 /** A share of the ways from a probe to targets that are broken; which ones, the salt decides. */

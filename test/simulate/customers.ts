@@ -1,5 +1,5 @@
-import { Trigger } from '../../shared/result.ts'
-import { runHintSubject } from '../../shared/subjects.ts'
+import { Trigger } from '../../shared/checks/result.ts'
+import { runHintSubject } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import type { Database, MonitorRow } from './database.ts'
 import type { Hints } from './hints.ts'

@@ -1,12 +1,12 @@
-import type { RegionEpoch } from '../../control-plane/fleet/book.ts'
-import { EPOCHS_SINCE_S } from '../../control-plane/fleet/epochs.ts'
-import type { Link } from '../../control-plane/fleet/link.ts'
-import type { ProbeSeen } from '../../control-plane/fleet/live-set.ts'
-import type { LiveProbe } from '../../control-plane/fleet/plan.ts'
-import type { RegionLive, Span } from '../../control-plane/results/live-sets.ts'
-import type { RegionNow } from '../../control-plane/results/live-sets-store.ts'
-import type { MonitorState, Status } from '../../control-plane/verdict/types.ts'
-import { CHECK_TYPES } from '../../shared/check.ts'
+import type { RegionEpoch } from '../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
+import type { LiveProbe } from '../../control-plane/monitoring/fleet/assignments/region-plan.ts'
+import { EPOCH_ORIGIN_S } from '../../control-plane/monitoring/fleet/live-sets/epochs.ts'
+import type { ProbeState } from '../../control-plane/monitoring/fleet/live-sets/live-set.ts'
+import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
+import type { MonitorState, VerdictStatus } from '../../control-plane/verdict/core/types.ts'
+import type { EpochSpan, RegionLiveSet } from '../../control-plane/verdict/reader/live-sets/live-sets.ts'
+import type { RegionEpochRow } from '../../control-plane/verdict/reader/live-sets/live-sets-store.ts'
+import { CHECK_TYPES } from '../../shared/checks/check.ts'
 import { BEGIN_MS, type Settings } from './scene.ts'
 import type { Time } from './time.ts'
 import { createTopic } from './topic.ts'
@@ -19,7 +19,7 @@ export type MonitorRow = {
   streaksSince: number
   settings: Settings
   isPaused: boolean
-  status: Status
+  status: VerdictStatus
   state: MonitorState | null
 }
 
@@ -43,7 +43,7 @@ type Rows = {
   monitors: Map<string, MonitorRow>
   probes: Map<string, ProbeRow>
   epochs: Map<string, RegionRow>
-  live: Map<string, Map<string, Span[]>>
+  live: Map<string, Map<string, EpochSpan[]>>
   position: { sequence: number; atMs: number | null; streamCreated: string | null }
   revision: number
 }
@@ -90,7 +90,7 @@ export function createDatabase(time: Time) {
 
   /** As the trigger of `live_probes` does it. */
   function noteLive(region: string, epoch: number, probeIds: readonly string[]): void {
-    const known = rows.live.get(region) ?? new Map<string, Span[]>()
+    const known = rows.live.get(region) ?? new Map<string, EpochSpan[]>()
     rows.live.set(region, known)
     for (const [id, all] of known) {
       const spans = all.filter(({ until }) => until > epoch - LIVE_KEPT_S)
@@ -149,7 +149,7 @@ export function createDatabase(time: Time) {
     storeState(id: string, state: MonitorState) {
       rows.monitors.get(id)!.state = state
     },
-    storeStatus(id: string, status: Status) {
+    storeStatus(id: string, status: VerdictStatus) {
       rows.monitors.get(id)!.status = status
     },
     position() {
@@ -188,7 +188,7 @@ export function createDatabase(time: Time) {
         if (row.connectedTo !== null && connectedTo.includes(row.connectedTo)) row.connectedTo = null
     },
     /** Answers whether the probe is still this process's. */
-    recordSeen(id: string, connectedTo: string, silentMs: number, health: Partial<Link['health']>): boolean {
+    recordSeen(id: string, connectedTo: string, silentMs: number, health: Partial<ProbeSession['health']>): boolean {
       check()
       const row = rows.probes.get(id)
       if (!row || row.connectedTo !== connectedTo) return false
@@ -197,10 +197,10 @@ export function createDatabase(time: Time) {
       row.offlineMs = health?.offline_ms ?? 0
       return true
     },
-    probesSeen(region: string): ProbeSeen[] {
+    probesSeen(region: string): ProbeState[] {
       check()
       const now = nowMs()
-      const seen: ProbeSeen[] = []
+      const seen: ProbeState[] = []
       for (const row of rows.probes.values()) {
         if (row.region !== region) continue
         if (row.lastSeenAtMs <= now - 3_600_000 && !rows.epochs.get(region)?.probeIds.includes(row.id)) continue
@@ -233,7 +233,7 @@ export function createDatabase(time: Time) {
       check()
       epochsGiven++
       const before = rows.epochs.get(region)?.epoch ?? 0
-      const byClock = Math.trunc(nowMs() / 1000 - EPOCHS_SINCE_S)
+      const byClock = Math.trunc(nowMs() / 1000 - EPOCH_ORIGIN_S)
       const epoch = Math.max(before + 1, above + 1, byClock)
       const { absentFromMs = null, absentUntilMs = null } = rows.epochs.get(region) ?? {}
       rows.epochs.set(region, { epoch, probeIds, absentFromMs, absentUntilMs })
@@ -260,7 +260,7 @@ export function createDatabase(time: Time) {
       }
     },
     /** As `epochsOfRegions`. */
-    regionsNow(): RegionNow[] {
+    regionsNow(): RegionEpochRow[] {
       check()
       const now = nowMs()
       return [...rows.epochs].map(([region, { epoch, absentFromMs, absentUntilMs }]) => {
@@ -275,9 +275,9 @@ export function createDatabase(time: Time) {
         }
       })
     },
-    liveOf(region: string): RegionLive {
+    liveOf(region: string): RegionLiveSet {
       check()
-      const spans = rows.live.get(region) ?? new Map<string, Span[]>()
+      const spans = rows.live.get(region) ?? new Map<string, EpochSpan[]>()
       return { epoch: rows.epochs.get(region)?.epoch ?? 0, spans: structuredClone(spans) }
     },
   }

@@ -1,7 +1,14 @@
-import { type Book, planOf } from '../../control-plane/fleet/book.ts'
-import { type Link, type MessageBody, outboxFor } from '../../control-plane/fleet/link.ts'
-import { assignmentsOf } from '../../control-plane/fleet/messages.ts'
-import { type Piece, takePiece } from '../../control-plane/fleet/outbox.ts'
+import {
+  type AssignmentTable,
+  getRegionPlan,
+} from '../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
+import { buildAssignments } from '../../control-plane/monitoring/fleet/sessions/messages.ts'
+import {
+  buildSyncQueue,
+  type MessageBody,
+  type ProbeSession,
+} from '../../control-plane/monitoring/fleet/sessions/session.ts'
+import { type SyncMessage, takeMessage } from '../../control-plane/monitoring/fleet/sessions/sync-queue.ts'
 import type { Hello, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Database } from './database.ts'
 
@@ -24,23 +31,29 @@ export type Caller = {
 const AGAIN_AFTER_MS = 1_000
 
 /** The control plane's end of a connection; `onClose` is called once. */
-export function openLink(book: Book, caller: Caller, connectedTo: string, nowMs: number, onClose: () => void): Link {
+export function openLink(
+  assignments: AssignmentTable,
+  caller: Caller,
+  connectedTo: string,
+  nowMs: number,
+  onClose: () => void,
+): ProbeSession {
   const { probeId, region, name, hello, latencyMs, isReached, deliver } = caller
-  const link: Link = {
+  const link: ProbeSession = {
     probeId,
     region,
     name,
     instanceId: hello.instanceId,
     connectedTo,
-    outbox: outboxFor(book, region, probeId, hello),
-    isPumping: false,
+    syncQueue: buildSyncQueue(assignments, region, probeId, hello),
+    isSending: false,
     isOpen: true,
-    lastHeardMs: nowMs,
+    lastMessageMs: nowMs,
     recordedMs: nowMs,
     credentialsEndMs: 0,
     offlineSinceMs: null,
     health: null,
-    isFree: () => true,
+    canSend: () => true,
     send(body) {
       const arrive = () => {
         if (isReached()) caller.onMessage(body)
@@ -60,20 +73,25 @@ export function openLink(book: Book, caller: Caller, connectedTo: string, nowMs:
 }
 
 /** Sends what the link owes, as `pump` and `bodyOf` of `fleet/grpc.ts`. */
-export function sendOwed(book: Book, database: Database, link: Link): void {
+export function sendOwed(assignments: AssignmentTable, database: Database, link: ProbeSession): void {
   while (link.isOpen) {
-    const now = { revision: book.roster.revision, epoch: planOf(book, link.region).epoch }
-    const piece = takePiece(link.outbox, now, id => book.roster.entries.get(id)?.sizeBytes ?? 64)
+    const now = { revision: assignments.monitors.revision, epoch: getRegionPlan(assignments, link.region).epoch }
+    const piece = takeMessage(link.syncQueue, now, id => assignments.monitors.entries.get(id)?.sizeBytes ?? 64)
     if (piece === null) return
-    void link.send(bodyOf(book, database, link, piece))
+    void link.send(bodyOf(assignments, database, link, piece))
   }
 }
 
-function bodyOf(book: Book, database: Database, { region, probeId }: Link, piece: Piece): MessageBody {
+function bodyOf(
+  assignments: AssignmentTable,
+  database: Database,
+  { region, probeId }: ProbeSession,
+  piece: SyncMessage,
+): MessageBody {
   switch (piece.kind) {
     case 'assignments': {
       const states = database.isAway() ? null : storedStates(database, region, piece.ids)
-      const value = assignmentsOf(piece, { book, region, probeId, states, differences: new Map() })
+      const value = buildAssignments(piece, { assignments, region, probeId, states, differences: new Map() })
       return { $case: 'assignments', value }
     }
     case 'epoch':

@@ -1,10 +1,19 @@
-import { isToRecord, lookAtRegions, newAbsenceWatch, noteRecorded } from '../../control-plane/fleet/absence.ts'
-import { type Book, createBook, planOf } from '../../control-plane/fleet/book.ts'
-import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
-import type { Link } from '../../control-plane/fleet/link.ts'
-import { isPlanned } from '../../control-plane/fleet/plan.ts'
-import { forgetRuns, type RunsInHand } from '../../control-plane/fleet/runs-in-hand.ts'
-import { FLEET_TIMING } from '../../control-plane/fleet/timing.ts'
+import {
+  type AssignmentTable,
+  createAssignmentTable,
+  getRegionPlan,
+} from '../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
+import { isPlanned } from '../../control-plane/monitoring/fleet/assignments/region-plan.ts'
+import { isPlausibleEpoch } from '../../control-plane/monitoring/fleet/live-sets/epochs.ts'
+import {
+  createRegionAbsenceState,
+  detectAbsentRegions,
+  markRecorded,
+  shouldRecord,
+} from '../../control-plane/monitoring/fleet/live-sets/region-absence.ts'
+import { expireRuns, type InFlightRuns } from '../../control-plane/monitoring/fleet/on-demand/in-flight-runs.ts'
+import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
+import { FLEET_TIMING } from '../../control-plane/monitoring/fleet/timing.ts'
 import type { ProbeMessage, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import { CAPABILITIES, type Database } from './database.ts'
 import { keepBook } from './fleet-book.ts'
@@ -30,20 +39,20 @@ export type Session = {
 
 export type FleetProcess = {
   connect: (caller: Caller) => Session
-  /** Ends with its links. */
+  /** Ends with its sessions. */
   stop: () => void
 }
 
 /** What the parts of one process of the role `fleet` share. */
 export type FleetDesk = {
-  book: Book
-  links: Map<string, Link>
+  assignments: AssignmentTable
+  sessions: Map<string, ProbeSession>
   host: Host
   stream: JetStream
   hints: Hints
   /** checks by probes that have to confirm failures of other regions */
-  runs: RunsInHand
-  pump: (link: Link) => void
+  runs: InFlightRuns
+  pump: (link: ProbeSession) => void
 }
 
 type Parts = {
@@ -56,7 +65,7 @@ type Parts = {
   alarm: Topic<void>
 }
 
-const { deadAfterMs, heartbeatIntervalMs, roundMs } = FLEET_TIMING
+const { deadAfterMs, heartbeatIntervalMs, roundIntervalMs: roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
 const NOTIFIED_AFTER_MS = 5
 /** From then on, regions are checked for whether they still have a probe. */
@@ -64,22 +73,22 @@ const SILENT_MS = 5_000
 /** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
 const RESTLESS_MS = 90_000
 
-/** One process of the role `fleet`, with what `worker.ts` and `grpc.ts` of the room do; the book and its rules are the real ones. */
+/** One process of the role `fleet`, with what `worker.ts` and `grpc.ts` of the room do; the assignments and its rules are the real ones. */
 export function startFleetProcess({ name, host, database, stream, hints, alarm }: Parts): FleetProcess {
   const { machine } = host
-  const book = createBook()
-  const links = new Map<string, Link>()
+  const assignments = createAssignmentTable()
+  const sessions = new Map<string, ProbeSession>()
   const ended: string[] = []
   const wake = () => alarm.publish()
-  const pump = (link: Link) => sendOwed(book, database, link)
-  const runs: RunsInHand = new Map()
-  const desk: FleetDesk = { book, links, host, stream, hints, runs, pump }
-  const { catchUp, readEpochs, renew, updateLiveSets } = keepBook({ book, links, database, pump, wake })
+  const pump = (link: ProbeSession) => sendOwed(assignments, database, link)
+  const runs: InFlightRuns = new Map()
+  const context: FleetDesk = { assignments, sessions, host, stream, hints, runs, pump }
+  const { catchUp, readEpochs, renew, updateLiveSets } = keepBook({ assignments, sessions, database, pump, wake })
   let connections = 0
   let restlessUntilMs = machine.monotonicMs() + RESTLESS_MS
   let soundSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
-  const absences = newAbsenceWatch()
+  const absences = createRegionAbsenceState()
 
   /** In between everything was written down in time; so it is now, before any process looks. */
   function beRestless(): void {
@@ -88,7 +97,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     restlessUntilMs = now + RESTLESS_MS
     if (!wasQuiet) return
     recordedMs = now
-    if (!database.isAway()) for (const link of [...links.values()]) recordSeen(link, now)
+    if (!database.isAway()) for (const link of [...sessions.values()]) recordSeen(link, now)
   }
 
   /** What the database refuses comes again with the next round. */
@@ -103,14 +112,14 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
 
   function round(): void {
     const now = machine.monotonicMs()
-    for (const link of [...links.values()]) {
-      if (now - link.lastHeardMs > deadAfterMs) link.close('silent')
-      else if (now - link.lastHeardMs > SILENT_MS) wake()
+    for (const link of [...sessions.values()]) {
+      if (now - link.lastMessageMs > deadAfterMs) link.close('silent')
+      else if (now - link.lastMessageMs > SILENT_MS) wake()
     }
-    forgetRuns(runs, now)
+    expireRuns(runs, now)
     if (now > restlessUntilMs) return
     trying(() => {
-      for (const link of links.values()) recordSeen(link, now)
+      for (const link of sessions.values()) recordSeen(link, now)
       database.markDisconnected(ended.splice(0))
       if (now - recordedMs > deadAfterMs / 2) soundSinceMs = now
       recordedMs = now
@@ -123,61 +132,61 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   /** As `createNoteAbsences`. */
   function noteAbsences(now: number): void {
     const regions = database.epochs().map(({ region }) => region)
-    const looked = lookAtRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
-    if (!isToRecord(absences, looked, now)) return
+    const looked = detectAbsentRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
+    if (!shouldRecord(absences, looked, now)) return
     database.recordAbsences(looked)
-    noteRecorded(absences, looked, now)
+    markRecorded(absences, looked, now)
   }
 
-  function recordSeen(link: Link, now: number): void {
-    if (link.lastHeardMs <= link.recordedMs || now - link.recordedMs < heartbeatIntervalMs) return
-    const silentMs = Math.max(0, now - link.lastHeardMs)
+  function recordSeen(link: ProbeSession, now: number): void {
+    if (link.lastMessageMs <= link.recordedMs || now - link.recordedMs < heartbeatIntervalMs) return
+    const silentMs = Math.max(0, now - link.lastMessageMs)
     if (database.recordSeen(link.probeId, link.connectedTo, silentMs, link.health)) link.recordedMs = now
     else link.close('taken over')
   }
 
   /** As `welcomeProbe`: the connection is written down, the live set brought up to date, then the link opens. */
-  function letIn(caller: Caller): Link | null {
+  function letIn(caller: Caller): ProbeSession | null {
     const { probeId, region, hello } = caller
     if (!host.isRunning() || database.isAway()) return null
     const connectedTo = `${name} ${++connections}`
     database.connectProbe(probeId, region, connectedTo)
     wake()
-    if (!isPlanned(planOf(book, region), { id: probeId, capabilities: CAPABILITIES })) {
+    if (!isPlanned(getRegionPlan(assignments, region), { id: probeId, capabilities: CAPABILITIES })) {
       updateLiveSets([region], false)
       readEpochs()
     }
     const lastEpoch = hello.lastEpoch ?? 0
-    if (lastEpoch > planOf(book, region).epoch && isPossibleEpoch(lastEpoch, stream.nowMs())) {
+    if (lastEpoch > getRegionPlan(assignments, region).epoch && isPlausibleEpoch(lastEpoch, stream.nowMs())) {
       readEpochs()
-      if (lastEpoch > planOf(book, region).epoch) renew({ region, epoch: lastEpoch, probeIds: null })
+      if (lastEpoch > getRegionPlan(assignments, region).epoch) renew({ region, epoch: lastEpoch, probeIds: null })
     }
-    links.get(probeId)?.close('replaced')
-    const link = openLink(book, caller, connectedTo, machine.monotonicMs(), () => {
-      if (links.get(probeId) === link) links.delete(probeId)
+    sessions.get(probeId)?.close('replaced')
+    const link = openLink(assignments, caller, connectedTo, machine.monotonicMs(), () => {
+      if (sessions.get(probeId) === link) sessions.delete(probeId)
       ended.push(connectedTo)
       wake()
     })
-    links.set(probeId, link)
+    sessions.set(probeId, link)
     return link
   }
 
-  function hear(link: Link, body: NonNullable<ProbeMessage['body']>): void {
-    link.lastHeardMs = machine.monotonicMs()
+  function hear(link: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
+    link.lastMessageMs = machine.monotonicMs()
     if (body.$case === 'draining') {
       trying(() => database.markDraining(link.probeId, link.connectedTo))
       wake()
-    } else hearProbe(desk, link, body)
+    } else hearProbe(context, link, body)
   }
 
-  function beat(link: Link, { latencyMs, natsAwayMs, isOnline }: Beat): number {
-    link.lastHeardMs = machine.monotonicMs() + latencyMs
+  function beat(link: ProbeSession, { latencyMs, natsAwayMs, isOnline }: Beat): number {
+    link.lastMessageMs = machine.monotonicMs() + latencyMs
     const isWell = natsAwayMs === 0 && isOnline
     if (!isWell || link.health) {
       wake()
-      link.offlineSinceMs = isOnline ? null : (link.offlineSinceMs ?? link.lastHeardMs)
-      const offlineMs = link.lastHeardMs - (link.offlineSinceMs ?? link.lastHeardMs)
-      link.health = { nats_away_ms: natsAwayMs, offline_ms: offlineMs } as Link['health']
+      link.offlineSinceMs = isOnline ? null : (link.offlineSinceMs ?? link.lastMessageMs)
+      const offlineMs = link.lastMessageMs - (link.offlineSinceMs ?? link.lastMessageMs)
+      link.health = { nats_away_ms: natsAwayMs, offline_ms: offlineMs } as ProbeSession['health']
     }
     return hints.logNowMs()
   }
@@ -204,22 +213,22 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   }
   database.onMonitors(onNotice(catchUp))
   database.onEpochs(onNotice(readEpochs))
-  hearHints(desk)
+  hearHints(context)
 
   return {
     stop() {
-      for (const link of [...links.values()]) link.close('stopping')
+      for (const link of [...sessions.values()]) link.close('stopping')
       if (!database.isAway()) database.markDisconnected(ended.splice(0))
       host.end()
     },
     connect(caller) {
       const { probeId, region, latencyMs, isReached, deliver, onEnd, onWelcome } = caller
-      let link: Link | null = null
+      let link: ProbeSession | null = null
       machine.after(latencyMs, () => {
         if (!isReached()) return
         link = letIn(caller)
         if (!link) return deliver(latencyMs, onEnd)
-        const { epoch } = planOf(book, region)
+        const { epoch } = getRegionPlan(assignments, region)
         const access = { natsUrl: '', natsCredentials: '' }
         const welcome: Welcome = { probeId, region, ...access, heartbeatIntervalMs, deadAfterMs, epoch }
         deliver(latencyMs, () => onWelcome(welcome))

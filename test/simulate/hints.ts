@@ -1,15 +1,15 @@
-import { planOf } from '../../control-plane/fleet/book.ts'
-import type { Link } from '../../control-plane/fleet/link.ts'
-import { takeOpinion } from '../../control-plane/fleet/opinions.ts'
-import { addRun } from '../../control-plane/fleet/outbox.ts'
-import { ownerOf } from '../../control-plane/fleet/plan.ts'
-import { runOfMonitor } from '../../control-plane/fleet/run-of-monitor.ts'
-import { regionsToAsk } from '../../control-plane/fleet/silence.ts'
-import { giveToWitnesses } from '../../control-plane/fleet/witness.ts'
-import type { Hint } from '../../control-plane/results/hints.ts'
+import { getRegionPlan } from '../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
+import { findOwner } from '../../control-plane/monitoring/fleet/assignments/region-plan.ts'
+import { findRunTarget } from '../../control-plane/monitoring/fleet/on-demand/run-target.ts'
+import { buildOpinion } from '../../control-plane/monitoring/fleet/second-opinions/opinion.ts'
+import { pickRegionsToAsk } from '../../control-plane/monitoring/fleet/second-opinions/silent-target.ts'
+import { queueWitnessRuns } from '../../control-plane/monitoring/fleet/second-opinions/witness.ts'
+import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
+import { queueRun } from '../../control-plane/monitoring/fleet/sessions/sync-queue.ts'
+import type { Hint } from '../../control-plane/verdict/reader/commit/hints.ts'
 import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
-import { Trigger } from '../../shared/result.ts'
-import { type RunHint, runHintSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/subjects.ts'
+import { Trigger } from '../../shared/checks/result.ts'
+import { type RunHint, runHintSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/nats/subjects.ts'
 import type { FleetDesk } from './fleet.ts'
 
 /** Messages on core NATS between processes of the control plane; they may be lost. */
@@ -27,46 +27,46 @@ const PUBLISHED_AFTER_MS = 2
 type StatesBody = { states: { monitorId: string; state: RegionState }[] }
 
 /** As `fleet/reader.ts`: hints go on to the probe that they concern, by the process that has its link. */
-export function hearHints(desk: FleetDesk): void {
-  desk.hints.subscribe(({ subject, body }) => {
-    if (!desk.host.isRunning()) return desk.host.isAlive()
+export function hearHints(context: FleetDesk): void {
+  context.hints.subscribe(({ subject, body }) => {
+    if (!context.host.isRunning()) return context.host.isAlive()
     const [, kind, region = ''] = subject.split('.')
-    if (subject === WITNESS_SUBJECT) forwardWitness(desk, body as WitnessHint)
-    else if (kind === 'state') forwardStates(desk, region, body as StatesBody)
-    else forwardRun(desk, region, body as RunHint)
+    if (subject === WITNESS_SUBJECT) forwardWitness(context, body as WitnessHint)
+    else if (kind === 'state') forwardStates(context, region, body as StatesBody)
+    else forwardRun(context, region, body as RunHint)
     return true
   })
 }
 
-function forwardStates(desk: FleetDesk, region: string, { states }: StatesBody): void {
-  const plan = planOf(desk.book, region)
+function forwardStates(context: FleetDesk, region: string, { states }: StatesBody): void {
+  const plan = getRegionPlan(context.assignments, region)
   for (const { monitorId, state } of states) {
-    const link = desk.links.get(ownerOf(plan, monitorId) ?? '')
+    const link = context.sessions.get(findOwner(plan, monitorId) ?? '')
     if (!link) continue
-    link.outbox.states.set(monitorId, state)
-    desk.pump(link)
+    link.syncQueue.states.set(monitorId, state)
+    context.pump(link)
   }
 }
 
-function forwardRun(desk: FleetDesk, region: string, hint: RunHint): void {
+function forwardRun(context: FleetDesk, region: string, hint: RunHint): void {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
-  const run = runOfMonitor(desk.book, region, hint)
-  const link = desk.links.get(run?.probeId ?? '')
+  const run = findRunTarget(context.assignments, region, hint)
+  const link = context.sessions.get(run?.probeId ?? '')
   if (!run || !link) return
-  addRun(link.outbox, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })
-  desk.pump(link)
+  queueRun(link.syncQueue, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })
+  context.pump(link)
 }
 
-function forwardWitness(desk: FleetDesk, hint: WitnessHint): void {
-  const { given } = giveToWitnesses(desk, hint, desk.host.machine.monotonicMs(), desk.hints.newId)
-  for (const link of given) desk.pump(link)
+function forwardWitness(context: FleetDesk, hint: WitnessHint): void {
+  const { given } = queueWitnessRuns(context, hint, context.host.machine.monotonicMs(), context.hints.newId)
+  for (const link of given) context.pump(link)
 }
 
 /** As `hear` of `fleet/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
-export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMessage['body']>): void {
-  const { book, hints, host, stream } = desk
+export function hearProbe(context: FleetDesk, link: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
+  const { assignments, hints, host, stream } = context
   if (body.$case === 'silent') {
-    for (const region of regionsToAsk(book, link, body.value, host.machine.monotonicMs())) {
+    for (const region of pickRegionsToAsk(assignments, link, body.value, host.machine.monotonicMs())) {
       const hint: RunHint = {
         runId: hints.newId(),
         monitorId: body.value.monitorId,
@@ -77,7 +77,7 @@ export function hearProbe(desk: FleetDesk, link: Link, body: NonNullable<ProbeMe
     }
   }
   if (body.$case !== 'runDone') return
-  const opinion = takeOpinion(desk, link, body.value)
+  const opinion = buildOpinion(context, link, body.value)
   if (!opinion) return
   const { subject, data, id } = opinion
   host.machine.after(PUBLISHED_AFTER_MS, () => stream.store(subject, data, id))

@@ -1,21 +1,25 @@
-import { isPossibleEpoch } from '../../control-plane/fleet/epochs.ts'
-import { absencesNow, type KnownAbsences, noAbsences } from '../../control-plane/results/absences.ts'
+import { isPlausibleEpoch } from '../../control-plane/monitoring/fleet/live-sets/epochs.ts'
 import {
-  endWait,
+  createKnownAbsences,
+  type KnownAbsences,
+  updateAbsences,
+} from '../../control-plane/verdict/reader/live-sets/absences.ts'
+import {
+  createEpochWaits,
+  endEpochWait,
   isLiveNow,
   type LiveSets,
-  mayWait,
-  newPatience,
-  type RegionLive,
-} from '../../control-plane/results/live-sets.ts'
+  mayWaitForEpoch,
+  type RegionLiveSet,
+} from '../../control-plane/verdict/reader/live-sets/live-sets.ts'
 import {
+  createRegionCoverage,
   isRegionGone,
-  lookAtSight,
-  newRegionSight,
-  type RegionSight,
-} from '../../control-plane/results/region-sight.ts'
-import { REGIONS } from '../../shared/check.ts'
-import type { ResultBatch } from '../../shared/result.ts'
+  type RegionCoverage,
+  updateRegionCoverage,
+} from '../../control-plane/verdict/reader/unchecked/region-coverage.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
+import type { ResultBatch } from '../../shared/checks/result.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
@@ -23,11 +27,11 @@ import type { Host } from './time.ts'
 
 /** The live sets, and the regions without a probe, as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
 export type KnownEpochs = {
-  of: (region: string) => RegionLive | undefined
+  of: (region: string) => RegionLiveSet | undefined
   /** A batch of an epoch that is ahead: reads again; returns how long to wait before it is tried again, in ms. */
   await: (batch: ResultBatch, epoch: number) => number
   absences: () => KnownAbsences
-  sight: RegionSight
+  sight: RegionCoverage
 }
 
 const REFRESH_WITHIN_MS = 2_000
@@ -36,9 +40,9 @@ const PAUSE_MS = 250
 export function followEpochs(host: Host, database: Database, stream: JetStream, hints: Hints): KnownEpochs {
   const { machine } = host
   const sets: LiveSets = new Map()
-  const patience = newPatience()
-  const sight = newRegionSight()
-  let absences = noAbsences()
+  const patience = createEpochWaits()
+  const sight = createRegionCoverage()
+  let absences = createKnownAbsences()
 
   /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
   function refresh(): boolean {
@@ -60,9 +64,12 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
   function readAbsences(): void {
     const { monotonicMs } = machine
     if (!database.isAway())
-      absences = absencesNow(absences, database.regionsNow(), { logMs: hints.logNowMs(), monotonicMs: monotonicMs() })
+      absences = updateAbsences(absences, database.regionsNow(), {
+        logMs: hints.logNowMs(),
+        monotonicMs: monotonicMs(),
+      })
     const isGone = (region: string) => isRegionGone(sets.get(region), absences.absences, region)
-    lookAtSight(sight, REGIONS, isGone, monotonicMs())
+    updateRegionCoverage(sight, REGIONS, isGone, monotonicMs())
   }
 
   refresh()
@@ -79,10 +86,10 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
-      if (!isAhead()) endWait(patience, region, machine.monotonicMs())
-      if (!isAhead() || !sets.has(region) || !isPossibleEpoch(epoch, stream.nowMs())) return 0
+      if (!isAhead()) endEpochWait(patience, region, machine.monotonicMs())
+      if (!isAhead() || !sets.has(region) || !isPlausibleEpoch(epoch, stream.nowMs())) return 0
       if (!isLiveNow(sets.get(region), probeId)) return 0
-      return mayWait(patience, region, machine.monotonicMs()) ? PAUSE_MS : 0
+      return mayWaitForEpoch(patience, region, machine.monotonicMs()) ? PAUSE_MS : 0
     },
   }
 }

@@ -1,7 +1,7 @@
-import type { Post } from '../../probe-agent/post.ts'
-import { createPublisher, type Publisher } from '../../probe-agent/publish.ts'
-import type { Spool } from '../../probe-agent/spool.ts'
-import type { Log } from '../../shared/log.ts'
+import { createResultPublisher, type ResultPublisher } from '../../probe-agent/results/publisher.ts'
+import type { ResultTransport } from '../../probe-agent/results/result-transport.ts'
+import type { Spool } from '../../probe-agent/results/spool.ts'
+import type { Log } from '../../shared/process/log.ts'
 import type { Random } from '../chaos/random.ts'
 import { isNatsReached, type Outlook, type World } from './conditions.ts'
 import type { JetStream } from './jetstream.ts'
@@ -27,8 +27,8 @@ const REPLAY_EVERY_MS = 1_000
 
 /** The way of a probe's results: the real publisher over a connection to NATS that can break. */
 export type SimulatedPost = {
-  post: Pick<Post, 'publish' | 'use' | 'sendScreenshot'>
-  publisher: Publisher
+  post: Pick<ResultTransport, 'publish' | 'useWelcome' | 'sendScreenshot'>
+  publisher: ResultPublisher
 }
 
 export function createPost(
@@ -54,7 +54,7 @@ export function createPost(
     if (!isConnected) return
     if (world.nats.isAway || now - silentSinceMs >= GIVEN_UP_AFTER_MS) {
       isConnected = false
-      publisher.away()
+      publisher.markAway()
     } else machine.after(silentSinceMs + GIVEN_UP_AFTER_MS - now, watch)
   }
 
@@ -62,7 +62,7 @@ export function createPost(
     if (isConnected) return
     if (isReached()) {
       isConnected = true
-      publisher.back()
+      publisher.markBack()
     } else watch()
   }
 
@@ -89,7 +89,7 @@ export function createPost(
     })
   }
 
-  const publisher = createPublisher({
+  const publisher = createResultPublisher({
     stream: { publish, use() {}, isConnected: () => isConnected, close: () => Promise.resolve() },
     spool: createMemorySpool(replaySoon),
     probeId,
@@ -107,7 +107,7 @@ export function createPost(
       isReplaying = false
       const isLost = world.acksLost > 0 && random.chance(world.acksLost)
       if (publisher.isAway() || !isConnected || !isReached() || isLost) replaySoon()
-      else publisher.taken()
+      else publisher.resetAwayTime()
     })
   }
 
@@ -116,7 +116,7 @@ export function createPost(
     return host.isAlive()
   })
   watch()
-  return { post: { publish: publisher.publish, use() {}, sendScreenshot: () => Promise.resolve() }, publisher }
+  return { post: { publish: publisher.publish, useWelcome() {}, sendScreenshot: () => Promise.resolve() }, publisher }
 }
 
 /** What goes to the spool is late, and late results change no status: it is enough to number them, and to know that some are left. */
@@ -131,7 +131,7 @@ function createMemorySpool(onReleased: () => void): Spool {
     bytes: () => 0,
     waiting: () => 0,
     dropped: () => 0,
-    isTaking: () => true,
+    isWritable: () => true,
     close: () => Promise.resolve(),
   }
 }

@@ -1,8 +1,8 @@
-import { reconnectAfterMs } from '../../probe-agent/backoff.ts'
-import { startWork, type Work } from '../../probe-agent/work.ts'
+import { computeReconnectDelayMs } from '../../probe-agent/fleet/reconnect-delay.ts'
+import { type ProbeWork, startProbeWork } from '../../probe-agent/schedule/work.ts'
 import type { Hello, ProbeMessage } from '../../proto/gen/probe/v1/fleet.ts'
-import type { Log } from '../../shared/log.ts'
-import { createRemoteClock } from '../../shared/remote-clock.ts'
+import type { Log } from '../../shared/process/log.ts'
+import { createRemoteClock } from '../../shared/process/remote-clock.ts'
 import type { Random } from '../chaos/random.ts'
 import { isFleetReached, type Outlook, type World } from './conditions.ts'
 import { CAPABILITIES } from './database.ts'
@@ -60,7 +60,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   let session: Session | null = null
   let failures = 0
   let post: SimulatedPost | null = null
-  let work: Work | null = null
+  let work: ProbeWork | null = null
 
   const isReached = () => isFleetReached(outlook)
   const send = (body: NonNullable<ProbeMessage['body']>) => {
@@ -80,7 +80,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       name,
       version: '1',
       lastRevision: 0,
-      ...work?.has(),
+      ...work?.getRevision(),
       capabilities: CAPABILITIES,
     }
     let lastHeardMs = machine.monotonicMs()
@@ -97,9 +97,9 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
         lastHeardMs = machine.monotonicMs()
         post ??= createPost({
           ...{ time, host, world, outlook, stream, random, latencyMs, log, probeId, region },
-          onLate: monitorId => work?.becameLate(monitorId),
+          onLate: monitorId => work?.markLate(monitorId),
         })
-        work ??= startWork({
+        work ??= startProbeWork({
           welcome,
           post: post.post as never,
           clock,
@@ -165,7 +165,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
 
   function retry(afterMs: number): void {
     failures++
-    machine.after(afterMs + reconnectAfterMs(failures, false, machine.random()), connect)
+    machine.after(afterMs + computeReconnectDelayMs(failures, false, machine.random()), connect)
   }
 
   connect()
@@ -176,7 +176,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       if (!isSilent) session?.breakOff()
     },
     drain(onEnd) {
-      work?.leave()
+      work?.stopOnDemandChecks()
       send({ $case: 'draining', value: {} })
       const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
       const finish = () => {

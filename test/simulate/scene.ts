@@ -1,5 +1,5 @@
-import type { CheckSpec } from '../../shared/check.ts'
-import { REGIONS } from '../../shared/check.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
 import type { Random } from '../chaos/random.ts'
 import { specOf } from '../support/spec.ts'
 import { newUuid } from './time.ts'

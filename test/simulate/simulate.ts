@@ -1,5 +1,5 @@
-import type { Hint } from '../../control-plane/results/hints.ts'
-import { createLog } from '../../shared/log.ts'
+import type { Hint } from '../../control-plane/verdict/reader/commit/hints.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { seededRandom } from '../chaos/random.ts'
 import { createWorld, type World } from './conditions.ts'
 import { startControlPlanes } from './control-planes.ts'

@@ -1,11 +1,15 @@
-import { byteWriter } from '../../control-plane/results/bytes.ts'
-import { appendMonitor, beginCheckpoint, readCheckpoint } from '../../control-plane/results/checkpoint.ts'
-import type { Mark } from '../../control-plane/results/start-position.ts'
-import type { MonitorState } from '../../control-plane/verdict/types.ts'
+import type { MonitorState } from '../../control-plane/verdict/core/types.ts'
+import { createByteWriter } from '../../control-plane/verdict/reader/checkpoint/bytes.ts'
+import {
+  readCheckpoint,
+  writeCheckpointHeader,
+  writeMonitor,
+} from '../../control-plane/verdict/reader/checkpoint/checkpoint.ts'
+import type { CheckpointPosition } from '../../control-plane/verdict/reader/partitions/start-position.ts'
 import type { MonitorRow } from './database.ts'
 
 /** Made when it is needed: what is in memory never changes, so it is enough to hold on to it. */
-export type Checkpoint = Mark & { states: [id: string, state: MonitorState, isUnstored: boolean][] }
+export type Checkpoint = CheckpointPosition & { states: [id: string, state: MonitorState, isUnstored: boolean][] }
 
 const watchedOf = ({ id, configVersion, streaksSince, settings, status, isPaused, state }: MonitorRow) => ({
   ...{ id, configVersion, streaksSince, status, isPaused, isDeleted: false, state },
@@ -24,9 +28,9 @@ export function copyOf(row: MonitorRow) {
 
 /** Written and read again, as through PostgreSQL. */
 export function markedOf({ takenAtMs, states }: Checkpoint) {
-  const out = byteWriter()
+  const out = createByteWriter()
   const names = new Map<string, number>()
-  beginCheckpoint(out)
-  for (const [, state, isUnstored] of states) appendMonitor(out, names, { takenAtMs }, state, isUnstored)
+  writeCheckpointHeader(out)
+  for (const [, state, isUnstored] of states) writeMonitor(out, names, { takenAtMs }, state, isUnstored)
   return readCheckpoint(out.bytes(), { takenAtMs })
 }

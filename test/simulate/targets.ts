@@ -1,11 +1,11 @@
-import { decideOnline } from '../../probe-agent/connectivity.ts'
-import { createDoubt } from '../../probe-agent/doubt.ts'
-import type { Ran } from '../../probe-agent/run.ts'
-import { hasNoAnswer, noteWay } from '../../probe-agent/way-to-host.ts'
-import type { CheckSpec } from '../../shared/check.ts'
+import { isNetworkOnline } from '../../probe-agent/execution/own-faults/connectivity.ts'
+import { createDoubtDetector } from '../../probe-agent/execution/own-faults/doubt.ts'
+import { isUnanswered, recordReachability } from '../../probe-agent/execution/own-faults/reachability.ts'
+import type { CheckExecution } from '../../probe-agent/execution/run-check.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
+import { type CheckError, FailureSource, Outcome } from '../../shared/checks/result.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
-import { type CheckError, FailureSource, Outcome } from '../../shared/result.ts'
-import { fnv1a } from '../../shared/subjects.ts'
+import { fnv1a } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import { createBackground, observationOf } from './background.ts'
 import {
@@ -94,7 +94,7 @@ function seenBroken(kind: OutageKind, timeoutMs: number, quickMs: number): Seen 
 type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }
 
 export type Runner = {
-  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<Ran>
+  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
   /** the result of the last test of the probe's own connection */
   isOnline: () => boolean
 }
@@ -111,7 +111,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
   let lastUnresolvedMs = Number.NEGATIVE_INFINITY
   let trouble: { sinceMs: number } | null = null
   const nowUs = () => Math.round(machine.monotonicMs() * 1000)
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const isInTrouble = () =>
     isUplinkGone(outlook) || areTargetsGone(outlook) || isResolverGone(outlook) || shareHidden(outlook) > 0
   const background = createBackground({
@@ -143,7 +143,7 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     const reachable = isAllGone
       ? 0
       : Array.from({ length: TESTED }, (_, i) => !brokenWay(outlook, `test ${i}`)).filter(Boolean).length
-    const online = decideOnline({ tested: TESTED, reachable, answered, unanswered })
+    const online = isNetworkOnline({ tested: TESTED, reachable, answered, unanswered })
     if (!online) lastOfflineMs = machine.monotonicMs()
     lastSaid = online
     return online
@@ -209,10 +209,10 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
           if (error !== null) background.catchUp()
           const isInDoubt = () =>
             isOfOthers
-              ? hasNoAnswer(observation) && doubt.isDoubting(nowUs(), startedMs * 1000)
-              : noteWay(doubt, spec, observation, nowUs(), startedMs * 1000)
+              ? isUnanswered(observation) && doubt.isDoubting(nowUs(), startedMs * 1000)
+              : recordReachability(doubt, spec, observation, nowUs(), startedMs * 1000)
           const isDoubted = !isCancelled && isInDoubt() && outcome === Outcome.DOWN
-          resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as Ran)
+          resolve({ observation, outcome, failedAssertions: [], isDoubted } as unknown as CheckExecution)
           time.settled()
         }
         const stop = machine.after(seen.afterMs, () => {

@@ -1,10 +1,10 @@
-import type { Cancel, Machine } from '../../probe-agent/clock.ts'
+import type { CancelTimer, Machine } from '../../probe-agent/clock.ts'
 import type { Random } from '../chaos/random.ts'
 
 /** Virtual time: it passes only from one timer to the next. ms since the beginning of the simulation. */
 export type Time = {
   nowMs: () => number
-  after: (ms: number, work: () => void) => Cancel
+  after: (ms: number, work: () => void) => CancelTimer
   /** A promise was settled: what waits for it continues before the next timer. */
   settled: () => void
   /** Lets time pass; every timer that is due fires, in order. */
@@ -102,7 +102,7 @@ export function createHost(time: Time, random: Random): Host {
   let isAlive = true
   let frozenUntilMs = 0
 
-  function after(ms: number, work: () => void): Cancel {
+  function after(ms: number, work: () => void): CancelTimer {
     let cancel = time.after(ms, function fire() {
       if (!isAlive) return
       if (time.nowMs() < frozenUntilMs) cancel = time.after(frozenUntilMs - time.nowMs(), fire)
@@ -120,7 +120,7 @@ export function createHost(time: Time, random: Random): Host {
     after,
     soon: work => void after(0, work),
     every(ms, work) {
-      let cancel: Cancel = after(ms, function again() {
+      let cancel: CancelTimer = after(ms, function again() {
         cancel = after(ms, again)
         work()
       })

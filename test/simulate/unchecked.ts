@@ -1,7 +1,11 @@
-import type { Counting } from '../../control-plane/results/counting.ts'
-import { hintsOf } from '../../control-plane/results/hints.ts'
-import { findUnchecked, noteRound, regionStatesOf } from '../../control-plane/results/unchecked.ts'
-import type { MonitorState } from '../../control-plane/verdict/types.ts'
+import type { MonitorState } from '../../control-plane/verdict/core/types.ts'
+import { buildHints } from '../../control-plane/verdict/reader/commit/hints.ts'
+import type { CountingState } from '../../control-plane/verdict/reader/counting/counting-state.ts'
+import {
+  findUncheckedMonitors,
+  recordRound,
+  toRegionStates,
+} from '../../control-plane/verdict/reader/unchecked/unchecked.ts'
 import type { VerdictParts } from './verdict.ts'
 
 const LOOK_EVERY_MS = 5_000
@@ -10,7 +14,7 @@ const AT_ONCE = 200
 /** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
 export function heedUnchecked(
   { host, database, stream, hints, known, shared }: VerdictParts,
-  { memory, unstored, sight, logTime }: Counting,
+  { memory, unstored, coverage: sight, streamClock: logTime }: CountingState,
   isWaiting: () => boolean,
 ): void {
   const { machine } = host
@@ -18,11 +22,11 @@ export function heedUnchecked(
   function look(): void {
     if (isWaiting() || database.isAway()) return
     const nowMs = machine.monotonicMs()
-    noteRound(sight, !stream.isAway(), nowMs)
-    if (sight.soundSinceMs === null) return
-    sight.lookedMs = nowMs
+    recordRound(sight, !stream.isAway(), nowMs)
+    if (sight.completeSinceMs === null) return
+    sight.scannedMs = nowMs
     const { explainedSinceMs } = known.sight
-    const found = findUnchecked(
+    const found = findUncheckedMonitors(
       memory,
       { sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
       AT_ONCE,
@@ -47,8 +51,8 @@ export function heedUnchecked(
       unstored.delete(monitorId)
       states.push(stored)
     }
-    const news = { regionStates: regionStatesOf(states), asks: [] }
-    for (const hint of hintsOf(news, hints.newId, hints.logNowMs())) hints.publish(hint)
+    const news = { regionStates: toRegionStates(states), asks: [] }
+    for (const hint of buildHints(news, hints.newId, hints.logNowMs())) hints.publish(hint)
   }
   machine.every(LOOK_EVERY_MS, look)
 }

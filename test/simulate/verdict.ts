@@ -1,18 +1,24 @@
+import { buildHints } from '../../control-plane/verdict/reader/commit/hints.ts'
 import {
-  addWaiting,
-  beginCounting,
+  addWaitingChanges,
+  applyClockStep,
   type CountingTools,
   countBatch,
-  epochAhead,
-  followAbsences,
-  followClock,
-  noteJudged,
-  noteReadAgain,
-} from '../../control-plane/results/counting.ts'
-import { decodeBatch } from '../../control-plane/results/decode.ts'
-import { hintsOf } from '../../control-plane/results/hints.ts'
-import { type Harvest, type Memory, needsLook, newHarvest, takeUp } from '../../control-plane/results/memory.ts'
-import { isCounted } from '../../control-plane/results/start-position.ts'
+  findEpochAhead,
+  markCommitted,
+  markReloaded,
+  startCounting,
+  updateRegionAbsences,
+} from '../../control-plane/verdict/reader/counting/counting-state.ts'
+import { decodeBatch } from '../../control-plane/verdict/reader/counting/decode.ts'
+import {
+  type BatchEffects,
+  createBatchEffects,
+  loadMonitor,
+  needsReload,
+  type TrackedMonitors,
+} from '../../control-plane/verdict/reader/counting/tracked-monitors.ts'
+import { isAlreadyCounted } from '../../control-plane/verdict/reader/partitions/start-position.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
@@ -65,21 +71,21 @@ const RETRY_LAST_MS = 5_000
 export function beginReading(parts: VerdictParts): Reading {
   const { host, database, stream, hints, known, shared } = parts
   const { machine } = host
-  const memory: Memory = new Map()
+  const memory: TrackedMonitors = new Map()
   const stale = new Set<string>()
   const { sequence, atMs, streamCreated } = database.position()
   for (const row of database.monitors().values())
-    takeUp(memory, row.id, copyOf(row), { lookedForVersion: row.configVersion, isDiscarded: false })
+    loadMonitor(memory, row.id, copyOf(row), { lookedForVersion: row.configVersion, isDiscarded: false })
   const partition = { id: 0, epoch: 1, position: sequence, positionAtMs: atMs, streamCreated }
   const tools: CountingTools = {
     parents: new Set(),
     liveSets: known,
-    regionSight: known.sight,
+    regionCoverage: known.sight,
     setAside(_what, _message, { err }) {
       throw err
     },
   }
-  const counting = beginCounting(memory, partition, {
+  const counting = startCounting(memory, partition, {
     stream: stream.state(),
     foundAtMs: stream.get(sequence)?.takenAtMs ?? null,
     checkpoint: shared.checkpoint && { ...shared.checkpoint, marked: markedOf(shared.checkpoint) },
@@ -113,21 +119,21 @@ export function beginReading(parts: VerdictParts): Reading {
     if (isWaiting || !host.isRunning()) return
     const messages = stream.from(next)
     if (messages.length === 0) return
-    followAbsences(counting, known.absences())
+    updateRegionAbsences(counting, known.absences())
     if (stale.size > 0) {
       const ids = [...stale]
       if (!persistently(() => look(ids))) return
       for (const id of ids) stale.delete(id)
     }
-    let harvest = newHarvest()
+    let harvest = createBatchEffects()
     for (const message of messages) {
-      followClock(counting, message.takenAtMs, machine.monotonicMs(), hints.logNowMs())
+      applyClockStep(counting, message.takenAtMs, machine.monotonicMs(), hints.logNowMs())
       const batch = decodeBatch(message.subject, message.data)
-      const versions = batch.results.filter(result => needsLook(memory, result))
-      const ahead = epochAhead(tools, batch)
+      const versions = batch.results.filter(result => needsReload(memory, result))
+      const ahead = findEpochAhead(tools, batch)
       if (versions.length > 0 || ahead !== null) {
         if (!store(harvest)) return
-        harvest = newHarvest()
+        harvest = createBatchEffects()
         if (ahead !== null) {
           const waitMs = known.await(batch, ahead)
           if (waitMs > 0) {
@@ -142,7 +148,8 @@ export function beginReading(parts: VerdictParts): Reading {
         if (!persistently(() => lookFor(versions))) return
       }
       countBatch(counting, tools, harvest, message, batch, machine.monotonicMs())
-      if (!isCounted(start, message)) counting.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
+      if (!isAlreadyCounted(start, message))
+        counting.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
       next = message.sequence + 1
     }
     if (!store(harvest)) return
@@ -151,11 +158,11 @@ export function beginReading(parts: VerdictParts): Reading {
   }
 
   /** As `storeHarvest` and `judge`: what changed is committed with the position, then the hints go out. */
-  function store(harvest: Harvest): boolean {
-    addWaiting(counting, harvest)
+  function store(harvest: BatchEffects): boolean {
+    addWaitingChanges(counting, harvest)
     const finish = () => {
-      for (const hint of hintsOf(harvest, hints.newId, hints.logNowMs())) hints.publish(hint)
-      for (const kinds of harvest.regions.values())
+      for (const hint of buildHints(harvest, hints.newId, hints.logNowMs())) hints.publish(hint)
+      for (const kinds of harvest.countsByRegion.values())
         for (const [kind, count] of Object.entries(kinds)) shared.kinds[kind] = (shared.kinds[kind] ?? 0) + count
     }
     if (harvest.changes.size === 0) {
@@ -185,7 +192,7 @@ export function beginReading(parts: VerdictParts): Reading {
           })
         }
       }
-      noteJudged(counting, harvest, discarded)
+      markCommitted(counting, harvest, discarded)
       look(discarded)
       finish()
     })
@@ -197,8 +204,8 @@ export function beginReading(parts: VerdictParts): Reading {
     for (const { monitorId, configVersion } of results) {
       const row = database.monitor(monitorId)
       const lookedForVersion = Math.max(configVersion, row?.configVersion ?? 0)
-      takeUp(memory, monitorId, row ? copyOf(row) : null, { lookedForVersion, isDiscarded: false })
-      noteReadAgain(counting, monitorId, machine.monotonicMs())
+      loadMonitor(memory, monitorId, row ? copyOf(row) : null, { lookedForVersion, isDiscarded: false })
+      markReloaded(counting, monitorId, machine.monotonicMs())
     }
   }
 

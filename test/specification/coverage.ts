@@ -1,4 +1,4 @@
-import { EVENT_NAMES } from '../../control-plane/events/catalog.ts'
+import { EVENT_NAMES } from '../../control-plane/alerting/events/catalog.ts'
 import { CHAT_SCOPES, ENVELOPE, EVENT_FIELDS, EVENTS, HEADERS } from './deliveries.ts'
 import { RESOURCES, type Resource } from './fields.ts'
 import { LIMITS, type Limit } from './limits.ts'

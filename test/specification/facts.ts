@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeApi } from '../../deploy/client/document.ts'
+import { describeApi } from '../../tools/api-client/document.ts'
 import { filesBelow, ROOT, sources } from '../rules/source.ts'
 import { operationsOf } from '../support/operations.ts'
 import type { Facts } from './coverage.ts'

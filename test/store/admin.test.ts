@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { assertWithinLimit } from '../../control-plane/accounts/actions.ts'
-import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
-import { UsageError } from '../../control-plane/admin/command.ts'
-import { COMMANDS, commandOf, helpInstead, helpOf } from '../../control-plane/admin/index.ts'
-import { createPostgres, type Db, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
-import { actingFor, OPERATOR } from '../../control-plane/web/acting.ts'
+import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
+import { assertWithinLimit } from '../../control-plane/accounts/plans/actions.ts'
+import {
+  createPostgres,
+  type Db,
+  execute,
+  query,
+  type Tx,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { OPERATOR_ACTOR, withAuditActor } from '../../control-plane/foundation/web/auth/audit-actor.ts'
+import { UsageError } from '../../control-plane/operations/admin/command.ts'
+import {
+  COMMANDS,
+  findCommand,
+  formatHelp,
+  formatUsageHint,
+} from '../../control-plane/operations/admin/command-line.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -21,10 +32,10 @@ const env = {
 }
 
 async function run(line: string): Promise<string> {
-  const found = commandOf(line.split(' '))!
+  const found = findCommand(line.split(' '))!
   const command = COMMANDS[found.name]!
   return 'run' in command
-    ? await command.run({ db: actingFor(db, OPERATOR), quietDb: db, env }, found.rest)
+    ? await command.run({ db: withAuditActor(db, OPERATOR_ACTOR), unauditedDb: db, env }, found.rest)
     : command.runOffline(env, found.rest)
 }
 
@@ -32,15 +43,15 @@ const countOf = async (table: string) =>
   (await query<{ n: number }>(db, `SELECT count(*)::integer AS n FROM ${table}`))[0]!.n
 
 t.test('every command tells what it takes and does, and all of them are listed', async t => {
-  for (const [name, { takes = '', does }] of Object.entries(COMMANDS)) {
-    t.match(helpOf(name), `Usage:\n  ${name}${takes && ` ${takes}`}\n\n  ${does}`)
-    t.match(helpOf(null), `  ${name}`)
-    t.match(commandOf([...name.split(' '), 'x']), { name, rest: ['x'] })
+  for (const [name, { usage = '', summary }] of Object.entries(COMMANDS)) {
+    t.match(formatHelp(name), `Usage:\n  ${name}${usage && ` ${usage}`}\n\n  ${summary}`)
+    t.match(formatHelp(null), `  ${name}`)
+    t.match(findCommand([...name.split(' '), 'x']), { name, rest: ['x'] })
   }
-  t.match(helpOf(null, 'plan'), 'plan set')
-  t.notMatch(helpOf(null, 'plan'), 'organization list')
-  t.match(helpInstead(['plan']), /^Usage:/)
-  t.match(helpInstead(['plan', 'sett', 'x']), /^there is no command "plan sett x"\n\nUsage:\n {2}plan show/)
+  t.match(formatHelp(null, 'plan'), 'plan set')
+  t.notMatch(formatHelp(null, 'plan'), 'organization list')
+  t.match(formatUsageHint(['plan']), /^Usage:/)
+  t.match(formatUsageHint(['plan', 'sett', 'x']), /^there is no command "plan sett x"\n\nUsage:\n {2}plan show/)
 })
 
 t.test('a command that is called wrongly says in one sentence what is wrong', async t => {
@@ -224,7 +235,7 @@ t.test('nothing comes into an organization while it is deleted, or after', async
   await t.rejects(db.transaction(add), { message: 'organization not found' })
   const { key } = await createApiKey(db, { projectId, userId: null }, { name: 'late', scope: 'admin' })
   t.equal(
-    await createAuthenticate(db)(key, '192.0.2.1'),
+    await createAuthenticator(db)(key, '192.0.2.1'),
     null,
     'nor does a key open it that was made with one that is remembered',
   )

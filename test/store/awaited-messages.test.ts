@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { startRecorder } from '../../control-plane/analytics/recorder.ts'
-import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
-import { awaitMessages, durableConsumer } from '../../control-plane/platform/durable-consumer.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { LATE_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { openDurableConsumer, waitForMessages } from '../../control-plane/foundation/platform/nats/durable-consumer.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
+import { LATE_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -40,12 +40,12 @@ async function setUp(t: Test) {
 
 t.test('a message that comes while nothing else does is handed over at once', async t => {
   const { nats, publish, isWaiting } = await setUp(t)
-  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'idle')
+  const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'idle')
   const texts = Array.from({ length: 8 }, (_, i) => `message ${i}`)
   const ended: string[] = []
   const awaitAll = async () => {
     for (const text of texts) {
-      const awaited = awaitMessages(consumer, 10, 100)
+      const awaited = waitForMessages(consumer, 10, 100)
       await waitFor(() => isWaiting('idle'), { label: 'a request for messages' })
       await publish(text)
       const messages = await awaited
@@ -65,10 +65,10 @@ t.test('a message that comes while nothing else does is handed over at once', as
 
 t.test('what comes with the first message is handed over with it, at most as many as asked for', async t => {
   const { nats, publish, requests } = await setUp(t)
-  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'many')
+  const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'many')
   for (const text of ['1', '2', '3', '4', '5']) await publish(text)
   const take = async (atMost: number) => {
-    const messages = await awaitMessages(consumer, atMost, 1_000)
+    const messages = await waitForMessages(consumer, atMost, 1_000)
     for (const message of messages) message.ack()
     return messages.map(message => message.string())
   }
@@ -81,9 +81,9 @@ t.test('what comes with the first message is handed over with it, at most as man
 
 t.test('where nothing comes there is one request in five seconds, and it ends', async t => {
   const { nats, requests } = await setUp(t)
-  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'empty')
+  const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'empty')
   const startedMs = performance.now()
-  t.same(await awaitMessages(consumer, 10, 100), [])
+  t.same(await waitForMessages(consumer, 10, 100), [])
   t.ok(performance.now() - startedMs > 0.9 * IDLE_WAIT_MS)
   t.same(requests, ['empty'])
 })
@@ -111,9 +111,9 @@ for (const lose of ['cut', 'swallow'] as const) {
       const relay = await startTcpRelay(t, server.url)
       const far = await connectNats(relay.url, 'far')
       t.teardown(() => far.close())
-      await durableConsumer(nats, RESULTS_STREAM, 'far')
+      await openDurableConsumer(nats, RESULTS_STREAM, 'far')
       const consumer = await far.js.consumers.get(RESULTS_STREAM, 'far')
-      const awaited = awaitMessages(consumer, 10, 100)
+      const awaited = waitForMessages(consumer, 10, 100)
       await waitFor(() => isWaiting('far'), { label: 'a request for messages' })
       await relay[lose]()
       await t.rejects(awaited)
@@ -121,7 +121,7 @@ for (const lose of ['cut', 'swallow'] as const) {
       await relay.restore()
       const message = await waitFor(
         async () => {
-          const messages = await awaitMessages(consumer, 10, 100)
+          const messages = await waitForMessages(consumer, 10, 100)
           return messages[0]
         },
         { label: 'the message' },
@@ -136,8 +136,8 @@ t.test('a message that came before the connection was lost is handed over', asyn
   const relay = await startTcpRelay(t, server.url)
   const far = await connectNats(relay.url, 'far')
   t.teardown(() => far.close())
-  await durableConsumer(nats, RESULTS_STREAM, 'far')
-  const awaited = awaitMessages(await far.js.consumers.get(RESULTS_STREAM, 'far'), 10, 5_000)
+  await openDurableConsumer(nats, RESULTS_STREAM, 'far')
+  const awaited = waitForMessages(await far.js.consumers.get(RESULTS_STREAM, 'far'), 10, 5_000)
   await waitFor(() => isWaiting('far'), { label: 'a request for messages' })
   await publish('first')
   await waitFor(() => requests.length === 2, { label: 'the request for what comes with it' })

@@ -1,13 +1,16 @@
 import t from 'tap'
-import { createCanaries, removeCanaries } from '../../control-plane/canaries/actions.ts'
-import { figuresSince, lastMissSince } from '../../control-plane/canaries/figures-store.ts'
-import { limitsOf } from '../../control-plane/canaries/guarantee.ts'
-import { measureOutages } from '../../control-plane/canaries/measure-actions.ts'
-import { KINDS, type Kind, latestOutage } from '../../control-plane/canaries/schedule.ts'
-import { allCanaries, findCanaryProject, findReceiver } from '../../control-plane/canaries/store.ts'
-import { paceOf } from '../../control-plane/monitors/guarantee.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createCanaries, removeCanaries } from '../../control-plane/insight/canaries/actions.ts'
+import { computeCanaryLimits } from '../../control-plane/insight/canaries/measurement/guarantee.ts'
+import { measureOutages } from '../../control-plane/insight/canaries/measurement/measure-actions.ts'
+import {
+  findLastMiss,
+  loadOutageStatistics,
+} from '../../control-plane/insight/canaries/measurement/statistics-store.ts'
+import { FAILURE_KINDS, type FailureKind, getLatestOutage } from '../../control-plane/insight/canaries/schedule.ts'
+import { findCanaryProject, findReceiverChannel, loadCanaries } from '../../control-plane/insight/canaries/store.ts'
+import { getCheckPace } from '../../control-plane/monitoring/monitors/settings/guarantee.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { canaryOf, canaryTools, insertProbe, makeOperator, passTurn } from '../support/canaries.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -15,10 +18,10 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const tools = canaryTools(db, Buffer.alloc(32, 1))
-const wanted = { origin: 'https://picket.test', everySeconds: 1_800, forSeconds: 180, kinds: KINDS }
+const wanted = { origin: 'https://picket.test', everySeconds: 1_800, forSeconds: 180, kinds: FAILURE_KINDS }
 const start = new Date('2026-11-21T09:59:00Z')
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
-const look = async (on: Db, now: Date) => measureOutages(on, await allCanaries(on), now)
+const look = async (on: Db, now: Date) => measureOutages(on, await loadCanaries(on), now)
 const seen = async (now: Date) =>
   (await look(db, now)).map(one => [one.region, one.startedAt.toISOString().slice(11, 16), one.outcome])
 
@@ -59,7 +62,7 @@ t.test('Made again, canaries stay what they are, and regions that are new get on
 
 t.test('A failure that passed is measured once, whoever looks, and however many at the same time', async t => {
   const canary = await canaryOf(db, 'us-east')
-  const { startedAt, settledAt } = latestOutage(canary, at('10:01:00'))
+  const { startedAt, settledAt } = getLatestOutage(canary, at('10:01:00'))
   const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
   await passTurn(db, canary.monitorId, 'up', at('09:59:40'))
   await passTurn(db, canary.monitorId, 'down', after(34))
@@ -86,19 +89,19 @@ t.test('Failures that passed while everything was dead are missed ones, each cou
   ])
   const days = (await seen(new Date('2026-11-25T11:21:00Z'))).filter(([region]) => region === 'us-east')
   t.equal(days.length, 48, 'twice an hour')
-  t.match(await allCanaries(db), [{ region: 'eu-west', lastOutcome: 'missed' }, { region: 'us-east' }])
+  t.match(await loadCanaries(db), [{ region: 'eu-west', lastOutcome: 'missed' }, { region: 'us-east' }])
 })
 
 t.test('Each planned failure is stored with what was guaranteed for it, and how late it was reported', async t => {
   const canary = await canaryOf(db, 'eu-west')
-  const failureAt = (hour: number) => latestOutage(canary, new Date(`2026-11-25T${hour}:12:00Z`))
+  const failureAt = (hour: number) => getLatestOutage(canary, new Date(`2026-11-25T${hour}:12:00Z`))
   const measure = async (hour: number, secondsUntilDown: number) => {
     const { startedAt, settledAt } = failureAt(hour)
     const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
     await passTurn(db, canary.monitorId, 'down', after(secondsUntilDown))
     await passTurn(db, canary.monitorId, 'up', after(200))
     await look(db, settledAt)
-    const [row] = await query<{ kind: Kind; guarantee: string; late_seconds: number | null }>(
+    const [row] = await query<{ kind: FailureKind; guarantee: string; late_seconds: number | null }>(
       db,
       `SELECT kind, outcome, guarantee, down_within, message_within, late_seconds FROM canary_outages
        WHERE region = 'eu-west' ORDER BY started_at DESC LIMIT 1`,
@@ -108,7 +111,7 @@ t.test('Each planned failure is stored with what was guaranteed for it, and how 
   await passTurn(db, canary.monitorId, 'up', new Date('2026-11-25T12:00:00Z'))
   t.match(await measure(12, 20), { outcome: 'told', guarantee: 'kept', late_seconds: null })
   const late = await measure(13, 80)
-  const { downWithin, messageWithin } = limitsOf(late.kind, canary, paceOf(canary))
+  const { downWithin, messageWithin } = computeCanaryLimits(late.kind, canary, getCheckPace(canary))
   t.match(late, { guarantee: 'missed', down_within: downWithin, message_within: messageWithin })
   t.equal(late.late_seconds, 80 - downWithin)
   await passTurn(db, canary.monitorId, 'down', new Date('2026-11-25T14:00:00Z'))
@@ -134,7 +137,7 @@ t.test('A canary that is paused, deleted or changed is not missed for it', async
   ])
   await deleteMonitor(tools, projectId, canary.monitorId, now)
   t.same(
-    (await allCanaries(db)).map(({ region }) => region),
+    (await loadCanaries(db)).map(({ region }) => region),
     ['eu-west'],
   )
   await createCanaries(tools, wanted, now)
@@ -148,25 +151,31 @@ t.test('A region whose probes are all revoked loses its canary when they are mad
   await execute(db, 'UPDATE probes SET revoked_at = NULL')
   await execute(db, 'UPDATE alert_channels SET is_paused = true')
   await createCanaries(tools, wanted, start)
-  t.equal((await allCanaries(db)).length, 2)
+  t.equal((await loadCanaries(db)).length, 2)
   t.same(await query(db, 'SELECT is_paused FROM alert_channels'), [{ is_paused: false }])
 })
 
 t.test('Canaries that are removed leave no monitor and no channel, and can come back', async t => {
   t.equal(await removeCanaries(db, 'https://picket.test', start), true)
   t.same(await query(db, 'SELECT id FROM monitors WHERE deleted_at IS NULL'), [])
-  t.equal(await findReceiver(db), null)
+  t.equal(await findReceiverChannel(db), null)
   t.equal(await removeCanaries(db, 'https://picket.test', start), false)
   await createCanaries(tools, wanted, start)
-  t.equal((await allCanaries(db)).length, 2)
-  t.ok(await findReceiver(db))
+  t.equal((await loadCanaries(db)).length, 2)
+  t.ok(await findReceiverChannel(db))
 })
 
 t.test(
   'Figures of 30 days are by kind; what was never noticed is the slowest, what was not guaranteed is left out',
   async t => {
     await execute(db, 'DELETE FROM canary_outages')
-    const insert = (kind: Kind, hour: number, seconds: number | null, guarantee: string | null, late: number | null) =>
+    const insert = (
+      kind: FailureKind,
+      hour: number,
+      seconds: number | null,
+      guarantee: string | null,
+      late: number | null,
+    ) =>
       execute(
         db,
         `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, guarantee, late_seconds, created_at)
@@ -181,15 +190,15 @@ t.test(
           ...[guarantee, late],
         ],
       )
-    t.same(await figuresSince(db, start), [])
-    t.equal(await lastMissSince(db, start), null)
+    t.same(await loadOutageStatistics(db, start), [])
+    t.equal(await findLastMiss(db, start), null)
     for (let i = 1; i <= 98; i++) await insert('hang', i, i, 'kept', null)
     await insert('hang', 99, 130, 'missed', 80)
     await insert('hang', 100, null, 'missed', null)
     await insert('wrong', 101, 20, null, null)
     await insert('wrong', 102, 500, 'none', null)
     await insert('wrong', -1, 300, 'missed', 260)
-    const figures = await figuresSince(db, start)
+    const figures = await loadOutageStatistics(db, start)
     t.same(
       figures.toSorted((a, b) => a.kind.localeCompare(b.kind)),
       [
@@ -203,8 +212,12 @@ t.test(
         },
       ],
     )
-    t.match(await lastMissSince(db, start), { kind: 'hang', lateSeconds: null })
+    t.match(await findLastMiss(db, start), { kind: 'hang', lateSeconds: null })
     await insert('hang', 103, null, 'missed', null)
-    t.match(await figuresSince(db, start), [{ down: { p99: null } }, {}], 'more than one of 100 was never noticed')
+    t.match(
+      await loadOutageStatistics(db, start),
+      [{ down: { p99: null } }, {}],
+      'more than one of 100 was never noticed',
+    )
   },
 )

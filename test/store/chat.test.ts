@@ -1,25 +1,33 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { openChatTokens, sealChatTokens } from '../../control-plane/channels/chat-tokens.ts'
-import { claimPeople, claimRenewals, readDue } from '../../control-plane/chat/due-store.ts'
-import { unlinkedMembers } from '../../control-plane/chat/people-store.ts'
-import { renewTokens } from '../../control-plane/chat/renew-actions.ts'
-import { removeInstallation, revokeDue } from '../../control-plane/chat/revoke-actions.ts'
-import { chatSettings } from '../../control-plane/chat/settings.ts'
-import { findInstallation, saveInstallation, spend } from '../../control-plane/chat/store.ts'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { decryptChatTokens, encryptChatTokens } from '../../control-plane/alerting/channels/chat-tokens.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  claimPeopleMatch,
+  claimRenewals,
+  loadDueWork,
+} from '../../control-plane/integrations/chat/installations/due-store.ts'
+import {
+  claimOnce,
+  findInstallation,
+  saveInstallation,
+} from '../../control-plane/integrations/chat/installations/installation-store.ts'
+import { renewTokens } from '../../control-plane/integrations/chat/installations/renew-actions.ts'
+import { removeInstallation, revokeDue } from '../../control-plane/integrations/chat/installations/revoke-actions.ts'
+import { listUnlinkedMembers } from '../../control-plane/integrations/chat/people/people-store.ts'
+import { readChatSettings } from '../../control-plane/integrations/chat/settings.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 8)
 t.teardown(() => db.destroy())
-const secrets = createSecrets(randomBytes(32))
+const secrets = createSecretCipher(randomBytes(32))
 const now = new Date('2026-11-21T10:00:00Z')
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000)
 const provider = await startChatProvider(t)
@@ -27,7 +35,7 @@ const tools = {
   db,
   secrets,
   log: createLog('test', 'silent'),
-  settings: chatSettings(provider.env),
+  settings: readChatSettings(provider.env),
   provider: {
     apiUrl: provider.env.CHAT_API_URL!,
     egress: createEgress({ allow: ['127.0.0.0/8'] }),
@@ -45,7 +53,7 @@ async function installation(refreshToken: string | null = 'xoxe-old') {
       teamId: owner.id,
       teamName: 'Team',
       scopes: ['chat:write'],
-      tokens: sealChatTokens({ accessToken: 'xoxb-old', refreshToken }, owner, secrets),
+      tokens: encryptChatTokens({ accessToken: 'xoxb-old', refreshToken }, owner, secrets),
       tokenExpiresAt: later(60),
       renewAt: now,
       installedBy: userId,
@@ -61,7 +69,7 @@ async function installation(refreshToken: string | null = 'xoxe-old') {
 
 t.test('of several processes one renews a token, and another one if that died', async t => {
   const { id } = await installation()
-  t.match(await readDue(db, now), { renewals: true, people: true, revocations: false, buttons: false })
+  t.match(await loadDueWork(db, now), { renewals: true, people: true, revocations: false, buttons: false })
   const claims = await Promise.all([1, 2, 3, 4].map(() => claimRenewals(db, later(30), now)))
   t.same(
     claims.flat().map(one => one.id),
@@ -69,7 +77,7 @@ t.test('of several processes one renews a token, and another one if that died', 
   )
   t.same(await claimRenewals(db, later(60), later(29)), [])
   t.equal((await claimRenewals(db, later(60), later(31))).length, 1)
-  const people = await Promise.all([1, 2, 3, 4].map(() => claimPeople(db, later(30), now)))
+  const people = await Promise.all([1, 2, 3, 4].map(() => claimPeopleMatch(db, later(30), now)))
   t.equal(people.filter(one => one !== null).length, 1)
   await db.raw('DELETE FROM chat_installations')
 })
@@ -80,14 +88,14 @@ t.test('while the provider is away or lies a token stays, and is renewed after i
   for (const seconds of [0, 31, 62]) {
     await renewTokens(tools, later(seconds))
     const { tokens, revokedAt } = await read()
-    t.equal(openChatTokens(tokens, owner, secrets).accessToken, 'xoxb-old')
+    t.equal(decryptChatTokens(tokens, owner, secrets).accessToken, 'xoxb-old')
     t.equal(revokedAt, null)
   }
   const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
   provider.next('oauth.v2.access', renewed)
   await renewTokens(tools, later(93))
   const { tokens, renewAt } = await read()
-  t.same(openChatTokens(tokens, owner, secrets), { accessToken: 'xoxb-new', refreshToken: 'xoxe-new' })
+  t.same(decryptChatTokens(tokens, owner, secrets), { accessToken: 'xoxb-new', refreshToken: 'xoxe-new' })
   t.same(renewAt, later(93 + 36_000))
   const asked = provider.calls('oauth.v2.access').length
   await renewTokens(tools, later(200))
@@ -100,7 +108,7 @@ t.test('an installation whose secrets do not open keeps nobody else waiting', as
   const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
   provider.next('oauth.v2.access', renewed)
   await renewTokens(tools, now)
-  t.match(openChatTokens((await read()).tokens, owner, secrets), { accessToken: 'xoxb-new' })
+  t.match(decryptChatTokens((await read()).tokens, owner, secrets), { accessToken: 'xoxb-new' })
   await execute(db, 'DELETE FROM chat_installations WHERE id = ?', [broken.id])
 })
 
@@ -127,7 +135,7 @@ t.test('however many members are not in the chat, who is on call is looked for',
      VALUES (:projectId, true, 3, :userId, :now, :now)`,
     { projectId, userId, now },
   )
-  const rounds = [await unlinkedMembers(db, projectId, 'T1'), await unlinkedMembers(db, projectId, 'T1')]
+  const rounds = [await listUnlinkedMembers(db, projectId, 'T1'), await listUnlinkedMembers(db, projectId, 'T1')]
   t.same(
     rounds.map(members => members[0]?.userId),
     [userId, userId],
@@ -137,7 +145,7 @@ t.test('however many members are not in the chat, who is on call is looked for',
 
 t.test('what counts once counts once, whoever brings it at the same time', async t => {
   const hash = randomBytes(32)
-  const first = await Promise.all([1, 2, 3, 4].map(() => spend(db, hash, later(60))))
+  const first = await Promise.all([1, 2, 3, 4].map(() => claimOnce(db, hash, later(60))))
   t.equal(first.filter(isFirst => isFirst).length, 1)
 })
 
@@ -153,5 +161,5 @@ t.test('a grant that could not be ended is ended later, by one process, and a ho
     provider.calls('auth.revoke').map(({ token }) => token),
     ['xoxb-old', 'xoxb-old'],
   )
-  t.match(await readDue(db, later(10_000)), { revocations: false })
+  t.match(await loadDueWork(db, later(10_000)), { revocations: false })
 })

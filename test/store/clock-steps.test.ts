@@ -1,8 +1,8 @@
 import t from 'tap'
-import { shortenWaits } from '../../control-plane/clock-steps/store.ts'
-import { PLANNED_WAITS } from '../../control-plane/clock-steps/waits.ts'
-import { createPostgres, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
-import { renewLeases, takePartitions } from '../../control-plane/results/store.ts'
+import { createPostgres, execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { PLANNED_WAITS } from '../../control-plane/operations/clock-steps/planned-waits.ts'
+import { shortenWaits } from '../../control-plane/operations/clock-steps/store.ts'
+import { renewLeases, takePartitions } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
 import { createDatabase } from '../support/database.ts'
 
 const { url } = await createDatabase(t)

@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { startDailyWorker } from '../../control-plane/analytics/daily-worker.ts'
-import * as results from '../../control-plane/migrations/clickhouse/0001-results.ts'
-import * as details from '../../control-plane/migrations/clickhouse/0002-details.ts'
-import { isDaily } from '../../control-plane/migrations/clickhouse/daily-store.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import * as results from '../../control-plane/foundation/migrations/clickhouse/0001-results.ts'
+import * as details from '../../control-plane/foundation/migrations/clickhouse/0002-details.ts'
+import { hasDailyPartitions } from '../../control-plane/foundation/migrations/clickhouse/daily-partitions-store.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { startPartitionMigrationWorker } from '../../control-plane/insight/analytics/clickhouse-jobs/partition-migration-worker.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -26,7 +26,7 @@ async function database(t: Test) {
 }
 
 function startWorker(t: Test, clickhouse: Clickhouse, dropAfterMs: number) {
-  const worker = startDailyWorker({
+  const worker = startPartitionMigrationWorker({
     clickhouse,
     dropAfterMs,
     log: createLog('test', 'silent'),
@@ -83,7 +83,7 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
   await insert(clickhouse, old, [{ atMs: nowMs - 30 * DAY_MS + 7, recordedMs: nowMs - 25 * DAY_MS }])
   await insert(clickhouse, old, [{ atMs: Date.UTC(2299, 0, 1), recordedMs: nowMs - DAY_MS }])
   await Promise.all([migrateClickhouse(url), migrateClickhouse(url)])
-  t.notOk(await isDaily(clickhouse), 'nothing waits for the copies')
+  t.notOk(await hasDailyPartitions(clickhouse), 'nothing waits for the copies')
   const wanted = [...hours, nowMs - 30 * DAY_MS + 7].sort((a, b) => a - b)
   t.equal((await keptOf(clickhouse, old)).length, wanted.length + 1)
 
@@ -104,7 +104,7 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
   await waitFor(async () => Number((await select<{ n: string }>(clickhouse, moved))[0]?.n) > 0, patient)
   await stopped.stop()
   const workers = [1, 2].map(() => startWorker(t, clickhouse, DAY_MS))
-  await waitFor(() => isDaily(clickhouse), { ...patient, label: 'the swap' })
+  await waitFor(() => hasDailyPartitions(clickhouse), { ...patient, label: 'the swap' })
   const count = written.length
   await waitFor(() => written.length > count + 20, { ...patient, label: 'results written after the swap' })
   writing.abort()

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { nextSlot } from '../../control-plane/data-sources/fetch.ts'
-import { startDataSourceWorker } from '../../control-plane/data-sources/worker.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computeNextSlot } from '../../control-plane/integrations/data-sources/fetching/fetch-result.ts'
+import { startDataSourceWorker } from '../../control-plane/integrations/data-sources/fetching/worker.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTarget } from '../support/target.ts'
@@ -19,7 +19,7 @@ const HOUR_S = 3_600
 /** Of a source that, fetched now, is not due again within half an hour: it is fetched when the test says so only. */
 function idWithLateSlot(): string {
   const [id, now] = [uuidv7(), new Date()]
-  const waitMs = nextSlot({ id, fetchIntervalS: HOUR_S }, now).getTime() - now.getTime()
+  const waitMs = computeNextSlot({ id, fetchIntervalS: HOUR_S }, now).getTime() - now.getTime()
   return waitMs > 1_800_000 ? id : idWithLateSlot()
 }
 
@@ -54,7 +54,7 @@ t.test('a source of 200 monitors costs one fetch, and one transaction when somet
 
   let transactions = 0
   const worker = startDataSourceWorker({
-    ...{ db, nats, secrets: createSecrets(Buffer.alloc(32)), publicUrl: 'https://picket.test' },
+    ...{ db, nats, secrets: createSecretCipher(Buffer.alloc(32)), publicUrl: 'https://picket.test' },
     ...{ log: createLog('test', 'silent'), metrics: createMetrics(), egress: createEgress({ allow: ['127.0.0.0/8'] }) },
   })
   t.teardown(() => worker.stop())

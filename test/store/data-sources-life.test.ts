@@ -1,18 +1,28 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { archiveMissing, takeIn } from '../../control-plane/data-sources/apply-actions.ts'
-import type { Child, Outcome } from '../../control-plane/data-sources/evaluate.ts'
-import { backOf, endOf, isNews, type Result } from '../../control-plane/data-sources/fetch.ts'
-import { fetchSoon } from '../../control-plane/data-sources/store.ts'
-import { startDataSourceWorker } from '../../control-plane/data-sources/worker.ts'
-import { type ClaimedSource, claimDue, endFetches, nextDue } from '../../control-plane/data-sources/worker-store.ts'
-import type { Nats } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/actions.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { applyFetch, archiveMissing } from '../../control-plane/integrations/data-sources/children/apply-actions.ts'
+import { fetchSoon } from '../../control-plane/integrations/data-sources/configuration/source-store.ts'
+import type { ChildOutcome, EvaluatedChild } from '../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
+import {
+  type ClaimedSource,
+  claimDue,
+  endFetches,
+  findNextDueAt,
+} from '../../control-plane/integrations/data-sources/fetching/claim-store.ts'
+import {
+  buildFetchEnd,
+  buildRelease,
+  type FetchResult,
+  hasChanges,
+} from '../../control-plane/integrations/data-sources/fetching/fetch-result.ts'
+import { startDataSourceWorker } from '../../control-plane/integrations/data-sources/fetching/worker.ts'
+import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
@@ -21,7 +31,7 @@ import { waitFor } from '../support/wait.ts'
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 const publicUrl = 'https://picket.test'
-const tools = { db, publicUrl, secrets: createSecrets(Buffer.alloc(32)), checkLiteral: () => null }
+const tools = { db, publicUrl, secrets: createSecretCipher(Buffer.alloc(32)), checkLiteral: () => null }
 const LEASE_MS = 60_000
 
 /** A source with one field, due now, and what a worker would do with it. */
@@ -42,7 +52,7 @@ async function createSource(interval = 60) {
      SELECT :fieldId, id, 'cells.*', 'Cell {{key}}', 'truthy', '{}', 0, now(), now() FROM source`,
     { id, projectId, fieldId, interval },
   )
-  const child = (key: string, outcome: Outcome, name = `Cell ${key}`): Child => {
+  const child = (key: string, outcome: ChildOutcome, name = `Cell ${key}`): EvaluatedChild => {
     return { fieldId, key, name, value: outcome, typed: outcome, outcome, reason: `cells.${key} is ${outcome}` }
   }
   const claim = async (): Promise<ClaimedSource> => {
@@ -51,17 +61,17 @@ async function createSource(interval = 60) {
     return claimed.find(source => source.id === id)!
   }
   /** Fetches once; true when it was worth a transaction. */
-  const fetch = async (result: Result): Promise<boolean> => {
+  const fetch = async (result: FetchResult): Promise<boolean> => {
     const source = await claim()
     const done = { source, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 12 }
-    if (isNews(done)) return takeIn(tools, 'one', done)
-    await endFetches(db, 'one', [endOf(done)])
+    if (hasChanges(done)) return applyFetch(tools, 'one', done)
+    await endFetches(db, 'one', [buildFetchEnd(done)])
     return false
   }
-  const fetchOf = (children: Child[]) => fetch({ children, keys: children.length })
+  const fetchOf = (children: EvaluatedChild[]) => fetch({ children, keys: children.length })
   return {
     ...{ id, projectId, fieldId, child, claim },
-    says: (cells: Record<string, Outcome>) =>
+    says: (cells: Record<string, ChildOutcome>) =>
       fetchOf(Object.entries(cells).map(([key, outcome]) => child(key, outcome))),
     names: (cells: Record<string, string>) =>
       fetchOf(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
@@ -277,7 +287,7 @@ t.test('A paused monitor is left alone, and looked at anew when it is resumed', 
   t.ok(await source.says({ a: 'down' }))
   t.same(await source.events(), [])
   await resumeMonitor(tools, source.projectId, monitor!.id, new Date())
-  t.ok((await nextDue(db))! <= new Date(), 'it is due at once')
+  t.ok((await findNextDueAt(db))! <= new Date(), 'it is due at once')
   t.ok(await source.says({ a: 'down' }), 'although it says the same as before')
   t.same(await source.events(), ['monitor.down'])
 })
@@ -288,7 +298,7 @@ t.test('A source that was changed while it was fetched is not taken in', async t
   await execute(db, 'UPDATE data_sources SET revision = revision + 1 WHERE id = ?', [source.id])
   const result = { children: [source.child('a', 'down')], keys: 1 }
   const fetch = { source: claimed, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
-  t.notOk(await takeIn(tools, 'one', fetch))
+  t.notOk(await applyFetch(tools, 'one', fetch))
   t.same(await source.monitors(), [])
 })
 
@@ -299,10 +309,10 @@ t.test('A source is claimed by one process, and by another after the lease', asy
   t.same(await claimDue(db, 'two', 100, LEASE_MS), [])
   await execute(db, "UPDATE data_sources SET lease_until = now() - interval '1 ms' WHERE id = ?", [source.id])
   const [taken] = await claimDue(db, 'two', 100, LEASE_MS)
-  await endFetches(db, 'one', [backOf(taken!, new Date(), 60_000)])
+  await endFetches(db, 'one', [buildRelease(taken!, new Date(), 60_000)])
   t.same(await claimDue(db, 'three', 100, LEASE_MS), [], 'who had it before gives back nothing')
   await db.transaction(tx => fetchSoon(tx, source.id, new Date()))
-  await endFetches(db, 'two', [backOf(taken!, new Date(), 60_000)])
+  await endFetches(db, 'two', [buildRelease(taken!, new Date(), 60_000)])
   t.match(await claimDue(db, 'three', 100, LEASE_MS), [{ id: source.id }], 'asked for meanwhile, it stays due')
 })
 
@@ -310,9 +320,9 @@ t.test('Slots are spread, on time, and the same whoever counts them', async t =>
   const source = await createSource(30)
   const claimed = await source.claim()
   const at = new Date('2026-08-01T00:00:00Z')
-  const first = endOf({ ...fetchOf(claimed), endedAt: at }).nextAt!
+  const first = buildFetchEnd({ ...fetchOf(claimed), endedAt: at }).nextAt!
   t.ok(first > at && first.getTime() - at.getTime() <= 30_000)
-  const second = endOf({ ...fetchOf(claimed), endedAt: new Date(first.getTime() + 29_999) }).nextAt!
+  const second = buildFetchEnd({ ...fetchOf(claimed), endedAt: new Date(first.getTime() + 29_999) }).nextAt!
   t.equal(second.getTime() - first.getTime(), 30_000)
 })
 

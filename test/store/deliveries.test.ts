@@ -1,6 +1,6 @@
 import t from 'tap'
-import { replayDelivery } from '../../control-plane/deliveries/actions.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertTenant } from '../support/tenant.ts'

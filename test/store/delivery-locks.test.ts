@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { takeMails } from '../../control-plane/accounts/mails/limit-store.ts'
-import { MAIL_LIMITS } from '../../control-plane/accounts/mails/limits.ts'
-import { sealConfig } from '../../control-plane/channels/sealed.ts'
-import { lockPaces } from '../../control-plane/deliveries/pace-store.ts'
-import { createMailer } from '../../control-plane/platform/mail.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { MAIL_LIMITS } from '../../control-plane/accounts/email/daily-limits/limits.ts'
+import { reserveMails } from '../../control-plane/accounts/email/daily-limits/store.ts'
+import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { lockPaces } from '../../control-plane/alerting/deliveries/limits/pace-store.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createMailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
@@ -33,7 +33,11 @@ async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: str
   const channels = { projectId: tenant.projectId, monitorIds, url: receiverUrl, secretKey, count }
   const [id] = await insertManyChannels(db, channels)
   if (mailTo) {
-    const config = sealConfig({ to: [mailTo] }, { id: id!, projectId: tenant.projectId }, createSecrets(secretKey))
+    const config = encryptConfig(
+      { to: [mailTo] },
+      { id: id!, projectId: tenant.projectId },
+      createSecretCipher(secretKey),
+    )
     const sql = `UPDATE alert_channels SET type = 'email', config = ?, signing_secret = NULL WHERE id = ?`
     await execute(db, sql, [config, id!])
     await confirmAddresses(db, tenant.organizationId, mailTo)
@@ -91,7 +95,7 @@ t.test('counters of mails that a transaction holds locked keep no mail and no we
   // of another organization: the counter of the installation is one for all
   const { organizationId } = await insertTenant(db)
   const wish = { kind: 'alert' as const, organizationId, plan: 'free' as const, address: 'eve@other.example' }
-  await takeMails(lock, [wish], MAIL_LIMITS, new Date())
+  await reserveMails(lock, [wish], MAIL_LIMITS, new Date())
   const projects = [await outage(receiver.url, { mailTo: 'ann@ops.example' }), await outage(receiver.url)]
   projects.push(await outage(receiver.url, { mailTo: 'ben@ops.example' }), await outage(receiver.url))
   startWorker(t, { url, db, secretKey, mailer, metrics })
@@ -139,7 +143,7 @@ t.test('a delivery whose stored address the key does not open stops no delivery 
     text: 'Down',
     html: '<p>Down</p>',
   })
-  const address = createSecrets(randomBytes(32)).seal('mailto:ann@ops.example', 'another binding')
+  const address = createSecretCipher(randomBytes(32)).encrypt('mailto:ann@ops.example', 'another binding')
   const sql = 'UPDATE deliveries SET request_body = ?, request_address = ? WHERE project_id = ?'
   await execute(db, sql, [Buffer.from(content), address, lost])
   const free = await outage(receiver.url)

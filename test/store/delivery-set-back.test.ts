@@ -1,7 +1,7 @@
 import t from 'tap'
-import { replanAfterSetBack } from '../../control-plane/deliveries/set-back-store.ts'
-import { followClock } from '../../control-plane/platform/clock.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { rescheduleAfterClockStep } from '../../control-plane/alerting/deliveries/queue/clock-step-store.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -11,8 +11,8 @@ const HOUR_MS = 3_600_000
 const queue = await createDelivering(t)
 let aheadMs = 0
 // what a process does whose database has a clock that can be set
-followClock({ nowMs: () => Date.now() + aheadMs })
-t.teardown(() => followClock({ nowMs: () => null }))
+setClockSource({ nowMs: () => Date.now() + aheadMs })
+t.teardown(() => setClockSource({ nowMs: () => null }))
 
 t.test('a retry that was planned while the clock was an hour ahead is made when the clock is right again', async t => {
   const receiver = await startReceiver(t)
@@ -73,7 +73,7 @@ const setLane = (channel: string, owner: string | null) =>
     `UPDATE delivery_lanes SET lease_owner = ?, next_attempt_at = now() + interval '1 hour' WHERE channel_id = ?`,
     [owner, channel],
   )
-const replan = () => queue.db.transaction(tx => replanAfterSetBack(tx, new Date()))
+const replan = () => queue.db.transaction(tx => rescheduleAfterClockStep(tx, new Date()))
 
 t.test('a delivery behind one that ended under the wrong clock is due at once', async t => {
   const channel = await queue.channel('http://127.0.0.1:9/')

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { type Claiming, claimLanes } from '../../control-plane/deliveries/claim-store.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { type ClaimRequest, claimLanes } from '../../control-plane/alerting/deliveries/queue/claim-store.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
@@ -32,7 +32,7 @@ async function outage(channels: number, monitors: number, receiverUrl = 'http://
 
 function claimer() {
   const owner = uuidv7()
-  let cursors: Claiming['cursors'] = new Map()
+  let cursors: ClaimRequest['cursors'] = new Map()
   return async (limit: number, held: Record<string, number> = {}) => {
     const claiming = { owner, limit, quickChannels: [], held: new Map(Object.entries(held)), cursors }
     const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { LIMITS } from '../../control-plane/accounts/plans.ts'
-import { closeDueDigests } from '../../control-plane/alerts/digest-actions.ts'
-import { acknowledgeIncident, openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { acknowledgeIncident, openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertListener, subscribe, type Told, tellOutages, toldTo } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -15,7 +15,7 @@ t.teardown(() => db.destroy())
 
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
-const tools = { db, publicUrl: 'http://picket.test', limits: LIMITS }
+const tools = { db, publicUrl: 'http://picket.test', limits: DEFAULT_LIMITS }
 const namesOf = (told: Told[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
 /** `chat` hears of incidents, `mail` and `hook` of the monitors too. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { closeDueDigests } from '../../control-plane/alerts/digest-actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import {
   announceChanges,

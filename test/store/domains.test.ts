@@ -1,9 +1,9 @@
 import t from 'tap'
-import { lookAtDue } from '../../control-plane/expiry/actions.ts'
-import { refreshDomain } from '../../control-plane/expiry/domain-actions.ts'
-import { claimDueDomains } from '../../control-plane/expiry/domain-store.ts'
-import type { Registries } from '../../control-plane/expiry/registry-reader.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
+import { refreshDomain } from '../../control-plane/verdict/expiry/domains/domain-actions.ts'
+import { claimDueDomains } from '../../control-plane/verdict/expiry/domains/domain-store.ts'
+import type { Registries } from '../../control-plane/verdict/expiry/domains/registry-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { DAY_MS, datesOf, insertWatched, warningsAbout } from '../support/expiry.ts'
@@ -36,7 +36,7 @@ const registries: Registries = {
 /** Tomorrow at noon: in whole seconds, as registries have them, and later than PostgreSQL's own clock, by which a new watch is due. */
 const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
-const look = (at: Date, on = db) => lookAtDue(on, 'https://picket.example', 100, at)
+const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
 const told = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
 
 /** One round of the worker, in one process or another. */

@@ -1,16 +1,26 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { drainOddProbes, undrainProbe } from '../../control-plane/fleet/drain-actions.ts'
-import { drainedProbes, insertDisagreements, pruneDisagreements } from '../../control-plane/fleet/drain-store.ts'
-import { probesSeen } from '../../control-plane/fleet/store.ts'
-import { createPostgres, type Db, execute, query, type Tx } from '../../control-plane/platform/postgres.ts'
+import {
+  createPostgres,
+  type Db,
+  execute,
+  query,
+  type Tx,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listProbeStates } from '../../control-plane/monitoring/fleet/live-sets/store.ts'
+import { drainOutliers, undrainProbe } from '../../control-plane/monitoring/fleet/probes/drain-actions.ts'
+import {
+  insertDisagreements,
+  listDrainedProbes,
+  pruneDisagreements,
+} from '../../control-plane/monitoring/fleet/probes/drain-store.ts'
 import { createDatabase } from '../support/database.ts'
 
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 
-const drain = () => db.transaction(tx => drainOddProbes(tx))
-const drained = async () => (await drainedProbes(db)).map(({ id }) => id)
+const drain = () => db.transaction(tx => drainOutliers(tx))
+const drained = async () => (await listDrainedProbes(db)).map(({ id }) => id)
 const epochOf = async (region: string) =>
   (
     await query<{ epoch: number; probeIds: string[] }>(
@@ -85,7 +95,7 @@ t.test('after an hour it is tried again', async t => {
   // in one transaction, in which no time passes
   const [row] = await db.transaction(async tx => {
     await disagree('ap-southeast', a, b, 5, 599, tx)
-    await drainOddProbes(tx)
+    await drainOutliers(tx)
     return query<{ seconds: number }>(
       tx,
       `SELECT EXTRACT(EPOCH FROM drained_until - now())::integer AS seconds FROM probes WHERE id = ?`,
@@ -96,7 +106,7 @@ t.test('after an hour it is tried again', async t => {
   t.same(await drained(), [a])
   await execute(db, 'UPDATE probes SET drained_until = now() WHERE id = ?', [a])
   t.same(await drained(), [])
-  const seen = await probesSeen(db, 'ap-southeast')
+  const seen = await listProbeStates(db, 'ap-southeast')
   t.same(new Set(seen.map(({ isDrained }) => isDrained)), new Set([false]))
 })
 

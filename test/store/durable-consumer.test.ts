@@ -1,7 +1,11 @@
 import t from 'tap'
-import { durableConsumer, fetchMessages, keepInHand } from '../../control-plane/platform/durable-consumer.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import {
+  fetchMessages,
+  keepInProgress,
+  openDurableConsumer,
+} from '../../control-plane/foundation/platform/nats/durable-consumer.ts'
+import { RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
@@ -23,7 +27,7 @@ t.test('what was lost on its way to a process comes again within ten seconds', a
   const relay = await startTcpRelay(t, server.url)
   const far = await connectNats(relay.url, 'far')
   t.teardown(() => far.close())
-  const consumer = await durableConsumer(far, RESULTS_STREAM, 'lost')
+  const consumer = await openDurableConsumer(far, RESULTS_STREAM, 'lost')
   const info = () => nats.manager.consumers.info(RESULTS_STREAM, 'lost')
   t.ok((await info()).config.ack_wait! <= 10 * 1_000_000_000)
   const fetched = fetchMessages(consumer, 1, 60_000)
@@ -43,7 +47,7 @@ t.test('what a process has in hand does not come again, however long its work ta
   nats.connection.subscribe('$JS.ACK.RESULTS.slow.>', {
     callback: (_, message) => void signals.push(message.string()),
   })
-  const consumer = await durableConsumer(nats, RESULTS_STREAM, 'slow')
+  const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'slow')
   await publish('slow')
   await waitFor(async () => (await nats.manager.consumers.info(RESULTS_STREAM, 'slow')).num_pending === 2)
   const messages = await fetchMessages(consumer, 2, 10_000)
@@ -51,7 +55,7 @@ t.test('what a process has in hand does not come again, however long its work ta
   messages[0]!.ack()
   // the last is twelve seconds after the first
   const work = waitFor(() => signals.filter(signal => signal === '+WPI').length >= 6, { label: 'six signals' })
-  await keepInHand(messages, work)
+  await keepInProgress(messages, work)
   t.match(await nats.manager.consumers.info(RESULTS_STREAM, 'slow'), { num_ack_pending: 1, num_redelivered: 0 })
   messages[1]!.nak()
   const [again] = await fetchMessages(consumer, 1, 10_000)
@@ -60,5 +64,5 @@ t.test('what a process has in hand does not come again, however long its work ta
 })
 
 t.test('work that fails is not hidden by what keeps its messages in hand', async t => {
-  await t.rejects(keepInHand([], Promise.reject(new Error('the disk is full'))), /the disk is full/)
+  await t.rejects(keepInProgress([], Promise.reject(new Error('the disk is full'))), /the disk is full/)
 })

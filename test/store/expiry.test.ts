@@ -1,7 +1,7 @@
 import t from 'tap'
-import { lookAtDue, storeCertificates } from '../../control-plane/expiry/actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { processDueWatches, storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { DAY_MS, datesOf, insertWatched, meet, warningsAbout } from '../support/expiry.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -14,7 +14,7 @@ const { projectId } = await insertTenant(db)
 
 const start = new Date('2027-01-01T12:00:00.000Z')
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
-const look = (at: Date, on = db) => lookAtDue(on, 'https://picket.example', 100, at)
+const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
 const told = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
 
 t.test('A certificate is warned of at 30, 14, 7, 3 and 1 days, once each, and its date is shown', async t => {

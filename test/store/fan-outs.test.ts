@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { takeTurn } from '../../control-plane/alerts/fan-out-actions.ts'
-import { startFanOutWorker } from '../../control-plane/alerts/fan-out-worker.ts'
-import { remindOfOutages } from '../../control-plane/alerts/reminder-actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { runFanOutTurn } from '../../control-plane/alerting/routing/publishing/fan-out-actions.ts'
+import { startFanOutWorker } from '../../control-plane/alerting/routing/publishing/fan-out-worker.ts'
+import { sendDueReminders } from '../../control-plane/alerting/routing/reminders/actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -61,7 +61,7 @@ t.test('An event that 1,200 channels hear of costs its writer no delivery, and e
   await tell(down(monitorId))
   t.same(await toldIn(projectId), {}, 'it is committed, and waits')
   t.equal((await waiting()).length, 1)
-  await takeTurn(db, projectId, now)
+  await runFanOutTurn(db, projectId, now)
   t.same(await toldIn(projectId), { 'monitor.down': 500 })
   await fanOutAll(db, now)
   t.same(await toldIn(projectId), { 'monitor.down': 1_200 })
@@ -78,9 +78,9 @@ t.test('An event that few channels hear of is queued with what caused it', async
 t.test('Down and up in quick succession: every channel hears of the outage before its end', async t => {
   const { projectId, monitorId, tell } = await scene(1_200)
   await tell(down(monitorId))
-  await takeTurn(db, projectId, now)
+  await runFanOutTurn(db, projectId, now)
   await tell(up(monitorId))
-  await takeTurn(db, projectId, now)
+  await runFanOutTurn(db, projectId, now)
   await tell(down(monitorId))
   t.same(await toldIn(projectId), { 'monitor.down': 1_000 })
   await fanOutAll(db, now)
@@ -153,21 +153,21 @@ t.test('An outage is not told again before all channels were told of it once', a
   const outage: Change = { ...down(monitorId), incident: { ...incident!, started_at: now.toISOString() } }
   await tell(outage)
   await fanOutAll(db, now)
-  t.equal(await remindOfOutages(db, 1_000, later(4)), 0)
+  t.equal(await sendDueReminders(db, 1_000, later(4)), 0)
   await tell(outage)
-  t.equal(await remindOfOutages(db, 1_000, later(6)), 0, 'something of the project waits for the fan-out')
+  t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'something of the project waits for the fan-out')
   await fanOutAll(db, later(2))
-  t.equal(await remindOfOutages(db, 1_000, later(6)), 0, 'the five minutes began again')
-  t.equal(await remindOfOutages(db, 1_000, later(8)), 600)
+  t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'the five minutes began again')
+  t.equal(await sendDueReminders(db, 1_000, later(8)), 600)
 })
 
 t.test('Deliveries of a project that is deleted meanwhile are made for nobody', async t => {
   const { projectId, monitorId, tell } = await scene(600)
   await tell(down(monitorId))
-  await takeTurn(db, projectId, now)
+  await runFanOutTurn(db, projectId, now)
   await execute(db, 'DELETE FROM projects WHERE id = ?', [projectId])
   t.same(await waiting(), [])
-  t.same(await takeTurn(db, projectId, now), { seconds: [] })
+  t.same(await runFanOutTurn(db, projectId, now), { seconds: [] })
 })
 
 /** One more process that fans out, with connections of its own. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { lookAtFleet } from '../../control-plane/incidents/fleet-watch-actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { checkFleet } from '../../control-plane/verdict/incidents/operator-incidents/fleet-check-actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { makeOperator } from '../support/operator.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -10,7 +10,7 @@ import { insertChannel } from '../support/verdict.ts'
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 
-const look = (watchedMs = 3_600_000) => lookAtFleet(db, 'https://picket.test', watchedMs, new Date())
+const look = (watchedMs = 3_600_000) => checkFleet(db, 'https://picket.test', watchedMs, new Date())
 /** Several processes look in the same moment. */
 const lookTogether = () => Promise.all([look(), look(), look()])
 const told = () =>
@@ -55,7 +55,7 @@ async function live(region: string, seconds: number): Promise<void> {
 
 t.test('without an operator project nobody is told, and the trouble is seen', async t => {
   await empty('eu-west', 61)
-  t.match((await look()).troubles, [{ subject: 'region:eu-west' }])
+  t.match((await look()).problems, [{ subject: 'region:eu-west' }])
   t.same(await incidents(), [])
 })
 
@@ -95,7 +95,7 @@ t.test('it is resolved once when a probe is back, and the next time is another i
 t.test('a probe that was not heard for 60 s is not live, also while its live set names it', async t => {
   await empty('us-west', 1)
   await live('us-west', 61)
-  t.match((await look()).troubles, [{ subject: 'region:us-west' }, { subject: 'region:eu-west' }])
+  t.match((await look()).problems, [{ subject: 'region:us-west' }, { subject: 'region:eu-west' }])
 })
 
 t.test('what a person resolved or deleted stays so', async t => {

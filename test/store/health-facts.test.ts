@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap'
-import type { Facts } from '../../control-plane/health/facts.ts'
-import { readFacts } from '../../control-plane/health/facts-reader.ts'
-import { findingsOf } from '../../control-plane/health/findings.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
-import { monotonicMs } from '../../control-plane/platform/clock.ts'
-import { learnLogTime } from '../../control-plane/platform/log-clock.ts'
-import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { createRemoteClock } from '../../shared/remote-clock.ts'
-import { resultSubject } from '../../shared/subjects.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { syncJetstreamClock } from '../../control-plane/foundation/platform/nats/jetstream-clock.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.ts'
+import type { HealthFacts } from '../../control-plane/operations/health/facts.ts'
+import { readHealthFacts } from '../../control-plane/operations/health/facts-reader.ts'
+import { assessHealth } from '../../control-plane/operations/health/findings/all-findings.ts'
+import { resultSubject } from '../../shared/nats/subjects.ts'
+import { createRemoteClock } from '../../shared/process/remote-clock.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -41,7 +41,7 @@ async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
   const relay = await startTcpRelay(t, server.url)
   const nats = await connectNats(relay.url, 'far')
   t.teardown(() => nats.close())
-  await learnLogTime(nats)
+  await syncJetstreamClock(nats)
   return { nats, relay }
 }
 
@@ -59,8 +59,8 @@ function beforeQuestion({ connection }: Nats, subjectStart: string, act: () => u
   return () => isAsked
 }
 
-const engines = (facts: Facts) =>
-  findingsOf(facts)
+const engines = (facts: HealthFacts) =>
+  assessHealth(facts)
     .filter(({ subject }) => ['postgres', 'nats', 'clickhouse'].includes(subject))
     .map(({ text }) => text)
 
@@ -84,7 +84,7 @@ t.test('a NATS that is lost in the middle of its facts is named, and no process 
     cases.map(async ({ title, lose, question }, i) => {
       const { nats, relay } = far[i]!
       const isAsked = beforeQuestion(nats, question, () => lose(relay))
-      const facts = await readFacts({ db, nats, clickhouse })
+      const facts = await readHealthFacts({ db, nats, clickhouse })
       return { title, facts, isAsked }
     }),
   )
@@ -105,12 +105,12 @@ t.test('the facts are there before a silent NATS has let all questions time out'
   relay.swallow()
   const ended: string[] = []
   await Promise.all([
-    readFacts({ db, nats: young, clickhouse }).then(facts => {
+    readHealthFacts({ db, nats: young, clickhouse }).then(facts => {
       ended.push('facts')
       t.same(engines(facts), ['PostgreSQL answers', 'NATS does not answer', 'ClickHouse answers'])
     }),
     // the first of the questions alone: three limits of five seconds, one after the other
-    learnLogTime(young).catch(() => ended.push('questions')),
+    syncJetstreamClock(young).catch(() => ended.push('questions')),
   ])
   t.same(ended, ['facts', 'questions'])
   t.same(unhandled, [])
@@ -119,10 +119,10 @@ t.test('the facts are there before a silent NATS has let all questions time out'
 t.test('when NATS is there again its facts are', async t => {
   const { nats, relay } = await connectFar(t)
   await relay.cut()
-  t.equal((await readFacts({ db, nats, clickhouse })).nats, null)
+  t.equal((await readHealthFacts({ db, nats, clickhouse })).nats, null)
   await relay.restore()
-  let facts = await readFacts({ db, nats, clickhouse })
-  while (facts.nats === null) facts = await readFacts({ db, nats, clickhouse })
+  let facts = await readHealthFacts({ db, nats, clickhouse })
+  while (facts.nats === null) facts = await readHealthFacts({ db, nats, clickhouse })
   t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
   t.same([...facts.nats.uncounted.keys()], [3], 'the message that no partition has counted')
   t.same(unhandled, [])

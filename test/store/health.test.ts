@@ -1,24 +1,24 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
-  deliveriesDue,
-  heartbeatIntake,
-  lastTransitionAtMs,
-  liveProbeFacts,
-  partitionFacts,
-  plannedOutageFacts,
-  serverNow,
-  standbyFacts,
-  waitingFanOuts,
-} from '../../control-plane/health/store.ts'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
+  loadDueDeliveries,
+  loadHeartbeatIntake,
+  loadLastTransitionAtMs,
+  loadLiveProbeFacts,
+  loadPartitionFacts,
+  loadPlannedOutageFacts,
+  loadServerNow,
+  loadStandbyFacts,
+  loadWaitingFanOuts,
+} from '../../control-plane/operations/health/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
-const { nowMs } = await serverNow(db)
+const { nowMs } = await loadServerNow(db)
 
 /** A channel in a project of its own, with lanes due so many seconds ago (ahead: negative); `leased`: being sent to. */
 async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> {
@@ -35,23 +35,23 @@ async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> 
 }
 
 t.test('a new installation waits for nothing', async t => {
-  t.same(await deliveriesDue(db), { count: 0, sinceMs: null })
-  t.same(await waitingFanOuts(db), { count: 0, sinceMs: null })
-  t.equal(await lastTransitionAtMs(db), null)
-  t.match(await heartbeatIntake(db), { monitors: 0, listeningAtMs: Number })
-  t.same(await liveProbeFacts(db), [])
-  t.same(await standbyFacts(db), [])
-  t.same(await plannedOutageFacts(db), { kept: 0, missed: 0, lastMiss: null })
-  t.match(await serverNow(db), { isReadOnly: false })
+  t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null })
+  t.same(await loadWaitingFanOuts(db), { count: 0, sinceMs: null })
+  t.equal(await loadLastTransitionAtMs(db), null)
+  t.match(await loadHeartbeatIntake(db), { monitors: 0, listeningAtMs: Number })
+  t.same(await loadLiveProbeFacts(db), [])
+  t.same(await loadStandbyFacts(db), [])
+  t.same(await loadPlannedOutageFacts(db), { kept: 0, missed: 0, lastMiss: null })
+  t.match(await loadServerNow(db), { isReadOnly: false })
 })
 
 t.test('deliveries count as due where nothing is being sent to their project', async t => {
   await lanes([900, -60], [false, true])
   await lanes([-30], [false])
-  t.same(await deliveriesDue(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
+  t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
   // the process that sent to it is gone: its lease has ended
   await lanes([120, 90], [false, true])
-  const due = await deliveriesDue(db)
+  const due = await loadDueDeliveries(db)
   t.equal(due.count, 2)
   t.ok(Math.abs((nowMs - due.sinceMs!) / 1_000 - 120) < 60)
 })
@@ -65,7 +65,7 @@ t.test('a partition has an owner as long as its lease lasts', async t => {
     )
   await own(0, 600)
   await own(1, -5)
-  const partitions = await partitionFacts(db)
+  const partitions = await loadPartitionFacts(db)
   t.equal(partitions.length, 16)
   t.match(partitions.slice(0, 3), [
     { id: 0, hasOwner: true, position: 0 },
@@ -87,13 +87,13 @@ t.test('a probe in a live set says whether it can publish', async t => {
      VALUES (?, ?, 'us-east', 'a', 'i', '1', '{}', now(), now(), '{"spool_results": 12, "connectivity_ok": false}')`,
     [probeId, tokenId],
   )
-  t.same(await liveProbeFacts(db), [])
+  t.same(await loadLiveProbeFacts(db), [])
   await execute(
     db,
     `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES ('us-east', 1, ARRAY[?]::uuid[], now())`,
     [probeId],
   )
-  t.same(await liveProbeFacts(db), [
+  t.same(await loadLiveProbeFacts(db), [
     { name: 'a', region: 'us-east', spoolResults: 12, droppedResults: 0, connectivityOk: false },
   ])
 })
@@ -112,7 +112,7 @@ t.test('planned outages of the last day are counted by the guarantee, with the l
   await insert(4, 'none')
   await insert(5, null)
   await insert(25, 'missed', 90)
-  const { kept, missed, lastMiss } = await plannedOutageFacts(db)
+  const { kept, missed, lastMiss } = await loadPlannedOutageFacts(db)
   t.same([kept, missed], [1, 2])
   t.match(lastMiss, { kind: 'hang', startedAtMs: Number, measuredAtMs: Number, lateSeconds: 3.5 })
 })

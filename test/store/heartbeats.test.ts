@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { createSecretCipher, sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { decryptPingToken } from '../../control-plane/monitoring/monitors/settings/encryption.ts'
+import { findMonitor } from '../../control-plane/monitoring/monitors/store.ts'
 import {
-  givePingTokens,
-  judgeOverdue,
-  KEPT_PINGS,
-  sayListening,
-  takePings,
-  WithdrawnPing,
-} from '../../control-plane/heartbeats/actions.ts'
-import type { Arrival } from '../../control-plane/heartbeats/types.ts'
-import { openPingToken } from '../../control-plane/monitors/sealed.ts'
-import { findMonitor } from '../../control-plane/monitors/store.ts'
-import { newId } from '../../control-plane/platform/ids.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets, sha256 } from '../../control-plane/platform/secrets.ts'
-import { createLog } from '../../shared/log.ts'
+  assignPingTokens,
+  evaluateOverdue,
+  MIN_KEPT_PINGS,
+  recordIntakeAlive,
+  storePings,
+  WithdrawnPingError,
+} from '../../control-plane/verdict/heartbeats/actions.ts'
+import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -25,7 +25,7 @@ const { url } = await createDatabase(t)
 const [db, other] = [createPostgres(url, 8), createPostgres(url, 8)]
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
 const { projectId } = await insertTenant(db)
-const secrets = createSecrets(randomBytes(32))
+const secrets = createSecretCipher(randomBytes(32))
 const log = createLog('test', 'silent')
 const tools = (on = db) => ({ db: on, publicUrl: 'https://picket.example', log })
 
@@ -38,14 +38,14 @@ async function createHeartbeats(count: number): Promise<{ id: string; token: str
     [ids],
   )
   await insertChannel(db, projectId, ids)
-  while ((await givePingTokens(db, secrets)) > 0);
+  while ((await assignPingTokens(db, secrets)) > 0);
   return Promise.all(
-    ids.map(async id => ({ id, token: openPingToken((await findMonitor(db, projectId, id))!, secrets)! })),
+    ids.map(async id => ({ id, token: decryptPingToken((await findMonitor(db, projectId, id))!, secrets)! })),
   )
 }
 const create = async () => (await createHeartbeats(1))[0]!
 
-const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): Arrival => ({
+const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): PingArrival => ({
   id: newId(),
   tokenHash: sha256(token),
   signal: { kind, exitCode: null },
@@ -57,26 +57,26 @@ const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): A
 /** Pings can be taken for the next hour, so that no pause of this machine is a silence of ours. */
 const keepListening = () =>
   execute(db, `UPDATE heartbeat_intake SET listening_at = clock_timestamp() + interval '1 hour'`)
-const beat = (token: string, on = db) => takePings(tools(on), [arrival(token)])
+const beat = (token: string, on = db) => storePings(tools(on), [arrival(token)])
 
 t.test('heartbeat monitors from before there were ping URLs get theirs, one each and once', async t => {
   const [a, b] = await createHeartbeats(2)
   t.match(a!.token, /^[0-9A-Za-z]{24}$/)
   t.not(a!.token, b!.token)
-  t.equal(await givePingTokens(db, secrets), 0)
+  t.equal(await assignPingTokens(db, secrets), 0)
   t.same(await beat(a!.token), [true])
 })
 
 t.test('however many processes see a heartbeat overdue at once: one transition, incident and delivery', async t => {
   const beats = await createHeartbeats(20)
-  await takePings(
+  await storePings(
     tools(),
     beats.map(({ token }) => arrival(token)),
   )
   await keepListening()
   for (const { id } of beats) await runOut(db, id)
-  await Promise.all([db, other, db, other, db, other].map(on => judgeOverdue(tools(on), 7)))
-  while ((await judgeOverdue(tools(), 7)) > 0);
+  await Promise.all([db, other, db, other, db, other].map(on => evaluateOverdue(tools(on), 7)))
+  while ((await evaluateOverdue(tools(), 7)) > 0);
   for (const { id } of beats) t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
 })
 
@@ -84,7 +84,7 @@ t.test('however many processes take a fail at once: one transition, incident and
   const { id, token } = await create()
   await beat(token)
   const fail = arrival(token, 'fail')
-  await Promise.all(Array.from({ length: 12 }, (_, i) => takePings(tools(i % 2 ? db : other), [fail, fail])))
+  await Promise.all(Array.from({ length: 12 }, (_, i) => storePings(tools(i % 2 ? db : other), [fail, fail])))
   t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
   t.equal((await heartbeatOf(db, id))?.pings, 25, 'and every ping is kept')
 })
@@ -96,9 +96,9 @@ t.test('a success and the overdue worker at the same moment: one after the other
     await keepListening()
     for (const { id } of beats) await runOut(db, id)
     await Promise.all([
-      judgeOverdue(tools(other), 100),
+      evaluateOverdue(tools(other), 100),
       ...beats.map(({ token }) => beat(token)),
-      judgeOverdue(tools(other), 100),
+      evaluateOverdue(tools(other), 100),
     ])
   }
   for (const { id } of beats) {
@@ -114,13 +114,13 @@ t.test('a monitor whose rows cannot be read stops neither its neighbours’ ping
   const [broken, sound, late] = await createHeartbeats(3)
   for (const { token } of [broken!, sound!, late!]) await beat(token)
   await execute(db, `UPDATE verdict_states SET state = '{}' WHERE monitor_id = ?`, [broken!.id])
-  const [refused, taken] = await takePings(tools(), [arrival(broken!.token), arrival(sound!.token)])
+  const [refused, taken] = await storePings(tools(), [arrival(broken!.token), arrival(sound!.token)])
   t.ok(refused instanceof Error)
   t.equal(taken, true)
   await keepListening()
   await runOut(db, broken!.id)
   await runOut(db, late!.id)
-  await judgeOverdue(tools(), 100)
+  await evaluateOverdue(tools(), 100)
   t.equal(await statusesOf(db, late!.id), 'up down')
   t.ok((await heartbeatOf(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
 })
@@ -133,13 +133,13 @@ t.test('while nobody takes pings nobody is overdue, and what could not arrive th
   await runOut(db, due!.id)
   await execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [before!.id])
   await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
-  t.equal(await judgeOverdue(tools(), 100), 0)
+  t.equal(await evaluateOverdue(tools(), 100), 0)
   const beforeMs = Date.now()
-  const heard = await Promise.all([sayListening(db), sayListening(other)])
+  const heard = await Promise.all([recordIntakeAlive(db), recordIntakeAlive(other)])
   const afterMs = Date.now()
   t.equal(heard.filter(one => one !== null).length, 1, 'said once')
   await keepListening()
-  await judgeOverdue(tools(), 100)
+  await evaluateOverdue(tools(), 100)
   t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')
   t.equal(await statusesOf(db, before!.id), 'up down', 'it was overdue before')
   const dueMs = (await heartbeatOf(db, due!.id))!.due_at!.getTime() - 61 * 60_000
@@ -152,14 +152,17 @@ t.test('while nobody takes pings nobody is overdue, and what could not arrive th
 t.test('of each heartbeat the newest thousand pings are kept', async t => {
   const { id, token } = await create()
   const many = Array.from({ length: 250 }, () => arrival(token, 'log'))
-  for (let i = 0; i < 5; i++) await takePings(tools(), many)
+  for (let i = 0; i < 5; i++) await storePings(tools(), many)
   const [row] = await query<object>(
     db,
     'SELECT count(*) AS n, min(number) AS first, max(number) AS last FROM pings WHERE monitor_id = ?',
     [id],
   )
   t.match(row, { last: 1_250 })
-  t.ok((row as { n: number }).n >= KEPT_PINGS && (row as { n: number }).n <= KEPT_PINGS + 350, JSON.stringify(row))
+  t.ok(
+    (row as { n: number }).n >= MIN_KEPT_PINGS && (row as { n: number }).n <= MIN_KEPT_PINGS + 350,
+    JSON.stringify(row),
+  )
 })
 
 t.test(
@@ -171,17 +174,17 @@ t.test(
       db,
       'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
     )) as [{ nowMs: number }]
-    const kept = (kind: 'success' | 'fail', receivedAtMs: number): Arrival => ({
+    const kept = (kind: 'success' | 'fail', receivedAtMs: number): PingArrival => ({
       ...arrival(token, kind),
       receivedAtMs,
       isKept: true,
     })
     const late = kept('fail', nowMs - 60_000)
-    t.same(await takePings(tools(), [late]), [true])
+    t.same(await storePings(tools(), [late]), [true])
     t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
     const fresh = kept('fail', nowMs + 60_000)
-    t.same(await takePings(tools(), [fresh]), [true])
-    t.same(await Promise.all([takePings(tools(), [fresh]), takePings(tools(other), [fresh, late])]), [
+    t.same(await storePings(tools(), [fresh]), [true])
+    t.same(await Promise.all([storePings(tools(), [fresh]), storePings(tools(other), [fresh, late])]), [
       [true],
       [true, true],
     ])
@@ -192,7 +195,7 @@ t.test(
 
 t.test('a ping that went to the message stream while it waited for its commit is left out of the commit', async t => {
   const { id, token } = await create()
-  const [answer] = await takePings(tools(), [{ ...arrival(token), isWithdrawn: true }])
-  t.ok(answer instanceof WithdrawnPing)
+  const [answer] = await storePings(tools(), [{ ...arrival(token), isWithdrawn: true }])
+  t.ok(answer instanceof WithdrawnPingError)
   t.equal((await heartbeatOf(db, id))?.pings ?? 0, 0)
 })

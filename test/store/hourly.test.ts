@@ -1,16 +1,16 @@
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { LATE_DAYS } from '../../control-plane/analytics/hourly.ts'
-import { saveProgress } from '../../control-plane/analytics/hourly-store.ts'
-import { type LatencyRow, listLatency } from '../../control-plane/analytics/store.ts'
-import { startHourlyWorker } from '../../control-plane/analytics/worker.ts'
-import * as results from '../../control-plane/migrations/clickhouse/0001-results.ts'
-import * as details from '../../control-plane/migrations/clickhouse/0002-details.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { mediansByDay } from '../../control-plane/status-pages/facts-store.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import * as results from '../../control-plane/foundation/migrations/clickhouse/0001-results.ts'
+import * as details from '../../control-plane/foundation/migrations/clickhouse/0002-details.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { LATE_DAYS_SQL } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-sql.ts'
+import { saveProgress } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-store.ts'
+import { startHourlyWorker } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-worker.ts'
+import { type LatencyRow, listLatency } from '../../control-plane/insight/analytics/history-store.ts'
+import { loadDailyMedians } from '../../control-plane/pages/public/view/page-data-store.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -131,7 +131,7 @@ t.test('the look for late results does not read the results of days without any,
   await clickhouse.command({ query, query_params: { id: uuidv7(), dayMs: todayMs - 3 * DAY_MS } })
   const rowsRead = async (fromMs: number) => {
     const query_params = { closedMs: todayMs, fromMs, toMs: Date.now() + HOUR_MS }
-    const answer = await clickhouse.query({ query: LATE_DAYS, query_params, format: 'JSON' })
+    const answer = await clickhouse.query({ query: LATE_DAYS_SQL, query_params, format: 'JSON' })
     return (await answer.json()).statistics?.rows_read ?? 0
   }
   t.ok((await rowsRead(Date.now() - 3 * DAY_MS)) >= 1_000_000, 'results that were just written')
@@ -148,7 +148,7 @@ t.test('a status page sees the median of days that are not computed yet', async 
     [1, 2, 30].map(ms => ({ id, atMs: todayMs + ms, us: ms * 1_000 })),
   )
   const today = new Date(todayMs).toISOString().slice(0, 10)
-  t.same([...(await mediansByDay(clickhouse, [id], from)).get(id)!], [[today, 2]])
+  t.same([...(await loadDailyMedians(clickhouse, [id], from)).get(id)!], [[today, 2]])
 })
 
 t.test('an upgrade keeps computed hours, and goes on where the version before was', async t => {

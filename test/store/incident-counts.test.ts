@@ -1,10 +1,10 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { sumUpCounts } from '../../control-plane/incidents/count-store.ts'
-import { INCIDENT_STATUSES, SEVERITIES } from '../../control-plane/incidents/lifecycle.ts'
-import { listIncidents } from '../../control-plane/incidents/store.ts'
-import { migrate } from '../../control-plane/migrations/postgres/index.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { compactIncidentCounts } from '../../control-plane/verdict/incidents/count-store.ts'
+import { INCIDENT_STATUSES, SEVERITIES } from '../../control-plane/verdict/incidents/lifecycle.ts'
+import { listIncidents } from '../../control-plane/verdict/incidents/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 
@@ -70,15 +70,15 @@ t.test('the number of incidents is right after any changes, and while it is summ
         () => change(db, projectId),
         () => remove(db, projectId),
       ])
-      if (random(4) === 0) await sumUpCounts(db)
+      if (random(4) === 0) await compactIncidentCounts(db)
       // two that change the same incidents may be each other's deadlock; PostgreSQL then undoes one
       await action().catch(error => t.match(error, { code: '40P01' }))
     })
-    await Promise.all([...work, sumUpCounts(db), sumUpCounts(db)])
+    await Promise.all([...work, compactIncidentCounts(db), compactIncidentCounts(db)])
   }
   for (const projectId of projects) await compare(t, projectId)
   for (const projectId of projects) await insert(db, projectId, 1)
-  await sumUpCounts(db)
+  await compactIncidentCounts(db)
   for (const projectId of projects) await compare(t, projectId)
   const rows = await query(db, 'SELECT FROM incident_counts')
   t.ok(rows.length <= projects.length * INCIDENT_STATUSES.length * SEVERITIES.length, 'one row for each')
@@ -99,9 +99,9 @@ t.test('what is undone is not counted', async t => {
 t.test('of a project that is deleted no count is left', async t => {
   const { projectId } = await insertTenant(db)
   await insert(db, projectId, 9)
-  await sumUpCounts(db)
+  await compactIncidentCounts(db)
   await execute(db, 'DELETE FROM projects WHERE id = ?', [projectId])
-  await sumUpCounts(db)
+  await compactIncidentCounts(db)
   t.same(await query(db, 'SELECT amount FROM incident_counts WHERE project_id = ?', [projectId]), [])
 })
 
@@ -111,7 +111,7 @@ t.test('incidents that were there before the upgrade are counted', async t => {
     DROP FUNCTION count_added_incidents, count_removed_incidents, count_changed_incidents CASCADE;
     DELETE FROM knex_migrations WHERE name = '0040-incident-counts'`)
   await insert(db, projects[0]!, 40)
-  await migrate(url)
+  await migratePostgres(url)
   for (const projectId of projects) await compare(t, projectId)
   await insert(db, projects[0]!, 2)
   await compare(t, projects[0]!)

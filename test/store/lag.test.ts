@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres, execute } from '../../control-plane/platform/postgres.ts'
-import { type LagSeen, measureLag } from '../../control-plane/results/lag-actions.ts'
-import { createMeters } from '../../control-plane/results/meters.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createVerdictMetrics } from '../../control-plane/verdict/reader/metrics.ts'
+import { type LagState, measureLag } from '../../control-plane/verdict/reader/partitions/lag-actions.ts'
+import { RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
@@ -31,8 +31,8 @@ async function setUp(t: Test) {
   }
   const process = () => {
     const metrics = createMetrics()
-    const tools = { db, nats, meters: createMeters(metrics) }
-    const seen: LagSeen = { caughtUpWith: null }
+    const tools = { db, nats, meters: createVerdictMetrics(metrics) }
+    const seen: LagState = { caughtUpWith: null }
     /** How many messages each partition is behind; null: it is not known. */
     const shown = async (): Promise<(number | null)[]> => {
       const { text } = await metrics.render()

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { knownAddresses, trustedChannels } from '../../control-plane/accounts/addresses/store.ts'
-import { pruneMailCounts, takeMails } from '../../control-plane/accounts/mails/limit-store.ts'
-import { MAIL_LIMITS, type MailWish } from '../../control-plane/accounts/mails/limits.ts'
-import { migrate } from '../../control-plane/migrations/postgres/index.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { listAddressStates, listTrustedChannelIds } from '../../control-plane/accounts/email/confirmation/store.ts'
+import { MAIL_LIMITS, type MailRequest } from '../../control-plane/accounts/email/daily-limits/limits.ts'
+import { pruneMailCounts, reserveMails } from '../../control-plane/accounts/email/daily-limits/store.ts'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 
@@ -55,26 +55,30 @@ t.test('addresses that a mail was delivered to before count as confirmed, and no
   await delivered(failing, ['refused@ops.example'], 'failed', 'refused')
   await execute(db, 'DROP TABLE mail_addresses, mail_counts, trusted_mail_channels')
   await execute(db, `DELETE FROM knex_migrations WHERE name = '0042-mail-addresses'`)
-  await migrate(url)
+  await migratePostgres(url)
   const rows = await query<{ address: string }>(db, 'SELECT address FROM mail_addresses ORDER BY 1')
   t.same(
     rows.map(({ address }) => address),
     ['ann@ops.example', 'zoë@ops.example'],
   )
-  t.match(await knownAddresses(db, [{ organizationId, address: 'ann@ops.example' }]), [{ isConfirmed: true }])
-  t.same([...(await trustedChannels(db, [young, old, failing]))], [old], 'older than the log, and it did not fail')
+  t.match(await listAddressStates(db, [{ organizationId, address: 'ann@ops.example' }]), [{ isConfirmed: true }])
+  t.same(
+    [...(await listTrustedChannelIds(db, [young, old, failing]))],
+    [old],
+    'older than the log, and it did not fail',
+  )
 })
 
 t.test('many processes that count mails at once pass no limit', async t => {
   const { organizationId } = await insertTenant(db)
   const limits = { ...MAIL_LIMITS, alert: { ...MAIL_LIMITS.alert, recipient: 25 } }
-  const wish: MailWish = { kind: 'alert', organizationId, plan: 'free', address: 'ann@ops.example' }
+  const wish: MailRequest = { kind: 'alert', organizationId, plan: 'free', address: 'ann@ops.example' }
   const takes = await Promise.all(
-    Array.from({ length: 10 }, () => db.transaction(tx => takeMails(tx, [wish, wish, wish, wish], limits, NOW))),
+    Array.from({ length: 10 }, () => db.transaction(tx => reserveMails(tx, [wish, wish, wish, wish], limits, NOW))),
   )
   t.equal(takes.flat().filter(refusal => refusal === null).length, 25)
   const tomorrow = new Date(NOW.getTime() + 86_400_000)
-  t.same(await db.transaction(tx => takeMails(tx, [wish], limits, tomorrow)), [null])
+  t.same(await db.transaction(tx => reserveMails(tx, [wish], limits, tomorrow)), [null])
   await pruneMailCounts(db, new Date(NOW.getTime() + 3 * 86_400_000))
   t.same(await query(db, 'SELECT FROM mail_counts'), [])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createMailer, type Mail } from '../../control-plane/platform/mail.ts'
+import { createMailer, type Mail } from '../../control-plane/foundation/platform/mail/mailer.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { startSmtp } from '../support/smtp.ts'

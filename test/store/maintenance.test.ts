@@ -1,14 +1,19 @@
 import t from 'tap'
-import { LIMITS } from '../../control-plane/accounts/plans.ts'
-import { markMaintenance } from '../../control-plane/analytics/maintenance.ts'
-import { statusHistory } from '../../control-plane/analytics/store.ts'
-import { uptimeByWindow, windowsUntil } from '../../control-plane/analytics/summary.ts'
-import { timeInStatus } from '../../control-plane/analytics/summary-store.ts'
-import { intervalsOf, summarize } from '../../control-plane/analytics/uptime.ts'
-import { lookAtDue } from '../../control-plane/expiry/actions.ts'
-import { changeWindow, createWindow, deleteWindow, planDue } from '../../control-plane/maintenance/actions.ts'
-import { inMaintenance, periodsOf } from '../../control-plane/maintenance/store.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { loadStatusHistory } from '../../control-plane/insight/analytics/history-store.ts'
+import { buildUptimeWindows, computeUptimeByWindow } from '../../control-plane/insight/analytics/summary/summary.ts'
+import { sumTimeInStatus } from '../../control-plane/insight/analytics/summary/summary-store.ts'
+import { markMaintenance } from '../../control-plane/insight/analytics/uptime/maintenance-intervals.ts'
+import { buildIntervals, computeUptime } from '../../control-plane/insight/analytics/uptime/uptime.ts'
+import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
+import {
+  changeWindow,
+  createWindow,
+  deleteWindow,
+  planDueWindows,
+} from '../../control-plane/verdict/maintenance/actions.ts'
+import { listMonitorsInMaintenance, listPeriods } from '../../control-plane/verdict/maintenance/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertWatched, meet, warningsAbout } from '../support/expiry.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -18,7 +23,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 const other = createPostgres(url)
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
-const tools = { db, review: async () => {}, limits: LIMITS }
+const tools = { db, review: async () => {}, limits: DEFAULT_LIMITS }
 
 const at = (time: string) => new Date(`2026-03-${time.replace(' ', 'T')}:00Z`)
 const LONG_AGO = at('01 00:00')
@@ -32,12 +37,12 @@ async function family(count = 1) {
 
 async function periods(projectId: string, id: string, until = LATER): Promise<string[]> {
   const write = (date: Date) => date.toISOString().slice(8, 16).replace('T', ' ')
-  const found = await periodsOf(db, projectId, id, LONG_AGO, until)
+  const found = await listPeriods(db, projectId, id, LONG_AGO, until)
   return found.map(({ startsAt, endsAt }) => `${write(startsAt)} to ${write(endsAt)}`)
 }
 
 async function planAll(now: Date): Promise<void> {
-  while ((await planDue(db, 10, now)) > 0);
+  while ((await planDueWindows(db, 10, now)) > 0);
 }
 
 t.test('Each night is written down before it begins, over the change of the clocks', async t => {
@@ -50,8 +55,8 @@ t.test('Each night is written down before it begins, over the change of the cloc
   await planAll(at('29 01:00'))
   const nights = ['28 01:30 to 28 02:30', '29 01:00 to 29 02:00', '30 00:30 to 30 01:30']
   t.same(await periods(projectId, ids[0]!), nights)
-  t.same([...(await inMaintenance(db, ids, at('29 01:59')))], ids)
-  t.same([...(await inMaintenance(db, ids, at('29 02:00')))], [])
+  t.same([...(await listMonitorsInMaintenance(db, ids, at('29 01:59')))], ids)
+  t.same([...(await listMonitorsInMaintenance(db, ids, at('29 02:00')))], [])
 })
 
 t.test(
@@ -59,7 +64,8 @@ t.test(
   async t => {
     const { projectId, ids } = await family(20)
     for (const id of ids) await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: [id] }, at('20 12:00'))
-    for (let i = 0; i < 12; i++) await Promise.all([db, other, db, other].map(pool => planDue(pool, 7, at('25 12:00'))))
+    for (let i = 0; i < 12; i++)
+      await Promise.all([db, other, db, other].map(pool => planDueWindows(pool, 7, at('25 12:00'))))
     await planAll(at('25 12:00'))
     for (const id of ids) t.equal((await periods(projectId, id)).length, 6, 'five nights, and the next')
   },
@@ -105,17 +111,17 @@ t.test('Maintenance counts apart in the uptime, also when its window was moved o
       { projectId, id, status, time },
     )
   }
-  const { before, changes } = await statusHistory(db, projectId, id, at('10 10:00'), at('10 20:00'))
-  const intervals = intervalsOf(before, changes, at('10 10:00'), at('10 20:00'))
-  const uptime = summarize(
-    markMaintenance(intervals, await periodsOf(db, projectId, id, at('10 10:00'), at('10 20:00'))),
+  const { before, changes } = await loadStatusHistory(db, projectId, id, at('10 10:00'), at('10 20:00'))
+  const intervals = buildIntervals(before, changes, at('10 10:00'), at('10 20:00'))
+  const uptime = computeUptime(
+    markMaintenance(intervals, await listPeriods(db, projectId, id, at('10 10:00'), at('10 20:00'))),
   )
   t.equal(uptime.maintenanceSeconds, 2 * 3_600)
   t.match(uptime.seconds, { up: 7 * 3_600, down: 3_600 }, 'an hour and a half of the outage were in maintenance')
   t.equal(uptime.uptimePercentage, 87.5)
 
   const now = at('11 00:00')
-  const summary = uptimeByWindow(await timeInStatus(db, projectId, windowsUntil(now), now))
+  const summary = computeUptimeByWindow(await sumTimeInStatus(db, projectId, buildUptimeWindows(now), now))
   const percentage = Math.round((21 / 22) * 1_000_000) / 10_000
   t.same(summary, { '24h': percentage, '7d': percentage, '30d': percentage, '90d': percentage })
 })
@@ -133,7 +139,7 @@ t.test('A certificate that ends soon is told of after maintenance', async t => {
   }
   await createWindow(tools, projectId, window, now)
   await meet(db, id, now, { ends })
-  const look = (time: Date) => lookAtDue(db, 'https://picket.example', 100, time)
+  const look = (time: Date) => processDueWatches(db, 'https://picket.example', 100, time)
   await look(at('12 10:01'))
   await look(at('12 11:59'))
   t.same(await warningsAbout(db, id), [])

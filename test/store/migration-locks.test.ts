@@ -1,7 +1,7 @@
 import t from 'tap'
-import { migrate } from '../../control-plane/migrations/postgres/index.ts'
-import { standingOf } from '../../control-plane/monitors/checked-regions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { classifyReport } from '../../control-plane/monitoring/monitors/report-regions/checked-regions.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -21,13 +21,13 @@ t.test('an upgrade writes no row of a monitor, and results of checks before it s
   await execute(db, `DELETE FROM knex_migrations WHERE name = '0041-foreign-reports'`)
   const places = () => query(db, `SELECT id, ctid::text AS place, xmin::text AS writer FROM monitors ORDER BY id`)
   const before = await places()
-  await migrate(url)
+  await migratePostgres(url)
   const nowMs = Date.now()
   t.same(await places(), before)
   const [old] = await query<{ left: Record<string, number> }>(db, 'SELECT left_regions AS left FROM monitors LIMIT 1')
   const monitor = { regions: ['eu-west'], left: old!.left }
   const standing = (scheduledAtMs: number, arrivedAtMs: number) =>
-    standingOf(monitor, 'us-east', { scheduledAtMs, arrivedAtMs })
+    classifyReport(monitor, 'us-east', { scheduledAtMs, arrivedAtMs })
   t.equal(standing(nowMs - 3_600_000, nowMs), 'own')
   t.equal(standing(nowMs + 3_600_000, nowMs + 3_600_000), 'foreign')
   t.equal(standing(nowMs - 3_600_000, nowMs + 8 * 86_400_000), 'foreign', 'probes keep results for 7 days')

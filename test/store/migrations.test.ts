@@ -1,6 +1,6 @@
 import t from 'tap'
-import { migrate } from '../../control-plane/migrations/postgres/index.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -22,13 +22,13 @@ t.test('processes that start at the same moment bring an empty database to the n
   t.ok(wanted.length > 100)
   await execute(db, 'DROP SCHEMA public CASCADE')
   await execute(db, 'CREATE SCHEMA public')
-  await Promise.all([migrate(url), migrate(url), migrate(url)])
+  await Promise.all([migratePostgres(url), migratePostgres(url), migratePostgres(url)])
   t.same(await tables(), wanted)
 })
 
 t.test('a process that was killed while it migrated locks nobody out', async t => {
   await execute(db, 'UPDATE knex_migrations_lock SET is_locked = 1')
-  await migrate(url)
+  await migratePostgres(url)
   t.match(await query(db, 'SELECT is_locked FROM knex_migrations_lock'), [{ is_locked: 0 }])
 })
 
@@ -38,7 +38,7 @@ t.test('a process of an older version starts on a database that a newer one has 
     db,
     "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-of-the-future', 99, now())",
   )
-  await migrate(url)
+  await migratePostgres(url)
   t.same(await tables(), before)
 })
 
@@ -50,7 +50,7 @@ t.test('a migration may take longer than a transaction may be idle, and other pr
   const inTheWay = await db.transaction()
   await execute(inTheWay, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await execute(inTheWay, 'CREATE TABLE organizations ()')
-  const both = Promise.all([migrate(url), migrate(url)])
+  const both = Promise.all([migratePostgres(url), migratePostgres(url)])
   const isWaiting = async () =>
     (
       await query(

@@ -1,20 +1,20 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { createMonitorCount } from '../../control-plane/monitors/count-reader.ts'
-import { fieldsOfCreate, sealFields } from '../../control-plane/monitors/fields.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
+import { createMonitorCounter } from '../../control-plane/monitoring/monitors/count-reader.ts'
+import { encryptFields, toCreatedFields } from '../../control-plane/monitoring/monitors/settings/fields.ts'
 import {
   findMonitor,
   insertMonitors,
+  listMonitorsSince,
+  listPartitionMonitors,
   lockMonitors,
-  monitorsOfPartitions,
-  monitorsSince,
   updateMonitors,
-} from '../../control-plane/monitors/store.ts'
-import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
-import { listen } from '../../control-plane/platform/listen.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createLog } from '../../shared/log.ts'
+} from '../../control-plane/monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../control-plane/monitoring/monitors/types.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
@@ -22,12 +22,12 @@ import { waitFor } from '../support/wait.ts'
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
-const secrets = createSecrets(Buffer.alloc(32, 1))
+const secrets = createSecretCipher(Buffer.alloc(32, 1))
 const { projectId } = await insertTenant(db)
 
 function monitor(name: string, partition = 3): StoredMonitor {
   const owner = { id: uuidv7(), projectId }
-  const fields = fieldsOfCreate({
+  const fields = toCreatedFields({
     name,
     type: 'http',
     url: 'https://example.com',
@@ -42,7 +42,7 @@ function monitor(name: string, partition = 3): StoredMonitor {
   const fresh = { status: null, statusChangedAt: null, isPaused: false, sslExpiresAt: null, domainExpiresAt: null }
   const ping = { pingToken: Buffer.from('sealed'), pingTokenHash: Buffer.from(owner.id) }
   return {
-    ...sealFields(fields, owner, secrets),
+    ...encryptFields(fields, owner, secrets),
     ...owner,
     ...times,
     ...fresh,
@@ -87,7 +87,7 @@ t.test('what a probe has to hear of takes a new revision and is told; the rest i
   const one = monitor('Revised')
   await add(one)
   let told = 0
-  const listener = listen(url, ['monitors'], () => told++, createLog('test', 'silent'))
+  const listener = listenForNotifications(url, ['monitors'], () => told++, createLog('test', 'silent'))
   t.teardown(() => listener.stop())
   await waitFor(() => told === 1, { label: 'listening' })
   const rows: [change: string, isNews: boolean][] = [
@@ -107,18 +107,18 @@ t.test('what a probe has to hear of takes a new revision and is told; the rest i
 })
 
 t.test('monitors since a revision come in order, deleted and paused ones too, at most as many as asked', async t => {
-  const from = await revisionOf((await monitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
+  const from = await revisionOf((await listMonitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
   const three = [monitor('A'), monitor('B'), monitor('C')]
   await add(...three)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [three[0]?.id ?? ''])
   await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [three[1]?.id ?? ''])
-  const since = await monitorsSince(db, from, 10)
+  const since = await listMonitorsSince(db, from, 10)
   t.same(
     since.map(({ name }) => name),
     ['C', 'A', 'B'],
   )
-  t.same(await monitorsSince(db, from, 2), since.slice(0, 2))
-  t.same(await monitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
+  t.same(await listMonitorsSince(db, from, 2), since.slice(0, 2))
+  t.same(await listMonitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
 })
 
 t.test('monitors of partitions leave deleted ones out; a lock takes any, in the order of ids', async t => {
@@ -127,16 +127,16 @@ t.test('monitors of partitions leave deleted ones out; a lock takes any, in the 
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [paused.id])
   await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [deleted.id])
   const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
-  t.same(names(await monitorsOfPartitions(db, [7])), ['K', 'P'])
-  t.same(names(await monitorsOfPartitions(db, [7, 8])), ['K', 'P', 'E'])
-  t.same(names(await monitorsOfPartitions(db, [])), [])
+  t.same(names(await listPartitionMonitors(db, [7])), ['K', 'P'])
+  t.same(names(await listPartitionMonitors(db, [7, 8])), ['K', 'P', 'E'])
+  t.same(names(await listPartitionMonitors(db, [])), [])
   const ids = [elsewhere.id, deleted.id, kept.id]
   t.same(names(await db.transaction(tx => lockMonitors(tx, ids))), ['K', 'D', 'E'])
 })
 
 t.test('the number of monitors is right after every change, whoever made it, and not counted without one', async t => {
   const tenant = await insertTenant(db)
-  const count = createMonitorCount(db)
+  const count = createMonitorCounter(db)
   const everything = { type: null, statuses: null, tag: null, text: null }
   const total = (filter: object = {}) => count(tenant.projectId, { ...everything, ...filter })
   t.equal(await total(), 0)

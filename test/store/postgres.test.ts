@@ -1,8 +1,14 @@
 import t from 'tap'
-import { noSuspicion } from '../../control-plane/platform/connection-watch.ts'
-import { listen } from '../../control-plane/platform/listen.ts'
-import { createPostgres, execute, type PoolOptions, query, withSetting } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
+import {
+  createPostgres,
+  execute,
+  type PoolOptions,
+  query,
+  withSetting,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createStaleConnectionSignal } from '../../control-plane/foundation/platform/postgres/dead-connections.ts'
+import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
@@ -114,7 +120,7 @@ t.test('a listener whose connection leads nowhere connects again by itself and h
   const heard: string[] = []
   const timing = { askEveryMs: 200, answerMs: 1_000 }
   const log = createLog('test', 'silent')
-  const listener = listen(relay.url, ['news'], (_channel, payload) => heard.push(payload), log, timing)
+  const listener = listenForNotifications(relay.url, ['news'], (_channel, payload) => heard.push(payload), log, timing)
   t.teardown(() => listener.stop())
   await waitFor(() => heard.length === 1, { label: 'it listens' })
   relay.abandon()
@@ -124,11 +130,11 @@ t.test('a listener whose connection leads nowhere connects again by itself and h
 })
 
 t.test('a listener connects again at once when other connections of its process turn out to be dead', async t => {
-  const suspicion = noSuspicion()
+  const suspicion = createStaleConnectionSignal()
   const { relay, db } = await openPool({ suspicion })
   let heard = 0
   const options = { askEveryMs: 3_600_000, suspicion }
-  const listener = listen(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
+  const listener = listenForNotifications(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
   t.teardown(() => listener.stop())
   await waitFor(() => heard === 1, { label: 'it listens' })
   relay.abandon()

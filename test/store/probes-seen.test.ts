@@ -1,13 +1,13 @@
 import t from 'tap'
-import { revokeProbe } from '../../control-plane/fleet/enrolment-actions.ts'
-import { recordSeen } from '../../control-plane/fleet/store.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { recordActivity } from '../../control-plane/monitoring/fleet/live-sets/store.ts'
+import { revokeProbe } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
 import { connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 
 t.test('a process learns why a probe is no longer its own: revoked, or connected to another process', async t => {
   const fleet = await createTestFleet(t)
   // the process itself records and refuses nothing during the test
-  const { port } = await fleet.start({ ...PATIENT, heartbeatIntervalMs: 3_600_000, roundMs: 3_600_000 })
+  const { port } = await fleet.start({ ...PATIENT, heartbeatIntervalMs: 3_600_000, roundIntervalMs: 3_600_000 })
   const token = await fleet.token()
   const probes = ['own', 'revoked', 'moved'].map(name => connectProbe(t, port, token, { name }))
   const [, revoked, moved] = await Promise.all(probes.map(probe => probe.probeId()))
@@ -16,11 +16,11 @@ t.test('a process learns why a probe is no longer its own: revoked, or connected
     'SELECT id, connected_to AS "connectedTo" FROM probes',
   )
   const seen = rows.map(row => ({ ...row, silentMs: 0, health: null }))
-  t.same(await recordSeen(fleet.db, seen), new Map())
+  t.same(await recordActivity(fleet.db, seen), new Map())
   await revokeProbe(fleet.db, revoked!)
   await execute(fleet.db, `UPDATE probes SET connected_to = 'another process' WHERE id = ?`, [moved!])
   t.same(
-    await recordSeen(fleet.db, seen),
+    await recordActivity(fleet.db, seen),
     new Map([
       [revoked!, 'revoked'],
       [moved!, 'taken over'],

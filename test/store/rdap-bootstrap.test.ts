@@ -1,8 +1,8 @@
 import t from 'tap'
-import { refreshBootstrap } from '../../control-plane/expiry/actions.ts'
-import { claimFetch, fetchedDocument } from '../../control-plane/expiry/bootstrap-store.ts'
-import { parseBootstrap } from '../../control-plane/expiry/rdap.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { refreshRdapBootstrap } from '../../control-plane/verdict/expiry/actions.ts'
+import { parseBootstrap } from '../../control-plane/verdict/expiry/domains/rdap.ts'
+import { claimRdapFetch, findRdapDocument } from '../../control-plane/verdict/expiry/domains/rdap-bootstrap-store.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { type Behaviour, startTarget } from '../support/target.ts'
@@ -14,15 +14,15 @@ const iana = await startTarget(t)
 const egress = createEgress({ allow: ['127.0.0.0/8'] })
 const now = new Date('2027-01-01T12:00:00Z')
 const days = (count: number) => new Date(now.getTime() + count * 86_400_000)
-const refresh = () => refreshBootstrap(db, egress, `${iana.url}dns.json`, now)
+const refresh = () => refreshRdapBootstrap(db, egress, `${iana.url}dns.json`, now)
 
 t.test('The list of registries is fetched and kept for all processes, due again in a week', async t => {
-  t.equal(await fetchedDocument(db), null)
+  t.equal(await findRdapDocument(db), null)
   iana.behave({ kind: 'answer', body: JSON.stringify({ services: [[['test', 'example'], ['https://rdap.test/']]] }) })
   t.equal(await refresh(), 2)
-  t.same(parseBootstrap(await fetchedDocument(db))?.get('test'), ['https://rdap.test/'])
-  t.notOk(await claimFetch(db, days(8), days(6)))
-  const claims = await Promise.all([claimFetch(db, days(8), days(7)), claimFetch(db, days(8), days(7))])
+  t.same(parseBootstrap(await findRdapDocument(db))?.get('test'), ['https://rdap.test/'])
+  t.notOk(await claimRdapFetch(db, days(8), days(6)))
+  const claims = await Promise.all([claimRdapFetch(db, days(8), days(7)), claimRdapFetch(db, days(8), days(7))])
   t.same(claims.sort(), [false, true], 'one process fetches')
 })
 
@@ -39,7 +39,7 @@ t.test('What is no such list leaves the old one', async t => {
     iana.behave(behaviour)
     await t.rejects(refresh(), { message: error })
   }
-  t.same(parseBootstrap(await fetchedDocument(db))?.size, 2)
+  t.same(parseBootstrap(await findRdapDocument(db))?.size, 2)
 })
 
 t.test('A NUL in the list does not keep it from being stored', async t => {

@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { startRecorder } from '../../control-plane/analytics/recorder.ts'
-import { listChecks } from '../../control-plane/analytics/store.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse } from '../../control-plane/platform/clickhouse.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics, type Metrics } from '../../shared/metrics.ts'
-import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, RESULTS_STREAM, resultSubject } from '../../shared/subjects.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listChecks } from '../../control-plane/insight/analytics/history-store.ts'
+import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
+import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics, type Metrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -61,7 +61,7 @@ function result(monitorId: string, scheduledAtMs: number, changes: Partial<Resul
 
 async function publish(results: Result[]) {
   const bytes = ResultBatch.encode({ probeId: 'probe-1', region: 'eu-west', results }).finish()
-  await nats.js.publish(resultSubject(partitionOf(results[0]!.monitorId), 'eu-west'), bytes)
+  await nats.js.publish(resultSubject(computePartition(results[0]!.monitorId), 'eu-west'), bytes)
 }
 
 const consumer = () => nats.manager.consumers.info(RESULTS_STREAM, 'record')

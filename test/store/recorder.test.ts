@@ -1,18 +1,24 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { createLastChecked } from '../../control-plane/analytics/reader.ts'
-import { startRecorder } from '../../control-plane/analytics/recorder.ts'
-import { toResult } from '../../control-plane/analytics/result-row.ts'
-import { lastCheckedAt, listChecks } from '../../control-plane/analytics/store.ts'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { lateSubject, partitionOf, RESULTS_STREAM, resultSubject, witnessSubject } from '../../shared/subjects.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listChecks, loadLastCheckedAt } from '../../control-plane/insight/analytics/history-store.ts'
+import { createLastCheckedReader } from '../../control-plane/insight/analytics/last-checked-reader.ts'
+import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
+import { toResult } from '../../control-plane/insight/analytics/result-row.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import {
+  computePartition,
+  lateSubject,
+  RESULTS_STREAM,
+  resultSubject,
+  witnessSubject,
+} from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -68,7 +74,7 @@ function result(monitorId: string, number: number, changes: Partial<Result> = {}
 
 async function publish(results: Result[], region = 'eu-west', late = false) {
   const bytes = ResultBatch.encode({ probeId: 'probe-1', region, results }).finish()
-  const subject = (late ? lateSubject : resultSubject)(partitionOf(results[0]!.monitorId), region)
+  const subject = (late ? lateSubject : resultSubject)(computePartition(results[0]!.monitorId), region)
   return nats.js.publish(subject, bytes)
 }
 
@@ -114,7 +120,7 @@ t.test('a check by a witness is not stored as a check of the monitor', async t =
   startRecording(t)
   const witnessed = result(id, 1, { trigger: Trigger.WITNESS })
   const batch = { probeId: 'probe-1', region: 'eu-west', results: [], witnessed }
-  await nats.js.publish(witnessSubject(partitionOf(id)), ResultBatch.encode(batch).finish())
+  await nats.js.publish(witnessSubject(computePartition(id)), ResultBatch.encode(batch).finish())
   await publish([result(id, 2)])
   await recorded(id, 1)
   await publish([result(id, 3)])
@@ -210,7 +216,7 @@ t.test('when a monitor was last checked is known for many at once', async t => {
   startRecording(t)
   await publish([result(id, 10), result(id, 20)])
   await recorded(id, 2)
-  const times = await lastCheckedAt(clickhouse, [id, uuidv7()])
+  const times = await loadLastCheckedAt(clickhouse, [id, uuidv7()])
   t.same([...times], [[id, new Date(startMs + 20_003)]])
 })
 
@@ -221,7 +227,7 @@ t.test('many lists asked for at once all know when their monitors were last chec
   await publish(checked.map((id, i) => result(id, i)))
   await Promise.all(checked.map(id => recorded(id, 1)))
   // however busy this machine is
-  const lastChecked = createLastChecked({ clickhouse, db }, 30_000)
+  const lastChecked = createLastCheckedReader({ clickhouse, db }, 30_000)
   const lists = Array.from({ length: 30 }, (_, i) => ids.slice(i * 10, i * 10 + 10))
   const answers = await Promise.all(
     lists.map(list =>

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { bindOldSources } from '../../control-plane/alerts/relay-source-store.ts'
-import { sealConfig } from '../../control-plane/channels/sealed.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { bindMissingRelaySources } from '../../control-plane/alerting/routing/alert-channels/relay-source-store.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
-const secrets = createSecrets(randomBytes(32))
+const secrets = createSecretCipher(randomBytes(32))
 const { projectId } = await insertTenant(db)
 
 /** Channels as a process of the version before writes them; answers their ids. */
@@ -25,14 +25,14 @@ async function insertOldChannels(count: number, configOf: (n: number) => object,
     {
       projectId,
       ids: channels.map(({ id }) => id),
-      configs: channels.map(({ id, config }) => sealConfig(config, { id, projectId }, by)),
+      configs: channels.map(({ id, config }) => encryptConfig(config, { id, projectId }, by)),
     },
   )
   return channels.map(({ id }) => id)
 }
 
 async function bindAll() {
-  for (let after: string | null = ''; after !== null; ) after = await bindOldSources(db, secrets, after)
+  for (let after: string | null = ''; after !== null; ) after = await bindMissingRelaySources(db, secrets, after)
 }
 
 const listed = () =>
@@ -45,7 +45,7 @@ t.test(
   'ids of old channels are entered in portions, by several processes at once, past a config that the key does not open',
   async t => {
     const ids = await insertOldChannels(1_200, n => (n % 3 === 0 ? { relay_source_id: `source-${n}` } : {}))
-    await insertOldChannels(1, () => ({ relay_source_id: 'unreadable' }), createSecrets(randomBytes(32)))
+    await insertOldChannels(1, () => ({ relay_source_id: 'unreadable' }), createSecretCipher(randomBytes(32)))
     const [last = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'last' }))
     await Promise.all([bindAll(), bindAll()])
     const expected = ids.flatMap((id, n) => (n % 3 === 0 ? [{ id, source: `source-${n}` }] : []))
@@ -55,7 +55,7 @@ t.test(
 
 t.test('a channel that is being changed is left to the change', async t => {
   const [id = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'before' }))
-  const config = sealConfig({}, { id, projectId }, secrets)
+  const config = encryptConfig({}, { id, projectId }, secrets)
   const before = await listed()
   const change = await db.transaction()
   await execute(change, 'UPDATE alert_channels SET config = ? WHERE id = ?', [config, id])

@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap'
-import { replayDelivery } from '../../control-plane/deliveries/actions.ts'
-import { deliveryMeters } from '../../control-plane/deliveries/meters.ts'
-import { redrive } from '../../control-plane/deliveries/redrive-actions.ts'
-import { startRelayWorker } from '../../control-plane/deliveries/relay-worker.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { createDeliveryMetrics } from '../../control-plane/alerting/deliveries/metrics.ts'
+import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import { redrive } from '../../control-plane/alerting/deliveries/relay/redrive-actions.ts'
+import { startRelayWorker } from '../../control-plane/alerting/deliveries/relay/worker.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createConnections, createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDelivering } from '../support/delivering.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -102,7 +102,7 @@ t.test(
     const relay = startRelayWorker(
       {
         db,
-        secrets: createSecrets(queue.secretKey),
+        secrets: createSecretCipher(queue.secretKey),
         egress: createEgress({ allow: ['127.0.0.0/8'] }),
         visitorEgress: createEgress({ allow: [] }),
         log: createLog('test', 'silent'),
@@ -112,7 +112,7 @@ t.test(
         relayUrl: null,
         connections: createConnections(1),
       },
-      deliveryMeters(metrics),
+      createDeliveryMetrics(metrics),
     )
     t.teardown(() => relay.stop())
     await execute(

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { closeDueDigests } from '../../control-plane/alerts/digest-actions.ts'
-import { remindOfOutages } from '../../control-plane/alerts/reminder-actions.ts'
-import { startReminderWorker } from '../../control-plane/alerts/reminder-worker.ts'
-import { changeRule } from '../../control-plane/alerts/rule-actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
+import { sendDueReminders } from '../../control-plane/alerting/routing/reminders/actions.ts'
+import { startReminderWorker } from '../../control-plane/alerting/routing/reminders/worker.ts'
+import { changeRule } from '../../control-plane/alerting/routing/rules/rule-actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertListener, tellChanges, toldTo } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -19,7 +19,7 @@ t.teardown(() => db.destroy())
 
 const at = (minutes: number) => new Date(Date.parse('2026-11-21T12:00:00Z') + minutes * 60_000)
 const AT_ONCE = 200
-const remind = (minutes: number) => remindOfOutages(db, AT_ONCE, at(minutes))
+const remind = (minutes: number) => sendDueReminders(db, AT_ONCE, at(minutes))
 
 /** Monitors with one channel, whose rules remind every 30 minutes; `fail` and `recover` do what the verdict does. */
 async function scene({ count = 1, every = 30 as number | null, type = 'webhook' as 'webhook' | 'chat_a' } = {}) {

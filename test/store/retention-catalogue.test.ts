@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { migrateClickhouse } from '../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse, select } from '../../control-plane/platform/clickhouse.ts'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createNatsObjects } from '../../control-plane/platform/objects.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
-import { RULES } from '../../control-plane/retention/rules.ts'
+import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createNatsObjectStore } from '../../control-plane/foundation/platform/object-storage/nats-bucket.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { RETENTION_RULES } from '../../control-plane/operations/retention/rules.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -41,7 +41,7 @@ t.test('every stream and bucket of NATS is listed with its bound, and no other',
   const nats = await connectNats(server.url, 'test')
   t.teardown(() => nats.close())
   await ensureStreams(nats.manager)
-  await createNatsObjects(nats, 'SCREENSHOTS').put('one', Buffer.from('x'), 'image/png')
+  await createNatsObjectStore(nats, 'SCREENSHOTS').put('one', Buffer.from('x'), 'image/png')
   const streams = await nats.manager.streams.names().next()
   t.same(namesIn('NATS').sort(), streams.sort())
 })
@@ -64,7 +64,7 @@ t.test(
       rows.filter(({ bound }) => !['age', 'plan', 'resources', 'fixed'].includes(bound)),
       [],
     )
-    for (const { table, setting } of RULES) {
+    for (const { table, setting } of RETENTION_RULES) {
       const row = chapter('PostgreSQL').find(({ name }) => name === table)
       if (table === 'transitions' && setting === 'deleted') continue
       t.match(row?.limit, `RETENTION_${setting.toUpperCase()}_DAYS`, table)
@@ -75,7 +75,7 @@ t.test(
 t.test('each setting has its row and its default in the page and in the configuration', async t => {
   const configuration = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   const settings = chapter('How rows are deleted')
-  for (const { setting } of RULES) t.ok(DOCUMENT.includes(`| \`RETENTION_${setting.toUpperCase()}_DAYS\` |`))
-  t.equal(settings.length, new Set(RULES.map(({ setting }) => setting)).size)
+  for (const { setting } of RETENTION_RULES) t.ok(DOCUMENT.includes(`| \`RETENTION_${setting.toUpperCase()}_DAYS\` |`))
+  t.equal(settings.length, new Set(RETENTION_RULES.map(({ setting }) => setting)).size)
   for (const { name, bound } of settings) t.match(configuration, new RegExp(`\`${name}\`[^|]*\\|[^|]*\\b${bound}\\b`))
 })

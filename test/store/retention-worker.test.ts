@@ -1,10 +1,10 @@
 import t from 'tap'
-import { replayDelivery } from '../../control-plane/deliveries/actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createPass } from '../../control-plane/retention/actions.ts'
-import { RULES } from '../../control-plane/retention/rules.ts'
-import { deleteBatch, earlierClock } from '../../control-plane/retention/store.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createRetentionPass } from '../../control-plane/operations/retention/actions.ts'
+import { RETENTION_RULES } from '../../control-plane/operations/retention/rules.ts'
+import { deleteBatch, loadEarlierNow } from '../../control-plane/operations/retention/store.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { daysAgo, deleteOld, insertDelivery, insertEvent, keptOf, RETENTION, startRetention } from '../support/aged.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -19,7 +19,7 @@ const { projectId } = await insertTenant(db)
 const channelId = await insertChannel(db, projectId, [])
 const eventId = await insertEvent(db, projectId, 1)
 const at = { projectId, channelId, eventId }
-const DELIVERIES = RULES.find(({ name }) => name === 'deliveries')!
+const DELIVERIES = RETENTION_RULES.find(({ name }) => name === 'deliveries')!
 
 /** Many old deliveries at once, and as many young ones. */
 const insertMany = (count: number) =>
@@ -81,7 +81,7 @@ t.test('A round that has to end is continued by the next one, behind the rows th
   await insertMany(3_500)
   await execute(db, `UPDATE deliveries SET status = 'pending' WHERE created_at < now() - interval '30 days'`)
   const id = await insertDelivery(db, at, 31)
-  const round = createPass({ db, retention: RETENTION, metrics: createMetrics() })
+  const round = createRetentionPass({ db, retention: RETENTION, metrics: createMetrics() })
   await waitFor(async () => {
     await round(AbortSignal.timeout(30))
     return (await keptOf(db, 'deliveries', { id })).length === 0
@@ -129,10 +129,10 @@ t.test('A delivery that is replayed at the last moment is sent, not deleted', as
 })
 
 t.test('A clock of a process that is a year ahead deletes nothing', async t => {
-  const clock = await earlierClock(db, new Date(Date.now() + 365 * 86_400_000))
+  const clock = await loadEarlierNow(db, new Date(Date.now() + 365 * 86_400_000))
   t.ok(clock.getTime() < Date.now() + 60_000)
   const behind = new Date(Date.now() - 86_400_000)
-  t.same(await earlierClock(db, behind), behind)
+  t.same(await loadEarlierNow(db, behind), behind)
 })
 
 t.test('How old the oldest row is can be read', async t => {

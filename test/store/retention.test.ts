@@ -1,8 +1,8 @@
 import t from 'tap'
-import { deliveryRoutes } from '../../control-plane/deliveries/routes.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { timesInStatus } from '../../control-plane/status-pages/facts-store.ts'
-import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/store.ts'
+import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listStatusTimes } from '../../control-plane/pages/public/view/page-data-store.ts'
+import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/core/store.ts'
 import {
   affect,
   daysAgo,
@@ -21,7 +21,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 import { insertTenant, type Tenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
 
-const api = await createResourceApi(t, (app, handles) => deliveryRoutes(app, { ...handles, keptDays: 30 }))
+const api = await createResourceApi(t, (app, handles) => alertLogRoutes(app, { ...handles, retentionDays: 30 }))
 const { db } = api
 
 async function scene(tenant?: Tenant) {
@@ -139,7 +139,7 @@ t.test('The status at the beginning of the kept history is known from the last t
     down: await insertTransition(db, projectId, monitorId, 900, 'down'),
     up: await insertTransition(db, projectId, monitorId, 790, 'up'),
   }
-  const shown = () => timesInStatus(db, [monitorId], daysAgo(800), new Date())
+  const shown = () => listStatusTimes(db, [monitorId], daysAgo(800), new Date())
   const sums = (rows: Awaited<ReturnType<typeof shown>>) => {
     const days = { down: 0, up: 0 }
     for (const row of rows) if (row.status) days[row.status as 'down' | 'up'] += row.seconds / 86_400

@@ -1,16 +1,22 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { monitorOf } from '../../control-plane/monitors/actions.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import {
-  historyPlace,
+  createPostgres,
+  execute,
+  query,
+  type Tx,
+  withSetting,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { buildMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
+import {
+  getHistoryPosition,
+  getLatestRevision,
   insertMonitors,
-  latestRevision,
+  listMonitorsSince,
   lockMonitors,
-  monitorsSince,
-} from '../../control-plane/monitors/store.ts'
-import type { StoredMonitor } from '../../control-plane/monitors/types.ts'
-import { createPostgres, execute, query, type Tx, withSetting } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+} from '../../control-plane/monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../control-plane/monitoring/monitors/types.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
@@ -20,10 +26,10 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
-const secrets = createSecrets(Buffer.alloc(32, 1))
+const secrets = createSecretCipher(Buffer.alloc(32, 1))
 
 const monitor = (name: string): StoredMonitor =>
-  monitorOf(secrets, projectId, { name, type: 'http', url: 'https://example.com' }, new Date())
+  buildMonitor(secrets, projectId, { name, type: 'http', url: 'https://example.com' }, new Date())
 const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
 const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
 const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
@@ -34,28 +40,28 @@ const change = async (tx: Tx, ids: string[]) => {
 }
 
 t.test('no revision has been given out before there is a monitor, so nothing is read until then', async t => {
-  t.equal((await historyPlace(db)).revision, await latestRevision(db))
+  t.equal((await getHistoryPosition(db)).revision, await getLatestRevision(db))
   await add(monitor('First'))
-  t.equal((await historyPlace(db)).revision, await latestRevision(db))
+  t.equal((await getHistoryPosition(db)).revision, await getLatestRevision(db))
 })
 
 t.test(
   'a change of one tenant is visible at once while another has changed 1,000 monitors and not finished',
   async t => {
-    const from = await latestRevision(db)
+    const from = await getLatestRevision(db)
     const open = await db.transaction()
     await insertMonitors(open, monitors('Slow', 1_000))
     await add(monitor('Fast'))
-    t.same(names(await monitorsSince(db, from, 10)), ['Fast'])
+    t.same(names(await listMonitorsSince(db, from, 10)), ['Fast'])
     await open.commit()
-    t.equal((await monitorsSince(db, from, 10_000)).length, 1_001)
+    t.equal((await listMonitorsSince(db, from, 10_000)).length, 1_001)
   },
 )
 
 t.test(
   'from the moment at which it has its revisions, a transaction is followed by no other until it ends',
   async t => {
-    const from = await latestRevision(db)
+    const from = await getLatestRevision(db)
     const first = monitor('First')
     await whileHeld(
       db,
@@ -63,12 +69,12 @@ t.test(
         await insertMonitors(tx, [first])
         // as the commit does
         await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
-        t.same(await monitorsSince(db, from, 10), [])
+        t.same(await listMonitorsSince(db, from, 10), [])
       },
       () => add(monitor('Second')),
     )
-    await waitFor(async () => (await monitorsSince(db, from, 10)).length === 2, { label: 'both' })
-    t.same(names(await monitorsSince(db, from, 10)), ['First', 'Second'])
+    await waitFor(async () => (await listMonitorsSince(db, from, 10)).length === 2, { label: 'both' })
+    t.same(names(await listMonitorsSince(db, from, 10)), ['First', 'Second'])
   },
 )
 
@@ -77,12 +83,12 @@ t.test('whoever follows the revisions misses no change of any of many transactio
   await add(...all)
   const ids = all.map(({ id }) => id).sort()
   const seen = new Map<string, number>()
-  let revision = await latestRevision(db)
+  let revision = await getLatestRevision(db)
   let isOver = false
   const follow = async () => {
     for (;;) {
       const isLast = isOver
-      const page = await monitorsSince(db, revision, 7)
+      const page = await listMonitorsSince(db, revision, 7)
       for (const { id, configVersion } of page) seen.set(id, configVersion)
       revision = page.at(-1)?.revision ?? revision
       if (isLast && page.length === 0) return
@@ -117,7 +123,7 @@ t.test('whoever follows the revisions misses no change of any of many transactio
 
 t.test('each changed monitor has one revision of its own, also when it is changed again and again', async t => {
   const [one, two, three] = monitors('Again', 3)
-  const from = await latestRevision(db)
+  const from = await getLatestRevision(db)
   await db.transaction(async tx => {
     await insertMonitors(tx, [one!, two!])
     await change(tx, [one!.id])
@@ -133,14 +139,14 @@ t.test('each changed monitor has one revision of its own, also when it is change
     await tx.raw('SET CONSTRAINTS ALL DEFERRED')
     await change(tx, [one!.id])
   })
-  const since = await monitorsSince(db, from, 10)
+  const since = await listMonitorsSince(db, from, 10)
   t.same(names(since), ['Again 1', 'Again 0'])
   t.equal(new Set(since.map(({ revision }) => revision)).size, 2)
   t.ok(since.every(({ revision }) => revision > from))
 })
 
 t.test('a dry run takes no revision, and the audit log tells of a change once', async t => {
-  const from = await latestRevision(db)
+  const from = await getLatestRevision(db)
   const rehearsal = withSetting(db, 'picket.is_rehearsal', 'on')
   const one = monitor('Audited')
   await rehearsal
@@ -148,11 +154,11 @@ t.test('a dry run takes no revision, and the audit log tells of a change once', 
       await insertMonitors(tx, [one])
       await change(tx, [one.id])
       await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
-      t.equal(await latestRevision(tx), from)
+      t.equal(await getLatestRevision(tx), from)
       await tx.rollback()
     })
     .catch(() => {})
-  t.same(await monitorsSince(db, from, 10), [])
+  t.same(await listMonitorsSince(db, from, 10), [])
 
   const actor = { kind: 'user', id: uuidv7(), name: 'Ann', ip: null, projectId, organizationId: null }
   await withSetting(db, 'picket.actor', JSON.stringify(actor)).transaction(tx => insertMonitors(tx, [one]))

@@ -3,19 +3,22 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { connectNats, ensureStreams } from '../../control-plane/platform/nats.ts'
-import { createNatsObjects, type ObjectStore } from '../../control-plane/platform/objects.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createS3Objects } from '../../control-plane/platform/s3.ts'
-import { signS3 } from '../../control-plane/platform/s3-signature.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { startScreenshotRecorder } from '../../control-plane/screenshots/recorder.ts'
-import { listScreenshots } from '../../control-plane/screenshots/store.ts'
-import { startScreenshotWorker } from '../../control-plane/screenshots/worker.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import {
+  createNatsObjectStore,
+  type ObjectStore,
+} from '../../control-plane/foundation/platform/object-storage/nats-bucket.ts'
+import { createS3ObjectStore } from '../../control-plane/foundation/platform/object-storage/s3-bucket.ts'
+import { signS3Request } from '../../control-plane/foundation/platform/object-storage/s3-signature.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startScreenshotRecorder } from '../../control-plane/monitoring/screenshots/intake/recorder.ts'
+import { startScreenshotPruneWorker } from '../../control-plane/monitoring/screenshots/prune-worker.ts'
+import { listScreenshots } from '../../control-plane/monitoring/screenshots/store.ts'
 import { Screenshot, ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { SHOTS_STREAM, shotSubject } from '../../shared/subjects.ts'
+import { SCREENSHOTS_STREAM, screenshotSubject } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -35,7 +38,7 @@ async function startS3(t: Teardown) {
     for await (const chunk of request) chunks.push(chunk)
     const body = Buffer.concat(chunks)
     const stamp = String(headers['x-amz-date']).replace(/^(\d{4})(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5')
-    const signed = signS3({ method, host: headers.host ?? '', path, body }, CREDENTIALS, new Date(stamp))
+    const signed = signS3Request({ method, host: headers.host ?? '', path, body }, CREDENTIALS, new Date(stamp))
     const end = (status: number, answer: Uint8Array = Buffer.alloc(0)) => response.writeHead(status).end(answer)
     if (signed.authorization !== headers.authorization) return end(403)
     if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex')) return end(400)
@@ -63,8 +66,8 @@ async function startStore(t: Teardown) {
   t.teardown(() => db.destroy())
   const { projectId } = await insertTenant(db)
   const monitorId = await insertMonitor(db, projectId)
-  const objects = createNatsObjects(nats, 'SCREENSHOTS')
-  const secrets = createSecrets(randomBytes(32))
+  const objects = createNatsObjectStore(nats, 'SCREENSHOTS')
+  const secrets = createSecretCipher(randomBytes(32))
   return {
     db,
     nats,
@@ -82,8 +85,8 @@ for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
     `${kind} gives back what it was given, once more after it was replaced, and nothing after it was removed`,
     async t => {
       let objects: ObjectStore
-      if (kind.includes('NATS')) objects = createNatsObjects(await connect(t), 'SCREENSHOTS')
-      else objects = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: (await startS3(t)).endpoint })
+      if (kind.includes('NATS')) objects = createNatsObjectStore(await connect(t), 'SCREENSHOTS')
+      else objects = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: (await startS3(t)).endpoint })
       const bytes = Buffer.alloc(1024 * 1024, 'é')
       t.equal(await objects.get('a/b/c.png'), null)
       await objects.put('a/b/c.png', bytes, 'image/png')
@@ -98,7 +101,7 @@ for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
 }
 
 t.test('an object that is replaced while it is read is given whole, as it was or as it is by then', async t => {
-  const objects = createNatsObjects(await connect(t), 'SCREENSHOTS')
+  const objects = createNatsObjectStore(await connect(t), 'SCREENSHOTS')
   const pictures = [0, 1].map(byte => Buffer.alloc(1024, byte))
   await objects.put('a', pictures[0]!, 'image/png')
   const reads = new AbortController()
@@ -116,10 +119,10 @@ t.test('an object that is replaced while it is read is given whole, as it was or
 
 t.test('an S3 store that refuses us, or is away, is an error and not an empty answer', async t => {
   const { endpoint } = await startS3(t)
-  const wrong = createS3Objects({ ...CREDENTIALS, secretAccessKey: 'other', bucket: 'shots', endpoint })
+  const wrong = createS3ObjectStore({ ...CREDENTIALS, secretAccessKey: 'other', bucket: 'shots', endpoint })
   await t.rejects(wrong.put('a', Buffer.from('x'), 'image/png'), { message: /403/ })
   await t.rejects(wrong.get('a'), { message: /403/ })
-  const away = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: 'http://127.0.0.1:1' })
+  const away = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: 'http://127.0.0.1:1' })
   await t.rejects(away.get('a'))
 })
 
@@ -152,7 +155,7 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   const { db, nats, projectId, monitorId } = context
   const recorder = startScreenshotRecorder(context)
   t.teardown(() => recorder.stop())
-  const send = (data: Uint8Array) => nats.js.publish(shotSubject('us-east'), data)
+  const send = (data: Uint8Array) => nats.js.publish(screenshotSubject('us-east'), data)
   const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
   const [first, second] = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000)]
   await send(Screenshot.encode(first).finish())
@@ -181,20 +184,20 @@ t.test('while the object store is away all that came waits for it, and no longer
   const relay = await startTcpRelay(t, (await startS3(t)).endpoint)
   await relay.cut()
   const putOff = new Set<string>()
-  context.nats.connection.subscribe(`$JS.ACK.${SHOTS_STREAM}.screenshots.>`, {
+  context.nats.connection.subscribe(`$JS.ACK.${SCREENSHOTS_STREAM}.screenshots.>`, {
     callback: (_, message) => {
       if (message.string() === '-NAK {"delay":2000000000}') putOff.add(message.subject.split('.')[5]!)
     },
   })
-  const objects = createS3Objects({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
+  const objects = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
   for (const at of [1_000, 2_000, 3_000]) {
     const shot = Screenshot.encode(shotOf(context.monitorId, 255, at)).finish()
-    await context.nats.js.publish(shotSubject('us-east'), shot)
+    await context.nats.js.publish(screenshotSubject('us-east'), shot)
   }
   const recorder = startScreenshotRecorder({ ...context, objects })
   t.teardown(() => recorder.stop())
   await waitFor(() => putOff.size === 3, { label: 'all three to be put off for two seconds' })
-  const consumer = () => context.nats.manager.consumers.info(SHOTS_STREAM, 'screenshots')
+  const consumer = () => context.nats.manager.consumers.info(SCREENSHOTS_STREAM, 'screenshots')
   await waitFor(async () => (await consumer()).num_redelivered > 0, { label: 'a second try' })
   await relay.restore()
   const page = { limit: 10, offset: 0 }
@@ -207,7 +210,8 @@ t.test('screenshots are forgotten after 30 days, a baseline when nothing is comp
   const { db, monitorId, projectId, objects } = context
   const recorder = startScreenshotRecorder(context)
   const shots = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000), shotOf(monitorId, 9, 3_000)]
-  for (const shot of shots) await context.nats.js.publish(shotSubject('us-east'), Screenshot.encode(shot).finish())
+  for (const shot of shots)
+    await context.nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
   const ids = async () =>
     (await query<{ id: string }>(db, 'SELECT id FROM screenshots ORDER BY scheduled_at')).map(row => row.id)
   await waitFor(async () => (await ids()).length === 3)
@@ -229,10 +233,10 @@ t.test('screenshots are forgotten after 30 days, a baseline when nothing is comp
   await prune(t, context, db, async () => (await ids()).length === 1)
 })
 
-type Context = Parameters<typeof startScreenshotWorker>[0]
+type Context = Parameters<typeof startScreenshotPruneWorker>[0]
 
 async function prune(t: Teardown, context: Context, db: Db, isDone: () => Promise<boolean>): Promise<void> {
-  const worker = startScreenshotWorker({ ...context, db })
+  const worker = startScreenshotPruneWorker({ ...context, db })
   t.teardown(() => worker.stop())
   await waitFor(isDone, { label: 'what is old to be forgotten' })
   await worker.stop()

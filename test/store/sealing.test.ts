@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { openAddress } from '../../control-plane/deliveries/address.ts'
-import { sealOldAddresses } from '../../control-plane/deliveries/seal-store.ts'
-import { sleep } from '../../control-plane/platform/clock.ts'
-import { startPortionsLoop } from '../../control-plane/platform/portions-loop.ts'
-import { createPostgres, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { encryptPlainAddresses } from '../../control-plane/alerting/deliveries/rendering/address-encryption-store.ts'
+import { decryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startBatchLoop } from '../../control-plane/foundation/platform/time/batch-loop.ts'
+import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait.ts'
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
-const secrets = createSecrets(randomBytes(32))
+const secrets = createSecretCipher(randomBytes(32))
 
 /** Deliveries; each `every`th of them has its address in plain text. */
 async function insertDeliveries(projectId: string, count: number, every: number) {
@@ -42,7 +42,7 @@ t.test('old addresses are sealed in portions, wherever they are in the log of de
   await insertDeliveries(projectId, 1_700, 17)
   const portions: string[] = []
   for (let after: string | null = ''; after !== null; ) {
-    after = await sealOldAddresses(db, secrets, after)
+    after = await encryptPlainAddresses(db, secrets, after)
     if (after !== null) portions.push(after)
   }
   t.equal(portions.length, 4)
@@ -52,7 +52,7 @@ t.test('old addresses are sealed in portions, wherever they are in the log of de
     `SELECT id, project_id AS "projectId", request_address AS address FROM deliveries WHERE request_address IS NOT NULL`,
   )
   t.equal(rows.length, 100)
-  for (const row of rows) t.match(openAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
+  for (const row of rows) t.match(decryptAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
 })
 
 t.test('a round that has to end early goes on where it ended, so that the last deliveries are sealed too', async t => {
@@ -63,12 +63,12 @@ t.test('a round that has to end early goes on where it ended, so that the last d
   const portion = async (after: string) => {
     // longer than a round of the loop below may take
     await sleep(50)
-    const last = await sealOldAddresses(db, secrets, after)
+    const last = await encryptPlainAddresses(db, secrets, after)
     seen.push(last)
     return last
   }
   const tools = { log: createLog('test', 'silent'), metrics: createMetrics() }
-  const loop = startPortionsLoop('seal', 3_600_000, tools, portion, { limitMs: 30 })
+  const loop = startBatchLoop('seal', 3_600_000, tools, portion, { limitMs: 30 })
   t.teardown(loop.stop)
   await waitFor(() => seen.includes(null), { label: 'the last portion' })
   t.same(await query(db, 'SELECT FROM deliveries WHERE request_url IS NOT NULL'), [])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { createHouse, silencesLeft } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { deleteWindow } from '../../control-plane/maintenance/actions.ts'
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
-import { reviewDue } from '../../control-plane/silences/review-actions.ts'
-import { lookSoon, silencedMonitors } from '../../control-plane/silences/store.ts'
-import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/actions.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { deleteWindow } from '../../control-plane/verdict/maintenance/actions.ts'
+import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
+import { listSilencedMonitors, scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { causesOf, createHouse, eventsOf, type House, silencesLeft } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -45,10 +45,10 @@ t.test('An outage that goes on when maintenance ends is told then, and so is its
   await house.check([id], '-')
   await house.pass(50)
   t.equal(await house.heard(id), '')
-  t.same([...(await silencedMonitors(db, [id], house.now()))], [id])
+  t.same([...(await listSilencedMonitors(db, [id], house.now()))], [id])
   await house.pass(10)
   t.equal(await house.heard(id), 'down created')
-  t.same([...(await silencedMonitors(db, [id], house.now()))], [])
+  t.same([...(await listSilencedMonitors(db, [id], house.now()))], [])
   await house.check([id], '+')
   t.equal(await house.heard(id), 'down created up resolved')
 })
@@ -72,7 +72,7 @@ t.test('Maintenance that is called off ends the silence at once', async t => {
   await house.check([id], '-')
   await house.pass(5)
   t.equal(await house.heard(id), '')
-  await deleteWindow({ db, review: lookSoon }, house.projectId, window.id, house.now())
+  await deleteWindow({ db, review: scheduleReview }, house.projectId, window.id, house.now())
   await house.look()
   t.equal(await house.heard(id), 'down created')
 })
@@ -210,8 +210,8 @@ t.test('Two processes that look at the same time tell everything once', async t 
   await house.maintain(ids, 30)
   await house.check(ids, '-')
   const after = new Date(house.now().getTime() + 60_000)
-  await Promise.all([db, other, db, other].map(pool => reviewDue(pool, 25, after)))
-  while ((await reviewDue(db, 25, after)) > 0);
+  await Promise.all([db, other, db, other].map(pool => reviewDueSilences(pool, 25, after)))
+  while ((await reviewDueSilences(db, 25, after)) > 0);
   const heard = await Promise.all(ids.map(house.heard))
   t.same([...new Set(heard)], ['down created'])
 })

@@ -1,15 +1,18 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { LIMITS } from '../../control-plane/accounts/plans.ts'
-import { openAddress } from '../../control-plane/deliveries/address.ts'
-import { countSubscribers, lockSubscribers } from '../../control-plane/deliveries/subscriber-actions.ts'
-import type { Outcome } from '../../control-plane/deliveries/types.ts'
-import { openIncident, postUpdate } from '../../control-plane/incidents/actions.ts'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
-import { changePage } from '../../control-plane/status-pages/page-actions.ts'
-import { confirmSubscriber, subscribe } from '../../control-plane/status-pages/subscribers/actions.ts'
-import { dropOldDeliveries, dropUnconfirmed } from '../../control-plane/status-pages/subscribers/cleaning-store.ts'
-import { tellSubscribers } from '../../control-plane/status-pages/subscribers/notice-actions.ts'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import {
+  lockSubscribers,
+  recordSubscriberResults,
+} from '../../control-plane/alerting/deliveries/attempts/subscriber-failure-actions.ts'
+import { decryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'
+import type { DeliveryOutcome } from '../../control-plane/alerting/deliveries/types.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { changePage } from '../../control-plane/pages/admin/page-actions.ts'
+import { confirmSubscriber, subscribe } from '../../control-plane/pages/subscribers/actions.ts'
+import { deleteOldDeliveries, deleteUnconfirmed } from '../../control-plane/pages/subscribers/cleanup-store.ts'
+import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
+import { openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subscribers.ts'
@@ -19,14 +22,14 @@ import { waitFor } from '../support/wait.ts'
 /** Tells everything that is due at `now`, as the worker does round after round. */
 async function tellAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
   for (;;) {
-    const next = await tellSubscribers(db, PUBLIC_URL, now)
+    const next = await notifySubscribers(db, PUBLIC_URL, now)
     if (next === null || next > now) return next
   }
 }
 
 const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], now = new Date()) =>
   openIncident(
-    { db, publicUrl: PUBLIC_URL, limits: LIMITS },
+    { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS },
     tenant,
     { title, monitor_ids: monitorIds, message: 'Words.' },
     now,
@@ -63,7 +66,7 @@ t.test('incidents that do not stand on the page, or whose components nobody chos
   await execute(db, 'DELETE FROM status_page_components WHERE id = ?', [shop.componentId])
   await open(subscribing, 'Of another page', [shop.monitorId])
   const incident = await open(subscribing, 'Of the blog', [blog.monitorId])
-  const tools = { db, publicUrl: PUBLIC_URL, limits: LIMITS }
+  const tools = { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS }
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'identified' }, new Date())
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
   await open(subscribing, 'Of everything', [])
@@ -142,9 +145,9 @@ t.test('a mail address that refuses ten in a row is paused; our own mail server 
   await tellAll(subscribing)
   await ended(9)
   t.same(await stateOf(), { failures: 9, paused: false })
-  const ours = { responseCode: null, error: 'no connection to the mail server' } as Outcome
+  const ours = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
   const end = { subscriberId: id!, via: 'mail' as const, outcome: ours, succeeded: false }
-  await db.transaction(async tx => countSubscribers(tx, await lockSubscribers(tx, [end]), [end], new Date()))
+  await db.transaction(async tx => recordSubscriberResults(tx, await lockSubscribers(tx, [end]), [end], new Date()))
   t.same(await stateOf(), { failures: 9, paused: false }, 'that we cannot be reached is not the address’s fault')
   smtp.replyWith('550 5.1.1 No such user')
   await open(subscribing, 'The tenth', [])
@@ -186,7 +189,7 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
     `SELECT d.id, d.project_id AS "projectId", d.request_address AS address, s.config
      FROM deliveries d JOIN page_subscribers s ON s.id = d.subscriber_id`,
   )
-  const shown = openAddress(stored!.address, stored!, tools.secrets)
+  const shown = decryptAddress(stored!.address, stored!, tools.secrets)
   t.equal(shown, `${new URL(receiver.url).origin}/********`, 'the address is a secret in what is kept')
   t.notMatch(stored?.config.toString('latin1'), 'token')
 })
@@ -218,14 +221,14 @@ t.test(
       await subscribe(tools, { ...page, id }, everywhere, start)
     }
     t.equal(await asked(), 8, 'not by the sixth and seventh page')
-    t.equal(await dropUnconfirmed(db, after(5)), 6, 'Ben, and Cid five times')
-    t.equal(await dropUnconfirmed(db, after(12)), 1, 'Ann')
+    t.equal(await deleteUnconfirmed(db, after(5)), 6, 'Ben, and Cid five times')
+    t.equal(await deleteUnconfirmed(db, after(12)), 1, 'Ann')
     t.same(await query(db, 'SELECT id FROM page_subscribers'), [])
     await subscribing.addSubscribers(2)
     await open(subscribing, 'Long ago', [])
     await tellAll(subscribing)
     await waitFor(async () => (await deliveriesOf(subscribing)).every(({ status }) => status === 'delivered'))
-    t.equal(await dropOldDeliveries(db, after(60)), 2)
+    t.equal(await deleteOldDeliveries(db, after(60)), 2)
   },
 )
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
-import { stateHintSubject } from '../../shared/subjects.ts'
+import { stateHintSubject } from '../../shared/nats/subjects.ts'
 import {
   insertChannel,
   insertMonitor,

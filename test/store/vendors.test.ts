@@ -1,10 +1,17 @@
 import t from 'tap'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { changeDependency, createDependency, followCatalog } from '../../control-plane/vendors/actions.ts'
-import { claimDueFeeds } from '../../control-plane/vendors/feed-store.ts'
-import { refreshFeed } from '../../control-plane/vendors/refresh-actions.ts'
-import type { DependencyCreate } from '../../control-plane/vendors/schema.ts'
-import { deleteDependency, findDependency } from '../../control-plane/vendors/store.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  changeDependency,
+  createDependency,
+  syncCatalogFeeds,
+} from '../../control-plane/integrations/vendors/dependencies/dependency-actions.ts'
+import {
+  deleteDependency,
+  findDependency,
+} from '../../control-plane/integrations/vendors/dependencies/dependency-store.ts'
+import type { DependencyCreate } from '../../control-plane/integrations/vendors/dependencies/schema.ts'
+import { claimDueFeeds } from '../../control-plane/integrations/vendors/feed-reading/feed-store.ts'
+import { refreshFeed } from '../../control-plane/integrations/vendors/feed-reading/refresh-actions.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { startTarget } from '../support/target.ts'
@@ -262,8 +269,8 @@ t.test('A vendor of the catalogue that has moved is followed to where a new rele
   await execute(db, `UPDATE dependencies SET slug = 'github', name = 'Code', components = '{Actions}' WHERE id = ?`, [
     moved,
   ])
-  await Promise.all([followCatalog(db, at(1)), followCatalog(other, at(1))])
-  await followCatalog(db, at(2))
+  await Promise.all([syncCatalogFeeds(db, at(1)), syncCatalogFeeds(other, at(1))])
+  await syncCatalogFeeds(db, at(2))
   t.match(await findDependency(db, projectId, moved), {
     name: 'Code',
     components: ['Actions'],

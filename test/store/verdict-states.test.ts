@@ -1,17 +1,17 @@
 import t from 'tap'
-import { draftMonitor } from '../../control-plane/monitors/actions.ts'
-import { insertMonitors } from '../../control-plane/monitors/store.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { policyOf } from '../../control-plane/results/policy.ts'
-import { watchesOf } from '../../control-plane/results/store.ts'
-import { decide } from '../../control-plane/verdict/decide.ts'
-import { newMonitorState } from '../../control-plane/verdict/state.ts'
-import { storeStates, storeStatuses } from '../../control-plane/verdict/store.ts'
-import type { Counted } from '../../control-plane/verdict/types.ts'
-import { uncheckedState } from '../../control-plane/verdict/unchecked.ts'
-import { storeUnchecked } from '../../control-plane/verdict/unchecked-actions.ts'
-import { Outcome, Trigger } from '../../shared/result.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { draftMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
+import { insertMonitors } from '../../control-plane/monitoring/monitors/store.ts'
+import { decide } from '../../control-plane/verdict/core/rules/decide.ts'
+import { createMonitorState } from '../../control-plane/verdict/core/rules/state.ts'
+import { storeStates, storeStatuses } from '../../control-plane/verdict/core/store.ts'
+import type { VerdictResult } from '../../control-plane/verdict/core/types.ts'
+import { markUnchecked } from '../../control-plane/verdict/core/unknown-status/unchecked.ts'
+import { storeUncheckedMonitors } from '../../control-plane/verdict/core/unknown-status/unchecked-actions.ts'
+import { buildPolicy } from '../../control-plane/verdict/reader/counting/policy.ts'
+import { loadMonitors } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
+import { Outcome, Trigger } from '../../shared/checks/result.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
@@ -21,7 +21,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
 
-const result: Counted = {
+const result: VerdictResult = {
   region: 'us-east',
   probeId: 'p',
   configVersion: 1,
@@ -36,7 +36,7 @@ const result: Counted = {
 }
 
 t.test('a half-grown streak reads back as it was, with the newest result once, and knows its duplicates', async t => {
-  const tools = { checkLiteral: () => null, secrets: createSecrets(Buffer.alloc(32, 1)) }
+  const tools = { checkLiteral: () => null, secrets: createSecretCipher(Buffer.alloc(32, 1)) }
   const monitor = await draftMonitor(
     tools,
     projectId,
@@ -44,12 +44,12 @@ t.test('a half-grown streak reads back as it was, with the newest result once, a
     new Date(),
   )
   await db.transaction(tx => insertMonitors(tx, [monitor]))
-  const [watched] = await watchesOf(db, monitor.partition, [monitor.id])
-  const policy = policyOf(watched!)
-  const { state } = decide(newMonitorState(monitor.id, 1), result, policy, 30_100)
+  const [watched] = await loadMonitors(db, monitor.partition, [monitor.id])
+  const policy = buildPolicy(watched!)
+  const { state } = decide(createMonitorState(monitor.id, 1), result, policy, 30_100)
   await db.transaction(tx => storeStates(tx, [state], new Date()))
 
-  const [stored] = await watchesOf(db, monitor.partition, [monitor.id])
+  const [stored] = await loadMonitors(db, monitor.partition, [monitor.id])
   const fence = { configVersion: 1, epoch: 3, scheduledAtMs: 30_000, attempt: 2 }
   t.same(stored!.state, { ...state, cells: [{ ...state.cells[0], fence }] })
   t.same(stored!.state!.cells[0]!.last, result)
@@ -62,10 +62,10 @@ t.test('an owner is notified once of an unchecked monitor, also when the answer 
   const id = await insertMonitor(db, projectId)
   await insertChannel(db, projectId, [id])
   await db.transaction(tx => storeStatuses(tx, [{ id, status: 'up', at: new Date(0) }]))
-  const state = uncheckedState({ ...newMonitorState(id, 1), status: 'up' }, 30_000)
+  const state = markUnchecked({ ...createMonitorState(id, 1), status: 'up' }, 30_000)
   const store = () =>
     db.transaction(tx =>
-      storeUnchecked(tx, [{ monitorId: id, configVersion: 1, state }], 'https://p.example', new Date()),
+      storeUncheckedMonitors(tx, [{ monitorId: id, configVersion: 1, state }], 'https://p.example', new Date()),
     )
   const count = async (sql: string) => (await query<{ n: number }>(db, sql, [id]))[0]!.n
   for (const time of ['first', 'repeated']) {

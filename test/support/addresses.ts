@@ -1,4 +1,4 @@
-import { type Db, execute } from '../../control-plane/platform/postgres.ts'
+import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 /** Confirms addresses of an organization, as the link in a confirmation does. */
 export async function confirmAddresses(db: Db, organizationId: string, ...addresses: string[]): Promise<void> {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { firstIdAt } from '../../control-plane/platform/ids.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import type { Retention } from '../../control-plane/retention/settings.ts'
-import { startRetentionWorker } from '../../control-plane/retention/worker.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { firstIdAt } from '../../control-plane/foundation/platform/ids.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { RetentionSettings } from '../../control-plane/operations/retention/settings.ts'
+import { startRetentionWorker } from '../../control-plane/operations/retention/worker.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { waitFor } from './wait.ts'
 
-export const RETENTION: Retention = {
+export const RETENTION: RetentionSettings = {
   deliveries: 30,
   events: 90,
   explanations: 400,
@@ -24,7 +24,7 @@ export const idOf = (days: number) => firstIdAt(daysAgo(days)).slice(0, 24) + ra
 export const deliveryIdOf = (days: number) => `whd_${idOf(days).replaceAll('-', '')}`
 
 /** A process with the role schedule that deletes what is old. */
-export function startRetention(db: Db, retention: Partial<Retention> = {}) {
+export function startRetention(db: Db, retention: Partial<RetentionSettings> = {}) {
   const metrics = createMetrics()
   const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
   const worker = startRetentionWorker({ db, log, metrics, retention: { ...RETENTION, ...retention } })
@@ -37,7 +37,7 @@ export function startRetention(db: Db, retention: Partial<Retention> = {}) {
 }
 
 /** One round to its end. Answers how many rows each rule changed. */
-export async function deleteOld(db: Db, retention: Partial<Retention> = {}) {
+export async function deleteOld(db: Db, retention: Partial<RetentionSettings> = {}) {
   const worker = startRetention(db, retention)
   try {
     await waitFor(() => worker.sample('picket_loop_rounds_total{loop="retention",outcome="ok"}'))

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { FORMATS } from '../../control-plane/web/validation.ts'
+import { FORMATS } from '../../control-plane/foundation/web/validation/validation-errors.ts'
 import type { Operation, Schema } from './operations.ts'
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -1,4 +1,4 @@
-import type { ComponentView, IncidentView, PageView } from '../../control-plane/status-pages/types.ts'
+import type { ComponentView, IncidentView, PageView } from '../../control-plane/pages/core/types.ts'
 
 /** Texts that run, load or break out wherever a page forgets to escape; each would set `window.hit` or ask `evil.example`. */
 export const TEXT_ATTACKS = [

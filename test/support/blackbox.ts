@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
@@ -19,7 +19,7 @@ export async function startBlackbox(t: Teardown, modules: Record<string, Blackbo
   const config = join(dir, 'blackbox.yml')
   // JSON is YAML
   writeFileSync(config, JSON.stringify({ modules }))
-  const port = await freePort()
+  const port = await reserveFreePort()
   const args = [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`]
   const exporter = spawn('prometheus-blackbox-exporter', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''

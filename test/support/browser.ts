@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core'
-import { findBrowser } from '../../probe-agent/screenshots/find-browser.ts'
+import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 

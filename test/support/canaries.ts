@@ -1,21 +1,21 @@
 import { v7 as uuidv7 } from 'uuid'
-import { createOperatorProject } from '../../control-plane/accounts/operator/actions.ts'
-import { announce } from '../../control-plane/alerts/announce-actions.ts'
-import type { CanaryTools } from '../../control-plane/canaries/actions.ts'
-import { PURPOSE } from '../../control-plane/canaries/address.ts'
-import { allCanaries, findCanaryProject, insertAlert } from '../../control-plane/canaries/store.ts'
-import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createSigner } from '../../control-plane/platform/signer.ts'
-import { insertTransitions } from '../../control-plane/verdict/store.ts'
+import { createOperatorProject } from '../../control-plane/accounts/organizations/operator-project-actions.ts'
+import { publishEvents } from '../../control-plane/alerting/routing/publishing/publish-actions.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { CanaryTools } from '../../control-plane/insight/canaries/actions.ts'
+import { CANARY_KEY_PURPOSE } from '../../control-plane/insight/canaries/canary-urls.ts'
+import { findCanaryProject, insertCanaryAlert, loadCanaries } from '../../control-plane/insight/canaries/store.ts'
+import { createProbeToken } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
+import { insertTransitions } from '../../control-plane/verdict/core/store.ts'
 import { changeEvent } from './telling.ts'
 
 const publicUrl = 'https://picket.test'
 
 /** What canaries are made with; `key` is the installation's. */
 export function canaryTools(db: Db, key: Buffer): CanaryTools {
-  const sealed = { secrets: createSecrets(key), sign: createSigner(key, PURPOSE) }
+  const sealed = { secrets: createSecretCipher(key), sign: createSigner(key, CANARY_KEY_PURPOSE) }
   return { db, ...sealed, checkLiteral: () => null, publicUrl }
 }
 
@@ -34,7 +34,7 @@ export async function insertProbe(db: Db, region: string): Promise<void> {
 }
 
 export async function canaryOf(db: Db, region: string) {
-  return (await allCanaries(db)).find(canary => canary.region === region)!
+  return (await loadCanaries(db)).find(canary => canary.region === region)!
 }
 
 /** The change of a canary, decided, told and received at a moment; a null status is a pause, told to nobody. */
@@ -47,9 +47,10 @@ export async function passTurn(db: Db, monitorId: string, status: 'down' | 'up' 
     await insertTransitions(tx, [{ ...row, explanation: explanation as never }], at)
     if (status === null) return
     const tenant = { projectId, organizationId, userId: '' }
-    await announce(tx, [changeEvent(tenant, { monitorId, status }, at)], at)
+    await publishEvents(tx, [changeEvent(tenant, { monitorId, status }, at)], at)
   })
-  if (status !== null) await insertAlert(db, { deliveryId: await lastDelivery(db, monitorId), monitorId, now: at })
+  if (status !== null)
+    await insertCanaryAlert(db, { deliveryId: await lastDelivery(db, monitorId), monitorId, now: at })
 }
 
 async function lastDelivery(db: Db, monitorId: string): Promise<string> {

@@ -1,5 +1,5 @@
-import { EVENT_NAMES, type EventDataOf, type EventName } from '../../control-plane/events/catalog.ts'
-import { type Envelope, toEnvelope } from '../../control-plane/events/envelope.ts'
+import { EVENT_NAMES, type EventData, type EventName } from '../../control-plane/alerting/events/catalog.ts'
+import { buildEnvelope, type Envelope } from '../../control-plane/alerting/events/envelope.ts'
 
 const PICKET = 'https://picket.example.com'
 const MONITOR = '0190a0a0-0000-7000-8000-00000000000a'
@@ -50,7 +50,7 @@ const outage = { title: 'Delays in sending', severity: 'major', status: 'investi
 const source_url = 'https://status.mailer.example.com/incidents/1'
 
 /** One event of each name, as an ordinary day brings them. */
-export const SAMPLES: { [Name in EventName]: EventDataOf<Name> } = {
+export const SAMPLES: { [Name in EventName]: EventData<Name> } = {
   'monitor.down': {
     monitor: { ...monitor, status: 'down' },
     check: { ...check, error: 'the status is 503, expected 200-399' },
@@ -115,7 +115,7 @@ export const SAMPLES: { [Name in EventName]: EventDataOf<Name> } = {
 }
 
 export function sampleEnvelope(name: EventName): Envelope {
-  return toEnvelope(
+  return buildEnvelope(
     { name, data: SAMPLES[name] },
     'whd_0190a0a0000070008000000000000001',
     new Date('2026-08-01T12:00:00Z'),

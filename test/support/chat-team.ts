@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ChatProvider } from './chat-provider.ts'
 import type { Tenant } from './tenant.ts'

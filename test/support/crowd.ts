@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import { createPostgres, query } from '../../control-plane/platform/postgres.ts'
-import { partitionOf } from '../../shared/subjects.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { computePartition } from '../../shared/nats/subjects.ts'
 import { insertManyChannels } from './many-channels.ts'
 import { startPicket } from './picket.ts'
 import { startReceiver } from './receiver.ts'
@@ -22,7 +22,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
   const [big, small] = [await insertTenant(db), await insertTenant(db)]
   const inPartition = async (projectId: string, count: number) => {
     const ids = await insertMonitors(db, projectId, count * 60)
-    return ids.filter(id => partitionOf(id) === 7).slice(0, count)
+    return ids.filter(id => computePartition(id) === 7).slice(0, count)
   }
   const [loud, quiet] = [await inPartition(big.projectId, 2), await inPartition(small.projectId, 2)]
   await insertManyChannels(db, { ...big, monitorIds: loud, count: channels, url: crowd.url, secretKey })

@@ -1,4 +1,4 @@
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 export type DatabaseClock = {
   /** The clock of the database is so far ahead from now on, for all sessions. */

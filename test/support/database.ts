@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Client } from 'pg'
-import { migrate } from '../../control-plane/migrations/postgres/index.ts'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
 import type { Teardown } from './teardown.ts'
 
-const MIGRATIONS = new URL('../../control-plane/migrations/postgres/', import.meta.url)
+const MIGRATIONS = new URL('../../control-plane/foundation/migrations/postgres/', import.meta.url)
 
 /**
  * A database with the newest schema for one test file, dropped at its end. The migrations run once, in a template that
@@ -28,7 +28,7 @@ async function createTemplate(server: Client, template: string): Promise<void> {
   const unfinished = `${template}_unfinished`
   await server.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
   await server.query(`CREATE DATABASE ${unfinished}`)
-  await migrate(databaseUrl(unfinished))
+  await migratePostgres(databaseUrl(unfinished))
   await server.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
 }
 

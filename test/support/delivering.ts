@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { sealConfig, sealSigningSecret } from '../../control-plane/channels/sealed.ts'
-import { enqueueDeliveries } from '../../control-plane/deliveries/actions.ts'
-import { addressOf, type DeliveryRow } from '../../control-plane/deliveries/log-entry.ts'
-import { findDelivery } from '../../control-plane/deliveries/store.ts'
-import type { DeliveryWorker } from '../../control-plane/deliveries/worker.ts'
-import { insertEvents } from '../../control-plane/events/store.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { encryptConfig, encryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { type DeliveryRow, getRequestAddress } from '../../control-plane/alerting/deliveries/log/log-entry.ts'
+import { findDelivery } from '../../control-plane/alerting/deliveries/log/store.ts'
+import { enqueueDeliveries } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import type { DeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
+import { insertEvents } from '../../control-plane/alerting/events/store.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from './database.ts'
 import { startWorker, type WorkerOptions } from './delivery-worker.ts'
 import type { Teardown } from './teardown.ts'
@@ -44,12 +44,12 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   const db = createPostgres(url)
   t.teardown(() => db.destroy())
   const secretKey = randomBytes(32)
-  const secrets = createSecrets(secretKey)
+  const secrets = createSecretCipher(secretKey)
   const tenant = await insertTenant(db)
   const { projectId } = tenant
   const entry = async (id: string) => {
     const row = (await findDelivery(db, projectId, id))!
-    return { ...row, requestUrl: addressOf(row, secrets) }
+    return { ...row, requestUrl: getRequestAddress(row, secrets) }
   }
 
   return {
@@ -67,8 +67,8 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
          VALUES (:id, :projectId, 'Hook', 'webhook', :config, :secret, false, now(), now())`,
         {
           ...channel,
-          config: sealConfig({ url: receiverUrl, ...config }, channel, secrets),
-          secret: sealSigningSecret(SIGNING_SECRET, channel, secrets),
+          config: encryptConfig({ url: receiverUrl, ...config }, channel, secrets),
+          secret: encryptSigningSecret(SIGNING_SECRET, channel, secrets),
         },
       )
       return channel.id

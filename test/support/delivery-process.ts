@@ -1,5 +1,5 @@
 /** A process that delivers and does nothing else, to be killed. It begins when it is told to, and says so. */
-import { createPostgres } from '../../control-plane/platform/postgres.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startWorker } from './delivery-worker.ts'
 
 const [url = '', key = ''] = process.argv.slice(2)

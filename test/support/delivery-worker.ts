@@ -1,11 +1,11 @@
-import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/deliveries/worker.ts'
-import { listen } from '../../control-plane/platform/listen.ts'
-import type { Mailer } from '../../control-plane/platform/mail.ts'
-import type { Db } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { type DeliveryWorker, startDeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import type { Mailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
+import type { Db } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics, type Metrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics, type Metrics } from '../../shared/process/metrics.ts'
 import type { Teardown } from './teardown.ts'
 
 export type WorkerOptions = {
@@ -24,7 +24,7 @@ export function startWorker(
   const log = createLog('test', 'silent')
   const worker = startDeliveryWorker({
     db,
-    secrets: createSecrets(secretKey),
+    secrets: createSecretCipher(secretKey),
     egress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
     visitorEgress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
     log,
@@ -34,7 +34,7 @@ export function startWorker(
     mailer: options.mailer ?? null,
     relayUrl: options.relayUrl ?? null,
   })
-  const listener = listen(
+  const listener = listenForNotifications(
     url,
     ['deliveries', 'relay'],
     channel => (channel === 'relay' ? worker.wakeRelay() : worker.wake()),

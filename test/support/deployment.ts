@@ -35,9 +35,9 @@ export function manifests(): Manifest[] {
 /** What the configuration has rooms read for themselves. */
 const SETTINGS = {
   'control-plane': [
-    'control-plane/accounts/mails/settings.ts',
-    'control-plane/chat/settings.ts',
-    'control-plane/status-pages/custom-domain/settings.ts',
+    'control-plane/accounts/email/daily-limits/settings.ts',
+    'control-plane/integrations/chat/settings.ts',
+    'control-plane/pages/custom-domains/settings.ts',
   ],
   'probe-agent': [],
 }

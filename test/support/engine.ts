@@ -1,5 +1,5 @@
-import { freePort } from '../../deploy/local/engines/free-port.ts'
-import type { Engine } from '../../deploy/local/engines/process.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
+import type { Engine } from '../../tools/engines/process.ts'
 
 /** An engine that is stopped, killed and started again while others go on using its address. */
 export type KeptEngine = {
@@ -13,7 +13,7 @@ export type KeptEngine = {
 
 /** `start` is given the port to listen on, the same each time, and after the first time the password of its URL. */
 export async function keepEngine(start: (port: number, password?: string) => Promise<Engine>): Promise<KeptEngine> {
-  const port = await freePort()
+  const port = await reserveFreePort()
   let server = await start(port)
   const { url } = server
   return {

@@ -1,19 +1,19 @@
-import { channelRoutes } from '../../control-plane/alerts/channel-routes.ts'
-import { ruleRoutes } from '../../control-plane/alerts/rule-routes.ts'
-import { settingsRoutes } from '../../control-plane/alerts/settings-routes.ts'
-import { subscriptionRoutes } from '../../control-plane/alerts/subscription-routes.ts'
-import { sourceRoutes } from '../../control-plane/data-sources/routes.ts'
-import { exchangeRoutes } from '../../control-plane/exchange/routes.ts'
-import { maintenanceRoutes } from '../../control-plane/maintenance/routes.ts'
-import { parentRoutes } from '../../control-plane/monitors/parent-routes.ts'
-import { monitorRoutes } from '../../control-plane/monitors/routes.ts'
-import { lookSoon } from '../../control-plane/silences/store.ts'
-import { componentRoutes } from '../../control-plane/status-pages/component-routes.ts'
-import { groupRoutes } from '../../control-plane/status-pages/group-routes.ts'
-import { statusPageRoutes } from '../../control-plane/status-pages/routes.ts'
-import { dependencyRoutes } from '../../control-plane/vendors/routes.ts'
-import { verdictRoutes } from '../../control-plane/verdict/routes.ts'
-import type { App } from '../../control-plane/web/app.ts'
+import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
+import { ruleRoutes } from '../../control-plane/alerting/routing/rules/rule-routes.ts'
+import { subscriptionRoutes } from '../../control-plane/alerting/routing/rules/subscription-routes.ts'
+import { settingsRoutes } from '../../control-plane/alerting/routing/settings-routes.ts'
+import type { App } from '../../control-plane/foundation/web/server/app.ts'
+import { sourceRoutes } from '../../control-plane/integrations/data-sources/api/source-routes.ts'
+import { importExportRoutes } from '../../control-plane/integrations/import-export/routes.ts'
+import { dependencyRoutes } from '../../control-plane/integrations/vendors/dependencies/dependency-routes.ts'
+import { parentRoutes } from '../../control-plane/monitoring/monitors/parents/routes.ts'
+import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
+import { componentRoutes } from '../../control-plane/pages/admin/components/component-routes.ts'
+import { groupRoutes } from '../../control-plane/pages/admin/components/group-routes.ts'
+import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
+import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
+import { maintenanceRoutes } from '../../control-plane/verdict/maintenance/routes.ts'
+import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
 import { unwatched } from './unwatched.ts'
 
@@ -23,16 +23,16 @@ export function exchangeApi(app: App, handles: Handles): void {
   ruleRoutes(app, handles)
   settingsRoutes(app, handles)
   subscriptionRoutes(app, handles)
-  monitorRoutes(app, { ...handles, watching: unwatched })
-  verdictRoutes(app, { ...handles, watching: unwatched })
-  parentRoutes(app, { ...handles, review: lookSoon })
-  maintenanceRoutes(app, { ...handles, review: lookSoon })
+  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
+  parentRoutes(app, { ...handles, review: scheduleReview })
+  maintenanceRoutes(app, { ...handles, review: scheduleReview })
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   groupRoutes(app, handles)
   sourceRoutes(app, handles)
   dependencyRoutes(app, handles)
-  exchangeRoutes(app, { ...handles, review: lookSoon })
+  importExportRoutes(app, { ...handles, review: scheduleReview })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: files of any shape

@@ -1,6 +1,6 @@
-import { storeCertificates } from '../../control-plane/expiry/actions.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import type { SeenCertificate } from '../../control-plane/results/certificates.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
+import type { ObservedCertificate } from '../../control-plane/verdict/reader/counting/certificates.ts'
 import { insertChannel, insertMonitor, type MonitorSpec } from './verdict.ts'
 
 export const DAY_MS = 86_400_000
@@ -19,7 +19,7 @@ export async function meet(
   db: Db,
   monitorId: string,
   at: Date,
-  seen: Partial<SeenCertificate> & { ends: Date },
+  seen: Partial<ObservedCertificate> & { ends: Date },
 ): Promise<void> {
   const { ends, ...rest } = seen
   const row = { monitorId, region: 'us-east', configVersion: 1, fingerprint: 'aa', seenAtMs: at.getTime(), ...rest }

@@ -1,5 +1,4 @@
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
 import {
   type Assignment,
   type Assignments,
@@ -15,6 +14,7 @@ import {
   type Welcome,
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { specOf } from './spec.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
@@ -49,7 +49,7 @@ export type FleetServer = {
 
 export async function startFleetServer(t: Teardown, options: FleetServerOptions = {}): Promise<FleetServer> {
   const { token = 'prb_test', port: wanted, clockAheadMs = 0, ...said } = options
-  const port = wanted ?? (await freePort())
+  const port = wanted ?? (await reserveFreePort())
   const welcome: Welcome = {
     probeId: 'probe-1',
     region: 'eu-west',

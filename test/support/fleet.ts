@@ -6,14 +6,14 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js'
-import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
-import { FLEET_TIMING, type FleetTiming } from '../../control-plane/fleet/timing.ts'
-import { startFleet } from '../../control-plane/fleet/worker.ts'
-import type { GrpcTls } from '../../control-plane/platform/grpc.ts'
-import { connectNats, type Nats } from '../../control-plane/platform/nats.ts'
-import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
-import { createPostgres, type Db, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
+import { createSecretCipher, type SecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { connectNats, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import type { NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
+import type { GrpcTls } from '../../control-plane/foundation/platform/network/grpc-server.ts'
+import { createPostgres, type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createProbeToken } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
+import { FLEET_TIMING, type FleetTiming } from '../../control-plane/monitoring/fleet/timing.ts'
+import { startFleet } from '../../control-plane/monitoring/fleet/worker.ts'
 import {
   type Assignment,
   type Assignments,
@@ -22,8 +22,8 @@ import {
   type Hello,
   type ProbeMessage,
 } from '../../proto/gen/probe/v1/fleet.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics, type Metrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics, type Metrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
 import type { Teardown } from './teardown.ts'
@@ -35,10 +35,10 @@ export const FAST: FleetTiming = {
   heartbeatIntervalMs: 300,
   deadAfterMs: 5_000,
   steadyAfterMs: 8_000,
-  roundMs: 100,
-  followMs: 2_000,
-  credentialsMs: 3_600_000,
-  firstCallMs: 60_000,
+  roundIntervalMs: 100,
+  monitorPollIntervalMs: 2_000,
+  credentialsLifetimeMs: 3_600_000,
+  firstCallTimeoutMs: 60_000,
 }
 
 /** The same where nobody is to be taken for dead, not even by a machine that stands still for seconds. */
@@ -62,7 +62,7 @@ export type TestFleet = {
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
 
-type Store = { url: string; db: Db; secrets: Secrets }
+type Store = { url: string; db: Db; secrets: SecretCipher }
 
 /**
  * A NATS server and a project on which fleet processes are started, over a database of its own or the one given. With an
@@ -118,7 +118,7 @@ async function createStore(t: Teardown): Promise<Store> {
   const { url } = await createDatabase(t)
   const db = createPostgres(url, 20)
   t.teardown(() => db.destroy())
-  return { url, db, secrets: createSecrets(randomBytes(32)) }
+  return { url, db, secrets: createSecretCipher(randomBytes(32)) }
 }
 
 export type TestProbe = {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Message } from '../../control-plane/channels/index.ts'
+import type { ChannelMessage } from '../../control-plane/alerting/channels/registry.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/channels', import.meta.url))
 const isWriting = process.env.PICKET_WRITE_FIXTURES === '1'
@@ -12,7 +12,7 @@ type Tap = { equal(found: unknown, wanted: unknown, message: string): unknown }
  * Holds a message against what was reviewed by eye: a mail as its two halves beside its headers, all else as indented
  * JSON. With PICKET_WRITE_FIXTURES=1 it is written instead, to be looked at in what git shows.
  */
-export function compareGolden(t: Tap, folder: string, name: string, message: Message): void {
+export function compareGolden(t: Tap, folder: string, name: string, message: ChannelMessage): void {
   for (const [file, content] of Object.entries(filesOf(name, message))) {
     const path = join(FIXTURES, folder, file)
     mkdirSync(dirname(path), { recursive: true })
@@ -21,7 +21,7 @@ export function compareGolden(t: Tap, folder: string, name: string, message: Mes
   }
 }
 
-function filesOf(name: string, { via, url, headers, body }: Message): Record<string, string> {
+function filesOf(name: string, { via, url, headers, body }: ChannelMessage): Record<string, string> {
   const content = JSON.parse(body.toString('utf8'))
   const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`
   if (via === 'http') return { [`${name}.json`]: pretty({ url, headers, body: content }) }

@@ -1,4 +1,4 @@
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 export const HEARTBEAT = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { TEMPLATES } from '../../control-plane/status-pages/types.ts'
+import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
 import type { ApiServer } from './api-server.ts'
 
 type Api = Pick<ApiServer, 'call'>
@@ -42,7 +42,7 @@ export async function setScene(api: Api, key: string, text: string): Promise<Sce
     return made.data.id
   }
   const slug = uuidv7()
-  const template = TEMPLATES[scenes++ % TEMPLATES.length]!
+  const template = TEMPLATE_NAMES[scenes++ % TEMPLATE_NAMES.length]!
   const monitor = { type: 'http', url: 'https://shop.example.com/', regions: ['us-east'] }
   const monitorId = await make('/monitors', monitor, ['name'])
   const pageId = await make('/status-pages', { slug, template }, ['name'])

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { CheckSpec } from '../../shared/check.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
 import { startDnsServer } from './dns-server.ts'
 import { startCanned, startRawServer } from './raw-server.ts'
 import { type Behaviour, startTarget } from './target.ts'

@@ -1,5 +1,5 @@
-import { slotsOf } from '../../probe-agent/schedule.ts'
-import { slotFrom } from '../../shared/slots.ts'
+import { computeSlots } from '../../probe-agent/schedule/slots.ts'
+import { findSlotFrom } from '../../shared/checks/slots.ts'
 import type { Api, ApiAnswer } from './api.ts'
 import { waitFor } from './wait.ts'
 
@@ -47,5 +47,5 @@ export function hourlyId(region: string): string {
 
 function isDueSoon(monitorId: string, region: string): boolean {
   const nowMs = Date.now()
-  return slotFrom(slotsOf(monitorId, region, INTERVAL_SECONDS), nowMs) - nowMs < QUIET_MS
+  return findSlotFrom(computeSlots(monitorId, region, INTERVAL_SECONDS), nowMs) - nowMs < QUIET_MS
 }

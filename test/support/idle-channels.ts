@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { type Db, execute } from '../../control-plane/platform/postgres.ts'
+import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 /** Channels of a project, straight into the table, that send nothing. Answers their ids. */
 export async function insertIdleChannels(db: Db, projectId: string, count: number): Promise<string[]> {

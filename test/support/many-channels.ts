@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
-import { sealConfig, sealSigningSecret } from '../../control-plane/channels/sealed.ts'
-import { type Db, execute } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
+import { encryptConfig, encryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 export type ManyChannels = {
   projectId: string
@@ -23,7 +23,7 @@ export async function insertManyChannels(db: Db, { count, ...rest }: ManyChannel
 }
 
 async function insertSome(db: Db, { projectId, monitorIds, count, url, secretKey }: ManyChannels): Promise<string[]> {
-  const secrets = createSecrets(secretKey)
+  const secrets = createSecretCipher(secretKey)
   const channels = Array.from({ length: count }, () => ({ id: uuidv7(), projectId }))
   const ids = channels.map(({ id }) => id)
   await execute(
@@ -34,9 +34,9 @@ async function insertSome(db: Db, { projectId, monitorIds, count, url, secretKey
     {
       projectId,
       ids,
-      configs: channels.map(channel => sealConfig({ url }, channel, secrets)),
+      configs: channels.map(channel => encryptConfig({ url }, channel, secrets)),
       secrets: channels.map(channel =>
-        sealSigningSecret(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, channel, secrets),
+        encryptSigningSecret(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, channel, secrets),
       ),
     },
   )

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
-import { startNats as startEngine } from '../../deploy/local/engines/nats.ts'
+import type { NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { startNats as startEngine } from '../../tools/engines/nats.ts'
 import { type KeptEngine, keepEngine } from './engine.ts'
 import type { Teardown } from './teardown.ts'
 

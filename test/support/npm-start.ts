@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
 
-const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url))
+const START = fileURLToPath(new URL('../../tools/start/start.mjs', import.meta.url))
 
 /** A data directory that is removed with the test; before `npmStart`, so that nothing uses it any more then. */
 export function newDataDir(t: Teardown): string {

@@ -1,5 +1,5 @@
-import { insertOperatorProject } from '../../control-plane/accounts/operator/store.ts'
-import type { Db } from '../../control-plane/platform/postgres.ts'
+import { insertOperatorProject } from '../../control-plane/accounts/organizations/operator-project-store.ts'
+import type { Db } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { Tenant } from './tenant.ts'
 
 /** From now on the tenant's project is the operator's; its keys see the fleet. */

@@ -1,5 +1,5 @@
-import type { PageMessage } from '../../control-plane/channels/subscriber-types.ts'
-import { type PageChange, publicChange } from '../../control-plane/events/page-event.ts'
+import type { PageMessage } from '../../control-plane/alerting/channels/subscribers/subscriber-types.ts'
+import { type PageChange, toPublicChange } from '../../control-plane/alerting/events/page-event.ts'
 import { SAMPLES } from './channel-events.ts'
 
 const page = { id: '0190a0a0-0000-7000-8000-0000000000a1', name: 'Acme', url: 'https://status.acme.example.com' }
@@ -16,7 +16,7 @@ export const SUBSCRIBER_CONFIGS = {
 }
 
 function change(name: PageChange['event']): PageChange {
-  return publicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
+  return toPublicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
 }
 const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
 const notice = (told: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes: told } })

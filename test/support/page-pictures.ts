@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { TEMPLATES, type Template } from '../../control-plane/status-pages/types.ts'
+import { TEMPLATE_NAMES, type TemplateName } from '../../control-plane/pages/core/types.ts'
 import type { PageSite } from './page-site.ts'
 import { ordinaryView } from './status-page-view.ts'
 
 /** What reviewers look at: each template as most people see it, in a brand's colour of its own. */
 export const PICTURES = fileURLToPath(new URL('../fixtures/status-pages', import.meta.url))
 
-const COLORS: Record<Template, string> = {
+const COLORS: Record<TemplateName, string> = {
   minimal: '#5b3df5',
   brand: '#0f766e',
   terminal: '#16a34a',
@@ -24,7 +24,7 @@ const LOOKS = [
 ] as const
 
 /** Names of all pictures, `modern-phone-dark.webp`. */
-export const pictureNames = TEMPLATES.flatMap(template => LOOKS.map(({ name }) => `${template}-${name}.webp`))
+export const pictureNames = TEMPLATE_NAMES.flatMap(template => LOOKS.map(({ name }) => `${template}-${name}.webp`))
 
 /** Takes every picture anew, small enough for a repository. */
 export async function writePictures(browser: Browser, site: PageSite): Promise<void> {
@@ -32,7 +32,7 @@ export async function writePictures(browser: Browser, site: PageSite): Promise<v
   for (const { name, size, scheme, width } of LOOKS) {
     const context = await browser.newContext({ viewport: size, colorScheme: scheme, deviceScaleFactor: 2 })
     const page = await context.newPage()
-    for (const template of TEMPLATES) {
+    for (const template of TEMPLATE_NAMES) {
       const brandColor = COLORS[template]
       await page.goto(site.show(ordinaryView({ template, brandColor, logoUrl: '/status/northwind/logo?v=1' })))
       writeFileSync(join(PICTURES, `${template}-${name}.webp`), await shrunk(page, await page.screenshot(), width))

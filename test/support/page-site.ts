@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { renderPage } from '../../control-plane/status-pages/render.ts'
-import type { PageView } from '../../control-plane/status-pages/types.ts'
-import type { RenderedDocument } from '../../control-plane/web/document.tsx'
+import type { RenderedDocument } from '../../control-plane/foundation/web/html/document.tsx'
+import type { PageView } from '../../control-plane/pages/core/types.ts'
+import { renderPage } from '../../control-plane/pages/templates/document/render.ts'
 import type { Teardown } from './teardown.ts'
 
 export type PageSite = {

@@ -1,4 +1,4 @@
-import type { ComponentView, IncidentView, PageView } from '../../control-plane/status-pages/types.ts'
+import type { ComponentView, IncidentView, PageView } from '../../control-plane/pages/core/types.ts'
 
 const uuid = (last: string) => `0190a0a0-0000-7000-8000-${last.padStart(12, '0')}`
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createAccount } from '../../control-plane/accounts/bootstrap/actions.ts'
-import { defaultPlan, publicUrl } from '../../control-plane/config.ts'
-import { createProbeToken } from '../../control-plane/fleet/enrolment-actions.ts'
-import { newOperatorSeed, operatorOf } from '../../control-plane/platform/nats-operator.ts'
-import { type Db, withPostgres } from '../../control-plane/platform/postgres.ts'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { createAccount } from '../../control-plane/accounts/registration/actions.ts'
+import { readDefaultPlan, readPublicUrl } from '../../control-plane/config.ts'
+import { generateOperatorSeed, parseOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { type Db, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createProbeToken } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { type Api, createApi } from './api.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
@@ -84,9 +84,9 @@ export async function runAdmin(env: Record<string, string>, args: string[]): Pro
  * gone at the end of the test.
  */
 export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
-  const natsOperatorSeed = newOperatorSeed()
+  const natsOperatorSeed = generateOperatorSeed()
   const [nats, database, clickhouse] = await Promise.all([
-    startNats(t, operatorOf(natsOperatorSeed)),
+    startNats(t, parseOperatorSeed(natsOperatorSeed)),
     createDatabase(t),
     createClickhouseDatabase(t),
   ])
@@ -106,15 +106,15 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
 
   // as the operator's command line does, without its seconds of starting
   const onDatabase = <T>(work: (db: Db) => Promise<T>) => withPostgres(common.DATABASE_URL, work)
-  const registration = { name: null, plan: defaultPlan(common), publicUrl: publicUrl(common) }
+  const registration = { name: null, plan: readDefaultPlan(common), publicUrl: readPublicUrl(common) }
   const account = await onDatabase(db =>
     db.transaction(tx => createAccount(tx, { email: 'owner@example.com', provesEmail: false, ...registration })),
   )
   // it keeps them when it is started again
   const ports = {
-    PORT: String(await freePort()),
-    OPERATOR_PORT: String(await freePort()),
-    GRPC_PORT: String(await freePort()),
+    PORT: String(await reserveFreePort()),
+    OPERATOR_PORT: String(await reserveFreePort()),
+    GRPC_PORT: String(await reserveFreePort()),
   }
   const { program: controlPlane, ready } = await runControlPlane(ports)
   const origin = `http://127.0.0.1:${ready.http_port}`

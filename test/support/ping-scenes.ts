@@ -1,6 +1,6 @@
 /** Ping checks in a network of their own, which has nothing but a loopback; see own-network.ts. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Ran, runCheck } from '../../probe-agent/run.ts'
+import { type CheckExecution, runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { bringUpLoopback } from './own-network.ts'
 import { specOf } from './spec.ts'
@@ -21,7 +21,7 @@ export type PingScene = {
 
 export type PingSeen = {
   ways: [ipv4: string, ipv6: string]
-  ran: Ran[]
+  ran: CheckExecution[]
   elapsedMs: number
   /** how long a bare timer took for the timeout, beside the checks: more where the machine had no time */
   timerMs: number

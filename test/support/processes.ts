@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { boundCommand } from '../../deploy/local/engines/process.ts'
+import { buildBoundCommand } from '../../tools/engines/process.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
@@ -58,7 +58,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     const node = [process.execPath, `${ROOT}${program}`]
     const [command = '', ...before] = isAbsolute(program) ? [program] : node
     // a test that crashes leaves no program behind
-    child = spawn(...boundCommand(command, [...before, ...args], 'SIGKILL'), {
+    child = spawn(...buildBoundCommand(command, [...before, ...args], 'SIGKILL'), {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

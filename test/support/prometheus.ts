@@ -39,7 +39,7 @@ export async function startPrometheus(
 ): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-prometheus-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const rules = textOf('deploy/prometheus/alerts.yaml')
+  const rules = textOf('deploy/monitoring/alerts.yaml')
   const interval = `${scrapeSeconds ?? 1}s`
   writeFileSync(join(dir, 'alerts.yaml'), scrapeSeconds === null ? hurried(rules) : rules)
   const config = {

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { execute, query } from '../../control-plane/platform/postgres.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiServer } from './api-server.ts'
 import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
 import { dataOf } from './client.ts'

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { createApiKey, createAuthenticate } from '../../control-plane/accounts/api-keys/actions.ts'
-import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/mails/limits.ts'
-import { LIMITS, type Limits } from '../../control-plane/accounts/plans.ts'
-import { createPostgres, type Db } from '../../control-plane/platform/postgres.ts'
-import { createSecrets, type Secrets } from '../../control-plane/platform/secrets.ts'
-import { leaveUnchecked } from '../../control-plane/verdict/actions.ts'
-import { type App, createApp } from '../../control-plane/web/app.ts'
-import type { Scope } from '../../control-plane/web/auth.ts'
-import { createHeavyWrites, type HeavyWrites } from '../../control-plane/web/heavy-writes.ts'
+import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
+import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/email/daily-limits/limits.ts'
+import { DEFAULT_LIMITS, type InstallationLimits } from '../../control-plane/accounts/plans/plans.ts'
+import { createSecretCipher, type SecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { Scope } from '../../control-plane/foundation/web/auth/authentication.ts'
+import { createHeavyWrites, type HeavyWrites } from '../../control-plane/foundation/web/limits/heavy-writes.ts'
+import { type App, createApp } from '../../control-plane/foundation/web/server/app.ts'
+import { clearVerdict } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createEgress, type Egress } from '../../shared/egress/index.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
@@ -19,13 +19,13 @@ import { insertTenant, type Tenant } from './tenant.ts'
 export type Handles = {
   url: string
   db: Db
-  secrets: Secrets
+  secrets: SecretCipher
   egress: Egress
   checkLiteral: Egress['checkLiteral']
-  leaveUnchecked: typeof leaveUnchecked
+  leaveUnchecked: typeof clearVerdict
   heavyWrites: HeavyWrites
   publicUrl: string
-  limits: Limits
+  limits: InstallationLimits
   mailRules: MailRules
   sendsMail: boolean
   relayUrl: string | null
@@ -59,18 +59,33 @@ export async function createResourceApi(
 ): Promise<ResourceApi> {
   const url = await lead((await createDatabase(t)).url)
   const db = createPostgres(url, 10)
-  const secrets = createSecrets(randomBytes(32))
+  const secrets = createSecretCipher(randomBytes(32))
   const egress = createEgress({ allow: egressAllow, trust: egressTrust })
   const { checkLiteral } = egress
   const publicUrl = 'http://picket.test'
   const metrics = createMetrics()
-  const tools = { db, secrets, egress, checkLiteral, leaveUnchecked, heavyWrites: createHeavyWrites(metrics) }
-  const handles = { url, ...tools, publicUrl, limits: LIMITS, mailRules: MAIL_RULES, sendsMail: false, relayUrl: null }
+  const tools = {
+    db,
+    secrets,
+    egress,
+    checkLiteral,
+    leaveUnchecked: clearVerdict,
+    heavyWrites: createHeavyWrites(metrics),
+  }
+  const handles = {
+    url,
+    ...tools,
+    publicUrl,
+    limits: DEFAULT_LIMITS,
+    mailRules: MAIL_RULES,
+    sendsMail: false,
+    relayUrl: null,
+  }
   const app = await createApp({
     ...handles,
     log: createLog('test', 'silent'),
     metrics,
-    authenticate: createAuthenticate(db),
+    authenticate: createAuthenticator(db),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
     rateLimitPerProject: 1_000_000,

@@ -1,9 +1,9 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
-import { connectNats } from '../../control-plane/platform/nats.ts'
-import type { NatsOperator } from '../../control-plane/platform/nats-operator.ts'
+import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
+import type { NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
 import { type Result, ResultBatch } from '../../proto/gen/probe/v1/result.ts'
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/subjects.ts'
+import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 

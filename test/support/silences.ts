@@ -1,14 +1,14 @@
 import { v7 as uuidv7 } from 'uuid'
-import { LIMITS } from '../../control-plane/accounts/plans.ts'
-import { createWindow } from '../../control-plane/maintenance/actions.ts'
-import { changeParents } from '../../control-plane/monitors/parent-actions.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { reviewDue } from '../../control-plane/silences/review-actions.ts'
-import { lookSoon } from '../../control-plane/silences/store.ts'
-import { decide } from '../../control-plane/verdict/decide.ts'
-import { judge } from '../../control-plane/verdict/judge.ts'
-import { newMonitorState } from '../../control-plane/verdict/state.ts'
-import type { MonitorState, Policy } from '../../control-plane/verdict/types.ts'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { changeParents } from '../../control-plane/monitoring/monitors/parents/actions.ts'
+import { applyDecisions } from '../../control-plane/verdict/core/decision-actions.ts'
+import { decide } from '../../control-plane/verdict/core/rules/decide.ts'
+import { createMonitorState } from '../../control-plane/verdict/core/rules/state.ts'
+import type { MonitorState, Policy } from '../../control-plane/verdict/core/types.ts'
+import { createWindow } from '../../control-plane/verdict/maintenance/actions.ts'
+import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
+import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
 
 const PUBLIC_URL = 'https://picket.example'
@@ -41,7 +41,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
   const check = async (ids: string[], checks: string, retryCount = 0) => {
     for (const one of checks) {
       const changes = ids.flatMap(id => {
-        const before = states.get(id) ?? newMonitorState(id, 1)
+        const before = states.get(id) ?? createMonitorState(id, 1)
         const { state, transition, store } = decide(
           before,
           countedOf(id, one === '+', nowMs),
@@ -53,11 +53,11 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
           ? [{ monitorId: id, configVersion: 1, state, transitions: transition ? [transition] : [] }]
           : []
       })
-      await db.transaction(tx => judge(tx, changes, PUBLIC_URL, now()))
+      await db.transaction(tx => applyDecisions(tx, changes, PUBLIC_URL, now()))
       await pass(1)
     }
   }
-  const look = () => reviewDue(db, 500, now())
+  const look = () => reviewDueSilences(db, 500, now())
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       nowMs += 1_000
@@ -81,7 +81,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
     forget: (id: string) => states.delete(id),
     maintain: (monitorIds: string[], seconds: number) =>
       createWindow(
-        { db, limits: LIMITS },
+        { db, limits: DEFAULT_LIMITS },
         projectId,
         {
           title: 'Move',
@@ -92,7 +92,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
         now(),
       ),
     depend: (child: string, parents: string[]) =>
-      changeParents({ db, review: lookSoon }, projectId, child, parents, now()),
+      changeParents({ db, review: scheduleReview }, projectId, child, parents, now()),
     heard: (id: string) => heardOf(db, id),
   }
 }

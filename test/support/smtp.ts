@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { type ReadMail, readMail } from '../../deploy/local/mail/read-mail.ts'
+import { type ReadMail, readMail } from '../../tools/mail/read-mail.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 

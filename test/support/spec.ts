@@ -1,4 +1,4 @@
-import type { CheckSpec } from '../../shared/check.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
 
 /** A check as the control plane hands it out, with the defaults of the specification. */
 export function specOf(parts: Partial<CheckSpec> & { url: string }): CheckSpec {

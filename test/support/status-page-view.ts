@@ -1,12 +1,12 @@
 import type {
   ComponentView,
   DayView,
+  DisplayStatus,
   GroupView,
   IncidentView,
   MaintenanceView,
   PageView,
-  ShownStatus,
-} from '../../control-plane/status-pages/types.ts'
+} from '../../control-plane/pages/core/types.ts'
 
 /** A moment that no clock changes: pages made of these views are the same bytes each time. */
 export const NOW = '2026-11-21T14:05:30.000Z'
@@ -26,7 +26,7 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-export function dayOf(place: number, status: ShownStatus, downSeconds = 0, titles: string[] = []): DayView {
+export function dayOf(place: number, status: DisplayStatus, downSeconds = 0, titles: string[] = []): DayView {
   const isKnown = status !== 'unknown'
   return {
     date: dateAt(place),
@@ -40,7 +40,7 @@ export function dayOf(place: number, status: ShownStatus, downSeconds = 0, title
   }
 }
 
-type Bad = Record<number, [ShownStatus, number?, string?]>
+type Bad = Record<number, [DisplayStatus, number?, string?]>
 
 /** A component of ninety days, operational but for `bad` ones; `since`: nothing was watched before that place. */
 export function component(

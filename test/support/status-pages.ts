@@ -1,5 +1,5 @@
-import { newId } from '../../control-plane/platform/ids.ts'
-import { type Db, execute } from '../../control-plane/platform/postgres.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 /** A published page of a project; answers its id. */
 export async function insertStatusPage(db: Db, projectId: string, slug: string): Promise<string> {

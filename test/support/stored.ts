@@ -1,4 +1,4 @@
-import { type Db, query } from '../../control-plane/platform/postgres.ts'
+import { type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 /** Not what a request stores: what is counted and remembered about requests, and a process's sign of life. */
 const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']

@@ -1,12 +1,12 @@
-import { LIMITS } from '../../control-plane/accounts/plans.ts'
-import { sealConfig } from '../../control-plane/channels/sealed.ts'
-import { newId } from '../../control-plane/platform/ids.ts'
-import { createMailer } from '../../control-plane/platform/mail.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { createSecrets } from '../../control-plane/platform/secrets.ts'
-import { createSigner } from '../../control-plane/platform/signer.ts'
-import type { SubscriberTools } from '../../control-plane/status-pages/subscribers/actions.ts'
-import { mailChannelOf } from '../../control-plane/status-pages/subscribers/store.ts'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { createMailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { SubscriberTools } from '../../control-plane/pages/subscribers/actions.ts'
+import { ensureMailChannel } from '../../control-plane/pages/subscribers/store.ts'
 import { createDelivering, type Delivering } from './delivering.ts'
 import { type Smtp, startSmtp } from './smtp.ts'
 import { insertStatusPage } from './status-pages.ts'
@@ -32,20 +32,20 @@ export async function createSubscribing(t: Teardown): Promise<Subscribing> {
   t.teardown(mailer.close)
   const delivering = await createDelivering(t)
   const { db, tenant, secretKey } = delivering
-  const secrets = createSecrets(secretKey)
+  const secrets = createSecretCipher(secretKey)
   const { projectId } = tenant
   const id = await insertStatusPage(db, projectId, 'acme')
   delivering.startWorker(t, { mailer })
   return {
     ...delivering,
     smtp,
-    tools: { db, secrets, sign: createSigner(secretKey, 'page subscribers'), limits: LIMITS },
+    tools: { db, secrets, sign: createSigner(secretKey, 'page subscribers'), limits: DEFAULT_LIMITS },
     page: { id, name: 'acme', publicUrl: `${PUBLIC_URL}/status/acme` },
     async addSubscribers(count, componentIds = null) {
-      const channelId = await db.transaction(tx => mailChannelOf(tx, { id, projectId }, newId(), new Date()))
+      const channelId = await db.transaction(tx => ensureMailChannel(tx, { id, projectId }, newId(), new Date()))
       const rows = Array.from({ length: count }, () => {
         const owner = { id: newId(), projectId }
-        const config = sealConfig({ to: `${owner.id.slice(-12)}@example.com`, key: 'k' }, owner, secrets)
+        const config = encryptConfig({ to: `${owner.id.slice(-12)}@example.com`, key: 'k' }, owner, secrets)
         return { id: owner.id, config: config.toString('hex') }
       })
       await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds, rows })

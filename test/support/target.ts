@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 
 /** What a target does with a request. `hang` never answers; `hold` waits for `release`; `reset` cuts the connection with RST. */
@@ -64,7 +64,7 @@ export async function startTarget(t: Teardown): Promise<Target> {
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  const port = await freePort()
+  const port = await reserveFreePort()
   await listen(port)
   t.teardown(close)
   return {
@@ -155,7 +155,7 @@ export async function startTcpTarget(t: Teardown, greeting = ''): Promise<TcpTar
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  const port = await freePort()
+  const port = await reserveFreePort()
   await listen(port)
   t.teardown(close)
   return { host: '127.0.0.1', port, connections: () => accepted, close, open: () => listen(port) }

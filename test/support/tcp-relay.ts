@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '../../deploy/local/engines/free-port.ts'
+import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 
 export type TcpRelay = {
@@ -65,7 +65,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     inner.on('close', () => waiting.delete(inner))
   })
   const listen = (at: number) => new Promise<void>(resolve => relay.listen(at, '127.0.0.1', resolve))
-  const relayPort = await freePort()
+  const relayPort = await reserveFreePort()
   await listen(relayPort)
 
   const destroyAll = () => {

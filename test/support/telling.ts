@@ -1,13 +1,16 @@
 import { v7 as uuidv7 } from 'uuid'
-import { announce } from '../../control-plane/alerts/announce-actions.ts'
-import { takeTurn } from '../../control-plane/alerts/fan-out-actions.ts'
-import { projectsInLine } from '../../control-plane/alerts/fan-out-store.ts'
-import type { ChannelType } from '../../control-plane/channels/index.ts'
-import { sealConfig } from '../../control-plane/channels/sealed.ts'
-import type { EventRow, MonitorEventData } from '../../control-plane/events/catalog.ts'
-import { openAutomaticIncidents, resolveAutomaticIncidents } from '../../control-plane/incidents/automatic-actions.ts'
-import { type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import type { Secrets } from '../../control-plane/platform/secrets.ts'
+import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import type { ChannelType } from '../../control-plane/alerting/channels/registry.ts'
+import type { EventRow, MonitorEventData } from '../../control-plane/alerting/events/catalog.ts'
+import { runFanOutTurn } from '../../control-plane/alerting/routing/publishing/fan-out-actions.ts'
+import { listWaitingProjects } from '../../control-plane/alerting/routing/publishing/fan-out-store.ts'
+import { publishEvents } from '../../control-plane/alerting/routing/publishing/publish-actions.ts'
+import type { SecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  openAutomaticIncidents,
+  resolveAutomaticIncidents,
+} from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import type { Tenant } from './tenant.ts'
 
 export type Change = { monitorId: string; status: 'up' | 'down' | 'degraded'; incident?: MonitorEventData['incident'] }
@@ -38,8 +41,8 @@ export function changeEvent(
 
 /** Makes all deliveries that wait for the fan-out, as its worker does. */
 export async function fanOutAll(db: Db, now: Date): Promise<void> {
-  for (let line = await projectsInLine(db); line.length > 0; line = await projectsInLine(db)) {
-    for (const projectId of line) await takeTurn(db, projectId, now)
+  for (let line = await listWaitingProjects(db); line.length > 0; line = await listWaitingProjects(db)) {
+    for (const projectId of line) await runFanOutTurn(db, projectId, now)
   }
 }
 
@@ -55,7 +58,7 @@ export async function announceChanges(db: Db, tenant: Tenant, changes: Change[],
     const ids = changes.map(change => change.monitorId)
     await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
     const events = changes.map(change => changeEvent(tenant, change, now))
-    await announce(tx, events, now)
+    await publishEvents(tx, events, now)
   })
 }
 
@@ -80,7 +83,7 @@ export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now
     const opened = await openAutomaticIncidents(tx, outages, 'http://picket.test', now)
     const resolved = await resolveAutomaticIncidents(tx, ends, 'http://picket.test', now)
     const own = changes.map(change => changeEvent(tenant, change, now))
-    await announce(tx, [...own, ...opened.events, ...resolved.events], now)
+    await publishEvents(tx, [...own, ...opened.events, ...resolved.events], now)
   })
   await fanOutAll(db, now)
 }
@@ -101,14 +104,14 @@ export async function insertListener(
   { projectId }: Tenant,
   monitorIds: string[],
   type: ChannelType,
-  sealed: { config: object; secrets: Secrets } | null = null,
+  sealed: { config: object; secrets: SecretCipher } | null = null,
 ): Promise<string> {
   const channel = { id: uuidv7(), projectId }
   await execute(
     db,
     `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
      VALUES (:id, :projectId, 'Team', :type, :config, false, now(), now())`,
-    { ...channel, type, config: sealed ? sealConfig(sealed.config, channel, sealed.secrets) : Buffer.alloc(0) },
+    { ...channel, type, config: sealed ? encryptConfig(sealed.config, channel, sealed.secrets) : Buffer.alloc(0) },
   )
   await execute(
     db,

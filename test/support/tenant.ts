@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import type { Db } from '../../control-plane/platform/postgres.ts'
-import { execute } from '../../control-plane/platform/postgres.ts'
+import type { Db } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 export type Tenant = { organizationId: string; projectId: string; userId: string }
 

@@ -1,4 +1,4 @@
-import type { ReadWatching } from '../../control-plane/monitors/present.ts'
+import type { MonitoringStateReader } from '../../control-plane/monitoring/monitors/responses/monitor-response.ts'
 
 /** Without history, and without knowing of probes. */
-export const unwatched: ReadWatching = async () => ({ lastCheckedAt: new Map(), liveTypes: null })
+export const unwatched: MonitoringStateReader = async () => ({ lastCheckedAt: new Map(), liveTypes: null })

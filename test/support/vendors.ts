@@ -1,4 +1,4 @@
-import { type Db, query } from '../../control-plane/platform/postgres.ts'
+import { type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { type Behaviour, startTarget, type Target } from './target.ts'
 import type { Teardown } from './teardown.ts'
 

@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
-import { storeCertificates } from '../../control-plane/expiry/actions.ts'
-import { connectNats, ensureStreams, type Nats } from '../../control-plane/platform/nats.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/platform/postgres.ts'
-import { startVerdict } from '../../control-plane/results/worker.ts'
-import { REGIONS } from '../../shared/check.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
-import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/result.ts'
-import { partitionOf, resultSubject } from '../../shared/subjects.ts'
+import { connectNats, ensureStreams, type Nats } from '../../control-plane/foundation/platform/nats/client.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
+import { startVerdictWorker } from '../../control-plane/verdict/reader/worker.ts'
+import { REGIONS } from '../../shared/checks/check.ts'
+import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { computePartition, resultSubject } from '../../shared/nats/subjects.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
 import type { Teardown } from './teardown.ts'
@@ -33,7 +33,7 @@ export async function insertMonitors(db: Db, projectId: string, count: number, s
      SELECT id, :projectId, partition, :name, 'http', 'https://shop.example', 'GET', :intervalSeconds, 5000,
        CAST(:regions AS text[]), 'contains', false, false, true, false, 0.05, :retryCount, now(), now()
      FROM unnest(CAST(:ids AS uuid[]), CAST(:partitions AS smallint[])) AS row (id, partition)`,
-    { projectId, name, intervalSeconds, regions, retryCount, ids, partitions: ids.map(partitionOf) },
+    { projectId, name, intervalSeconds, regions, retryCount, ids, partitions: ids.map(computePartition) },
   )
   return ids
 }
@@ -113,7 +113,7 @@ export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
 export async function publish(nats: Nats, results: Result[], region = 'us-east', probeId = 'probe-1'): Promise<void> {
   const byPartition = new Map<number, Result[]>()
   for (const result of results) {
-    const partition = partitionOf(result.monitorId)
+    const partition = computePartition(result.monitorId)
     byPartition.set(partition, [...(byPartition.get(partition) ?? []), result])
   }
   for (const [partition, part] of byPartition) {
@@ -153,7 +153,7 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
   await ensureStreams(nats.manager)
   const metrics = createMetrics()
   const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
-  const worker = await startVerdict({
+  const worker = await startVerdictWorker({
     db,
     nats,
     log,

@@ -1,9 +1,9 @@
-import { sleep } from '../../control-plane/platform/clock.ts'
-import { startLoop } from '../../control-plane/platform/loop.ts'
-import { startWatchdog } from '../../control-plane/platform/pulse.ts'
-import { endStuck } from '../../control-plane/start.ts'
-import { createLog } from '../../shared/log.ts'
-import { createMetrics } from '../../shared/metrics.ts'
+import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
+import { startLoop } from '../../control-plane/foundation/platform/time/loop.ts'
+import { startWatchdog } from '../../control-plane/foundation/platform/time/watchdog.ts'
+import { shutDownStuck } from '../../control-plane/start.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 
 /**
  * A process of its own with one critical loop and the watchdog, as a control plane has them. Its argument says how long
@@ -22,4 +22,4 @@ const work = async () => {
   log.info({ event: 'round' }, 'a round has ended')
 }
 const loop = startLoop('work', 0, { log, metrics }, work, limits)
-startWatchdog(metrics, loops => void endStuck(loops, loop.stop, log).then(() => process.exit(1)))
+startWatchdog(metrics, loops => void shutDownStuck(loops, loop.stop, log).then(() => process.exit(1)))

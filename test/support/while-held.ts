@@ -1,4 +1,4 @@
-import { type Db, query, type Tx } from '../../control-plane/platform/postgres.ts'
+import { type Db, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { waitFor } from './wait.ts'
 
 /** Lets `others` wait for what `change` has locked, then commits that. Answers what became of the others. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
-import { ConfigError } from '../../shared/env.ts'
+import { ConfigError } from '../../shared/process/env.ts'
 
 const NEEDED = {
   DATABASE_URL: 'postgres://picket:hunter2@db/picket',
@@ -92,7 +92,8 @@ t.test('roles keep their order whatever order they are asked for in, and links h
 })
 
 t.test('addresses need no confirmation where registration is not open, or where mail is only shown', async t => {
-  const confirms = (change: Record<string, string>) => readConfig({ ...NEEDED, ...change }).mailRules.confirms
+  const confirms = (change: Record<string, string>) =>
+    readConfig({ ...NEEDED, ...change }).mailRules.requiresConfirmation
   t.equal(confirms({}), true)
   t.equal(confirms({ REGISTRATION: 'closed' }), true)
   t.equal(confirms({ REGISTRATION: 'closed', EMAIL_CONFIRMATION: 'off' }), false)

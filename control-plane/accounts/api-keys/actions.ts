@@ -1,25 +1,25 @@
-import { now, nowMs } from '../../platform/clock.ts'
-import { isId, newId } from '../../platform/ids.ts'
-import type { Db, Tx } from '../../platform/postgres.ts'
-import { createRecent } from '../../platform/recent.ts'
-import { sha256 } from '../../platform/secrets.ts'
-import { hintOf, newApiKey, verifyChecksum } from '../../web/api-key.ts'
-import type { Authenticate, Caller, Scope } from '../../web/auth.ts'
-import { apiKeySuspended, conflict, notFound, unauthorized } from '../../web/errors.ts'
-import { createLookUp } from '../../web/look-ups.ts'
-import { createMisses } from '../../web/misses.ts'
-import { assertWithinLimit } from '../actions.ts'
+import { createLruCache } from '../../foundation/platform/cache/lru-cache.ts'
+import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
+import { isId, newId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { now, nowMs } from '../../foundation/platform/time/clock.ts'
+import { formatKeyHint, generateApiKey, hasValidChecksum } from '../../foundation/web/auth/api-key.ts'
+import type { ApiCaller, Authenticate, Scope } from '../../foundation/web/auth/authentication.ts'
+import { createMissCounter } from '../../foundation/web/limits/miss-counter.ts'
+import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
+import { apiKeySuspended, conflict, notFound, unauthorized } from '../../foundation/web/server/errors.ts'
 import { lockOrganization } from '../members/store.ts'
-import type { Limits } from '../plans.ts'
-import { findCaller, holdKey, insertApiKey, lockKeys, markUsed, removeApiKey } from './store.ts'
+import { assertWithinLimit } from '../plans/actions.ts'
+import type { InstallationLimits } from '../plans/plans.ts'
+import { findCaller, insertApiKey, lockApiKeyForShare, lockKeys, markUsed, removeApiKey } from './store.ts'
 
 /** A deleted or suspended key stops working in this process within this time. */
-const CACHE_MS = 5_000
-const CACHE_ENTRIES = 10_000
+const CACHE_TTL_MS = 5_000
+const MAX_CACHED_KEYS = 10_000
 /** A program that goes on with one that was deleted asks 12 times a minute. */
-const UNKNOWN_PER_MINUTE = 300
+const MAX_UNKNOWN_PER_MINUTE = 300
 /** One that is suspended is looked up each time so often, so that it works at once when it is kept, and then every 5 s. */
-const SUSPENDED_PER_MINUTE = 60
+const MAX_SUSPENDED_PER_MINUTE = 60
 
 /** Makes a key. `key` is the only time that it is shown in full. */
 export async function createApiKey(
@@ -27,7 +27,7 @@ export async function createApiKey(
   owner: { projectId: string; userId: string | null },
   { name, scope }: { name: string; scope: Scope },
 ) {
-  const key = newApiKey()
+  const key = generateApiKey()
   const row = await insertApiKey(db, {
     id: newId(),
     projectId: owner.projectId,
@@ -35,7 +35,7 @@ export async function createApiKey(
     name,
     scope,
     keyHash: sha256(key),
-    hint: hintOf(key),
+    hint: formatKeyHint(key),
     now: now(),
   })
   return { ...row, key }
@@ -45,7 +45,12 @@ export async function createApiKey(
  * Makes a key for a caller with another one. It is either there when the organization's keys are suspended, and
  * is suspended with them, or it is made by a key that works. Throws 402 when the plan is full.
  */
-export function createKeyAs(db: Db, caller: Caller, named: { name: string; scope: Scope }, limits: Limits) {
+export function createKeyAs(
+  db: Db,
+  caller: ApiCaller,
+  named: { name: string; scope: Scope },
+  limits: InstallationLimits,
+) {
   return db.transaction(async tx => {
     await lockOrganization(tx, caller.organizationId)
     await assertKeyWorks(tx, caller.keyId)
@@ -59,7 +64,7 @@ export function createKeyAs(db: Db, caller: Caller, named: { name: string; scope
  * key: hold the organization before.
  */
 export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
-  const key = await holdKey(tx, keyId)
+  const key = await lockApiKeyForShare(tx, keyId)
   if (!key) throw unauthorized('the API key is not valid')
   if (key.isSuspended) throw apiKeySuspended()
 }
@@ -81,28 +86,32 @@ export async function deleteApiKey(db: Db, projectId: string, id: string): Promi
  * Finds the caller of a key, remembered for 5 s; `last_used_at` is kept to the minute (decisions 2.1). A key that this
  * process has known is looked up for everybody, others not for a network that has sent too many unknown ones.
  */
-export function createAuthenticate(db: Db): Authenticate {
-  const remembered = createRecent<{ caller: Caller | 'suspended'; untilMs: number }>(CACHE_ENTRIES)
-  const suspended = createMisses(SUSPENDED_PER_MINUTE)
-  const lookUpFor = createLookUp({ what: 'API keys', missesPerMinute: UNKNOWN_PER_MINUTE, rememberMs: CACHE_MS })
+export function createAuthenticator(db: Db): Authenticate {
+  const remembered = createLruCache<{ caller: ApiCaller | 'suspended'; untilMs: number }>(MAX_CACHED_KEYS)
+  const suspended = createMissCounter(MAX_SUSPENDED_PER_MINUTE)
+  const lookUpFor = createPublicLookup({
+    what: 'API keys',
+    missesPerMinute: MAX_UNKNOWN_PER_MINUTE,
+    rememberMs: CACHE_TTL_MS,
+  })
 
   return async (key, network) => {
-    if (!verifyChecksum(key)) return null
+    if (!hasValidChecksum(key)) return null
     const keyHash = sha256(key)
     const name = keyHash.toString('base64')
     const known = remembered.get(name)
     if (known && known.untilMs > nowMs()) return known.caller
 
-    const caller = await lookUpFor(network, name, () => lookUp(db, keyHash))
+    const caller = await lookUpFor(network, name, () => loadCaller(db, keyHash))
     const isKept = caller === 'suspended' ? suspended.waitSeconds(name, nowMs()) > 0 : caller !== null
     if (caller === 'suspended') suspended.count(name, nowMs())
-    if (caller && isKept) remembered.set(name, { caller, untilMs: nowMs() + CACHE_MS })
+    if (caller && isKept) remembered.set(name, { caller, untilMs: nowMs() + CACHE_TTL_MS })
     else remembered.delete(name)
     return caller
   }
 }
 
-async function lookUp(db: Db, keyHash: Buffer): Promise<Caller | 'suspended' | null> {
+async function loadCaller(db: Db, keyHash: Buffer): Promise<ApiCaller | 'suspended' | null> {
   const found = await findCaller(db, keyHash)
   if (!found) return null
   const { lastUsedAt, isSuspended, ...caller } = found

@@ -1,31 +1,31 @@
 import { Type } from 'typebox'
-import type { Db } from '../../platform/postgres.ts'
-import { actingAs } from '../../web/acting.ts'
-import type { App } from '../../web/app.ts'
-import { callerOf, SCOPES } from '../../web/auth.ts'
-import { metaOf, pageOf } from '../../web/pages.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
+import { getCaller, SCOPES } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  answers,
   DeletedResponse,
-  dataOf,
-  enumOf,
+  dataSchema,
   Id,
   IdParams,
   Name,
   nullable,
   PageQuery,
-  pageOf as pageSchema,
+  pageSchema,
+  responseSchemas,
   strictObject,
+  stringEnum,
   Timestamp,
-} from '../../web/schemas.ts'
-import type { Limits } from '../plans.ts'
+} from '../../foundation/web/validation/schemas.ts'
+import type { InstallationLimits } from '../plans/plans.ts'
 import { createKeyAs, deleteApiKey } from './actions.ts'
 import { listApiKeys } from './store.ts'
 
 const ApiKey = Type.Object({
   id: Id,
   name: Type.String(),
-  scope: enumOf(SCOPES),
+  scope: stringEnum(SCOPES),
   hint: Type.String({ description: 'the beginning and the end of the key' }),
   created_by: nullable(Id),
   last_used_at: nullable(Timestamp),
@@ -44,16 +44,21 @@ const tags = ['API keys']
 const config = { scope: 'admin' } as const
 
 /** `GET|POST /api-keys`, `DELETE /api-keys/{id}`, for admin keys (decisions 2.2). */
-export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Limits }): void {
+export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: InstallationLimits }): void {
   app.get(
     '/api-keys',
     {
       config,
-      schema: { tags, summary: 'List API keys', querystring: PageQuery, response: answers(200, pageSchema(ApiKey)) },
+      schema: {
+        tags,
+        summary: 'List API keys',
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(ApiKey)),
+      },
     },
     async request => {
-      const { rows, total } = await listApiKeys(db, callerOf(request).projectId, pageOf(request.query))
-      return { data: rows, meta: metaOf(request.query, total) }
+      const { rows, total } = await listApiKeys(db, getCaller(request).projectId, toPageBounds(request.query))
+      return { data: rows, meta: buildPageMeta(request.query, total) }
     },
   )
 
@@ -64,12 +69,14 @@ export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Limits 
       schema: {
         tags,
         summary: 'Create an API key',
-        body: strictObject({ name: Name, scope: enumOf(SCOPES) }),
-        response: answers(201, dataOf(CreatedApiKey), 400, 402),
+        body: strictObject({ name: Name, scope: stringEnum(SCOPES) }),
+        response: responseSchemas(201, dataSchema(CreatedApiKey), 400, 402),
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ data: await createKeyAs(actingAs(db, request), callerOf(request), request.body, limits) }),
+      reply
+        .code(201)
+        .send({ data: await createKeyAs(withRequestActor(db, request), getCaller(request), request.body, limits) }),
   )
 
   app.delete(
@@ -80,12 +87,12 @@ export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Limits 
         tags,
         summary: 'Delete an API key; it stops working within 5 seconds',
         params: IdParams,
-        response: answers(200, DeletedResponse, 404, 409),
+        response: responseSchemas(200, DeletedResponse, 404, 409),
       },
     },
     async request => {
       const { id } = request.params
-      await deleteApiKey(actingAs(db, request), callerOf(request).projectId, id)
+      await deleteApiKey(withRequestActor(db, request), getCaller(request).projectId, id)
       return { data: { id, deleted: true as const } }
     },
   )

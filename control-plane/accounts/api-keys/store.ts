@@ -1,5 +1,5 @@
-import { type Db, execute, query } from '../../platform/postgres.ts'
-import type { Caller, Scope } from '../../web/auth.ts'
+import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
+import type { ApiCaller, Scope } from '../../foundation/web/auth/authentication.ts'
 
 export type ApiKeyRow = {
   id: string
@@ -63,7 +63,7 @@ export const lockKeys = (tx: Db, projectId: string) =>
   )
 
 /** Null for a key that was deleted. One that works stays so until the transaction ends. */
-export async function holdKey(tx: Db, id: string): Promise<{ isSuspended: boolean } | null> {
+export async function lockApiKeyForShare(tx: Db, id: string): Promise<{ isSuspended: boolean } | null> {
   const sql = 'SELECT suspended_at IS NOT NULL AS "isSuspended" FROM api_keys WHERE id = ? FOR SHARE'
   const [row] = await query<{ isSuspended: boolean }>(tx, sql, [id])
   return row ?? null
@@ -72,11 +72,11 @@ export async function holdKey(tx: Db, id: string): Promise<{ isSuspended: boolea
 export const removeApiKey = (db: Db, projectId: string, id: string) =>
   execute(db, 'DELETE FROM api_keys WHERE project_id = ? AND id = ?', [projectId, id])
 
-export type FoundCaller = Caller & { lastUsedAt: Date | null; isSuspended: boolean }
+export type KeyCaller = ApiCaller & { lastUsedAt: Date | null; isSuspended: boolean }
 
 /** Who a key speaks for, by its SHA-256; null also when the organization was deleted while the key was made. */
-export async function findCaller(db: Db, keyHash: Buffer): Promise<FoundCaller | null> {
-  const [row] = await query<FoundCaller>(
+export async function findCaller(db: Db, keyHash: Buffer): Promise<KeyCaller | null> {
+  const [row] = await query<KeyCaller>(
     db,
     `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
             api_keys.created_by AS "userId", api_keys.scope, api_keys.last_used_at AS "lastUsedAt",

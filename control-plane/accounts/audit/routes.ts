@@ -1,31 +1,31 @@
 import { Type } from 'typebox'
-import { isId } from '../../platform/ids.ts'
-import type { Db } from '../../platform/postgres.ts'
-import type { App } from '../../web/app.ts'
-import { callerOf } from '../../web/auth.ts'
-import { metaOf, pageOf } from '../../web/pages.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  answers,
-  enumOf,
   Id,
   nullable,
   pageProperties,
-  pageOf as pageSchema,
+  pageSchema,
+  responseSchemas,
   strictObject,
+  stringEnum,
   Timestamp,
-} from '../../web/schemas.ts'
-import { ACTIONS, type AuditRow, type Change, listAudit } from './store.ts'
+} from '../../foundation/web/validation/schemas.ts'
+import { AUDIT_ACTIONS, type AuditChange, type AuditRow, listAudit } from './store.ts'
 
 const AuditEntry = Type.Object({
   id: Id,
   at: Timestamp,
   actor: Type.Object({
-    kind: enumOf(['api_key', 'user', 'operator', 'system']),
+    kind: stringEnum(['api_key', 'user', 'operator', 'system']),
     id: nullable(Id),
     name: Type.String({ description: 'as it was then: the name of a key with its hint, the e-mail of a person' }),
     ip: nullable(Type.String()),
   }),
-  action: enumOf(ACTIONS),
+  action: stringEnum(AUDIT_ACTIONS),
   resource: Type.String({ description: 'monitor, alert_channel, status_page, member …' }),
   resource_id: nullable(Type.String()),
   resource_name: nullable(Type.String()),
@@ -41,7 +41,7 @@ const AuditQuery = strictObject({
   actor_id: Type.Optional(Type.String()),
   resource: Type.Optional(Type.String({ maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ maxLength: 100 })),
-  action: Type.Optional(enumOf(ACTIONS)),
+  action: Type.Optional(stringEnum(AUDIT_ACTIONS)),
   from: Type.Optional(Type.String({ format: 'date-time' })),
   to: Type.Optional(Type.String({ format: 'date-time' })),
 })
@@ -56,30 +56,30 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
         tags: ['Audit log'],
         summary: 'Who changed what, newest first, for a year',
         querystring: AuditQuery,
-        response: answers(200, pageSchema(AuditEntry), 400),
+        response: responseSchemas(200, pageSchema(AuditEntry), 400),
       },
     },
     async request => {
       const { actor_id: actorId = null, resource = null, resource_id: resourceId = null, action = null } = request.query
       const { from, to } = request.query
-      if (actorId !== null && !isId(actorId)) return { data: [], meta: metaOf(request.query, 0) }
+      if (actorId !== null && !isId(actorId)) return { data: [], meta: buildPageMeta(request.query, 0) }
       const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
       const filter = { actorId, resource, resourceId, action, ...span }
-      const { rows, total } = await listAudit(db, callerOf(request), filter, pageOf(request.query))
-      return { data: rows.map(presentEntry), meta: metaOf(request.query, total) }
+      const { rows, total } = await listAudit(db, getCaller(request), filter, toPageBounds(request.query))
+      return { data: rows.map(toAuditResponse), meta: buildPageMeta(request.query, total) }
     },
   )
 }
 
 /** Times as everywhere in the API; PostgreSQL writes them with its own precision. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/
-const inMilliseconds = ({ from, to }: Change): Change => {
+const normalizeTimes = ({ from, to }: AuditChange): AuditChange => {
   const shown = (value: unknown) =>
     typeof value === 'string' && TIME.test(value) ? new Date(value).toISOString() : value
   return { from: shown(from), to: shown(to) }
 }
 
-const presentEntry = (row: AuditRow) => ({
+const toAuditResponse = (row: AuditRow) => ({
   id: row.id,
   at: row.at,
   actor: { kind: row.actorKind, id: row.actorId, name: row.actorName, ip: row.ip },
@@ -87,7 +87,7 @@ const presentEntry = (row: AuditRow) => ({
   resource: row.resource,
   resource_id: row.resourceId,
   resource_name: row.resourceName,
-  changes: Object.fromEntries(Object.entries(row.changes).map(([field, change]) => [field, inMilliseconds(change)])),
+  changes: Object.fromEntries(Object.entries(row.changes).map(([field, change]) => [field, normalizeTimes(change)])),
   created_at: row.at,
   updated_at: row.at,
 })

@@ -1,27 +1,27 @@
-import { type Db, execute, query } from '../../platform/postgres.ts'
-import type { Actor } from '../../web/auth.ts'
+import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
+import type { Actor } from '../../foundation/web/auth/authentication.ts'
 
 /** What is done to a record; and acts that change none, of which a new one needs a word here. */
-export const ACTIONS = [
+export const AUDIT_ACTIONS = [
   ...['created', 'updated', 'deleted'],
   ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
 ] as const
-export type Action = (typeof ACTIONS)[number]
-export type Change = { from: unknown; to: unknown }
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+export type AuditChange = { from: unknown; to: unknown }
 
-export type Act = {
-  action: Action
+export type AuditRecord = {
+  action: AuditAction
   /** the API's noun, as in the table of migration 0018 */
   resource: string
   resourceId: string | null
   resourceName: string | null
-  changes?: Record<string, Change>
+  changes?: Record<string, AuditChange>
   /** whose it is, where the operator acts */
   organizationId?: string
 }
 
 /** Writes an act of whoever the transaction's setting names; nothing when it names nobody. */
-export async function insertAct(tx: Db, { changes = {}, organizationId, ...act }: Act): Promise<void> {
+export async function insertAuditRecord(tx: Db, { changes = {}, organizationId, ...act }: AuditRecord): Promise<void> {
   await execute(
     tx,
     `INSERT INTO audit_log (project_id, organization_id, actor_kind, actor_id, actor_name, ip, action, resource,
@@ -39,7 +39,7 @@ export type AuditFilter = {
   actorId: string | null
   resource: string | null
   resourceId: string | null
-  action: Action | null
+  action: AuditAction | null
   from: Date | null
   to: Date | null
 }
@@ -51,11 +51,11 @@ export type AuditRow = {
   actorId: string | null
   actorName: string
   ip: string | null
-  action: Action
+  action: AuditAction
   resource: string
   resourceId: string | null
   resourceName: string | null
-  changes: Record<string, Change>
+  changes: Record<string, AuditChange>
 }
 
 /** Whose log it is: of a project with what concerns its whole organization; of an organization; null: of everything. */
@@ -89,7 +89,7 @@ export async function listAudit(
   return { rows, total: count!.total }
 }
 
-const KEPT_DAYS = 365
+const RETENTION_DAYS = 365
 
 /** Forgets what is older than a year, some at a time. Answers how many rows. */
 export const pruneAuditLog = (db: Db, now: Date): Promise<number> =>
@@ -97,5 +97,5 @@ export const pruneAuditLog = (db: Db, now: Date): Promise<number> =>
     db,
     `DELETE FROM audit_log WHERE id IN
        (SELECT id FROM audit_log WHERE at < :before ORDER BY at LIMIT 10000)`,
-    { before: new Date(now.getTime() - (KEPT_DAYS * 24 + 1) * 3_600_000) },
+    { before: new Date(now.getTime() - (RETENTION_DAYS * 24 + 1) * 3_600_000) },
   )

@@ -1,35 +1,35 @@
-import { now as clock } from '../../platform/clock.ts'
-import { isId } from '../../platform/ids.ts'
-import type { Db, Tx } from '../../platform/postgres.ts'
-import type { Secrets } from '../../platform/secrets.ts'
-import type { Caller } from '../../web/auth.ts'
-import { conflict, notFound, rateLimited, registrationClosed } from '../../web/errors.ts'
-import { assertWithinLimit } from '../actions.ts'
-import { takeConfirmations } from '../addresses/actions.ts'
+import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { now as clock } from '../../foundation/platform/time/clock.ts'
+import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
+import { conflict, notFound, rateLimited, registrationClosed } from '../../foundation/web/server/errors.ts'
 import { assertKeyWorks } from '../api-keys/actions.ts'
-import { recordAct } from '../audit/actions.ts'
-import { createUser } from '../bootstrap/actions.ts'
-import { post } from '../mails/actions.ts'
-import { invitation } from '../mails/letter.ts'
-import type { MailRules } from '../mails/limits.ts'
-import { makeLink } from '../password-links/actions.ts'
-import type { Limits } from '../plans.ts'
-import type { Registration } from '../registration.ts'
+import { recordAudit } from '../audit/actions.ts'
+import { reserveConfirmations } from '../email/confirmation/actions.ts'
+import type { MailRules } from '../email/daily-limits/limits.ts'
+import { buildInvitationEmail } from '../email/outbox/account-email.ts'
+import { enqueueMail } from '../email/outbox/actions.ts'
+import { assertWithinLimit } from '../plans/actions.ts'
+import type { InstallationLimits } from '../plans/plans.ts'
+import { createUser } from '../registration/actions.ts'
+import type { RegistrationMode } from '../registration/registration-mode.ts'
 import { leaveOrganization } from '../sessions/store.ts'
-import { takeAttempt } from '../sign-in/attempt-store.ts'
-import { invitationLimits } from '../sign-in/limits.ts'
-import type { Role } from './role.ts'
+import { buildInvitationLimits } from '../sign-in/attempt-limits.ts'
+import { countAttempt } from '../sign-in/attempt-store.ts'
+import { createPasswordLink } from '../sign-in/password-links/actions.ts'
+import type { MemberRole } from './role.ts'
 import {
   findMember,
+  getOrganizationName,
   hasOtherAdmin,
-  holdUser,
   insertMember,
   isUnprovenFounder,
   type KnownUser,
   lockOrganization,
   lockUser,
+  lockUserByEmail,
   type MemberRow,
-  nameOfOrganization,
   removeMember,
   removeUnusedUser,
   updateRole,
@@ -38,14 +38,20 @@ import {
 /** `sendsMail`: a mail server is configured. */
 export type InviteTools = {
   db: Db
-  secrets: Secrets
+  secrets: SecretCipher
   publicUrl: string
   sendsMail: boolean
   mailRules: MailRules
-  limits?: Limits
-  registration: Registration
+  limits?: InstallationLimits
+  registration: RegistrationMode
 }
-export type Invited = { user_id: string; email: string; role: Role; is_new_account: boolean; claim_url?: string }
+export type InvitedMember = {
+  user_id: string
+  email: string
+  role: MemberRole
+  is_new_account: boolean
+  claim_url?: string
+}
 
 /**
  * Makes somebody a member at once, with a new account where there is none for the address (specification, "Agent
@@ -53,9 +59,9 @@ export type Invited = { user_id: string; email: string; role: Role; is_new_accou
  */
 export function invite(
   tools: InviteTools,
-  { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
-  { email, name, role }: { email: string; name: string | null; role: Role },
-): Promise<Invited> {
+  { organizationId, keyId }: Pick<ApiCaller, 'organizationId' | 'keyId'>,
+  { email, name, role }: { email: string; name: string | null; role: MemberRole },
+): Promise<InvitedMember> {
   const { publicUrl, sendsMail, registration } = tools
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
@@ -68,7 +74,7 @@ export function invite(
       )
     const user = created
       ? { id: created.userId, email: created.email, isProven: false }
-      : await holdUser(tx, email.toLowerCase())
+      : await lockUserByEmail(tx, email.toLowerCase())
     if (!user) throw conflict('this account is being deleted; try again')
     // whoever made the account may have chosen its password
     const awaitsProof = created === null && !user.isProven
@@ -88,20 +94,24 @@ async function sendInvitation(
   { id, email, isProven }: KnownUser,
   isNew: boolean,
 ): Promise<void> {
-  await takeConfirmations(tx, mailRules, organizationId, [email.toLowerCase()], clock())
-  const waitSeconds = await takeAttempt(tx, invitationLimits(email, organizationId), clock())
+  await reserveConfirmations(tx, mailRules, organizationId, [email.toLowerCase()], clock())
+  const waitSeconds = await countAttempt(tx, buildInvitationLimits(email, organizationId), clock())
   if (waitSeconds !== null) throw rateLimited('too many invitations were mailed; try again later', waitSeconds)
   const url = isProven
     ? `${publicUrl}/sign-in`
-    : await makeLink(tx, id, { purpose: 'claim', provesEmail: true, publicUrl })
+    : await createPasswordLink(tx, id, { purpose: 'claim', provesEmail: true, publicUrl })
   const account = isNew ? 'new' : isProven ? 'proven' : 'unproven'
-  await post(tx, secrets, invitation(email, await nameOfOrganization(tx, organizationId), { url, account }))
+  await enqueueMail(
+    tx,
+    secrets,
+    buildInvitationEmail(email, await getOrganizationName(tx, organizationId), { url, account }),
+  )
 }
 
 /** Throws 404, and 409 for the last admin, because no member could make another one; and for a founder whose address is not proven. */
-export function changeRole(db: Db, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
+export function changeRole(db: Db, organizationId: string, userId: string, role: MemberRole): Promise<MemberRow> {
   return db.transaction(async tx => {
-    await assertReplaceable(tx, organizationId, userId, role)
+    await assertAdminRemains(tx, organizationId, userId, role)
     if (role !== 'admin') await assertNoUnprovenFounder(tx, organizationId, userId)
     await updateRole(tx, { organizationId, userId, role })
     return (await findMember(tx, organizationId, userId))!
@@ -109,24 +119,29 @@ export function changeRole(db: Db, organizationId: string, userId: string, role:
 }
 
 /** Ends a membership and what is open in that organization's name. Keys that they made go on: machines use them. */
-export function dismiss(db: Db, organizationId: string, userId: string): Promise<void> {
+export function endMembership(db: Db, organizationId: string, userId: string): Promise<void> {
   return db.transaction(async tx => {
     await lockOrganization(tx, organizationId)
     if (isId(userId)) await assertNoUnprovenFounder(tx, organizationId, userId)
-    await dismissIn(tx, organizationId, userId)
+    await endMembershipInTransaction(tx, organizationId, userId)
   })
 }
 
 /** The same as a part of more, and for the operator: a founder whose address is not proven is removed too. */
-export async function dismissIn(tx: Tx, organizationId: string, userId: string): Promise<void> {
-  await assertReplaceable(tx, organizationId, userId, null)
+export async function endMembershipInTransaction(tx: Tx, organizationId: string, userId: string): Promise<void> {
+  await assertAdminRemains(tx, organizationId, userId, null)
   await lockUser(tx, userId)
   await removeMember(tx, organizationId, userId)
   await leaveOrganization(tx, organizationId, userId)
   await removeUnusedUser(tx, userId)
 }
 
-async function assertReplaceable(tx: Tx, organizationId: string, userId: string, role: Role | null): Promise<void> {
+async function assertAdminRemains(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  role: MemberRole | null,
+): Promise<void> {
   if (!isId(userId)) throw notFound('member')
   await lockOrganization(tx, organizationId)
   const member = await findMember(tx, organizationId, userId)
@@ -163,7 +178,7 @@ export function renewClaimLink(db: Db, organizationId: string, userId: string, p
       throw conflict(`the account of ${member.email} was made elsewhere; only they can ask for a new link, by mail`)
     }
     const whose = { resource: 'member', resourceId: member.id, resourceName: member.email }
-    await recordAct(tx, { action: 'claim_link_made', ...whose })
-    return makeLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
+    await recordAudit(tx, { action: 'claim_link_made', ...whose })
+    return createPasswordLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
   })
 }

@@ -1,25 +1,25 @@
 import { Type } from 'typebox'
-import type { Db } from '../../platform/postgres.ts'
-import { actingAs, toolsActingAs } from '../../web/acting.ts'
-import type { App } from '../../web/app.ts'
-import { callerOf } from '../../web/auth.ts'
-import { metaOf, pageOf } from '../../web/pages.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  answers,
   DeletedResponse,
-  dataOf,
-  enumOf,
+  dataSchema,
   Id,
   IdParams,
   Name,
   nullable,
   PageQuery,
-  pageOf as pageSchema,
+  pageSchema,
+  responseSchemas,
   strictObject,
+  stringEnum,
   Timestamp,
-} from '../../web/schemas.ts'
-import { changeRole, dismiss, type InviteTools, invite, renewClaimLink } from './actions.ts'
-import { ROLES } from './role.ts'
+} from '../../foundation/web/validation/schemas.ts'
+import { changeRole, endMembership, type InviteTools, invite, renewClaimLink } from './actions.ts'
+import { MEMBER_ROLES } from './role.ts'
 import { listMembers, type MemberRow } from './store.ts'
 
 const Member = Type.Object(
@@ -28,7 +28,7 @@ const Member = Type.Object(
     user_id: Id,
     email: Type.String(),
     name: nullable(Type.String()),
-    role: enumOf(ROLES),
+    role: stringEnum(MEMBER_ROLES),
     is_claimed: Type.Boolean({ description: 'a password is set' }),
     awaits_proof: Type.Boolean({
       description:
@@ -43,10 +43,10 @@ const Member = Type.Object(
   },
   { title: 'Member' },
 )
-const Invited = Type.Object({
+const InvitedMember = Type.Object({
   user_id: Id,
   email: Type.String(),
-  role: enumOf(ROLES),
+  role: stringEnum(MEMBER_ROLES),
   is_new_account: Type.Boolean(),
   claim_url: Type.Optional(Type.String({ description: 'only of a new account; works once, for 72 hours' })),
 })
@@ -57,12 +57,12 @@ const config = { scope: 'admin' } as const
 
 /** Who belongs to an organization, for admin keys (specification, "Agent bootstrap"; decisions 2.4). */
 export function memberRoutes(app: App, tools: InviteTools): void {
-  inviteRoute(app, tools)
-  listRoute(app, tools)
-  changeRoutes(app, tools)
+  registerInviteRoute(app, tools)
+  registerListRoute(app, tools)
+  registerChangeRoutes(app, tools)
 }
 
-function inviteRoute(app: App, tools: InviteTools): void {
+function registerInviteRoute(app: App, tools: InviteTools): void {
   app.post(
     '/agent/invite',
     {
@@ -73,19 +73,19 @@ function inviteRoute(app: App, tools: InviteTools): void {
         body: strictObject({
           email: Type.String({ format: 'email', maxLength: 254 }),
           name: Type.Optional(Name),
-          role: Type.Optional(enumOf(ROLES, { default: 'editor' })),
+          role: Type.Optional(stringEnum(MEMBER_ROLES, { default: 'editor' })),
         }),
-        response: answers(200, dataOf(Invited), 400, 402, 409),
+        response: responseSchemas(200, dataSchema(InvitedMember), 400, 402, 409),
       },
     },
     async request => {
       const { email, name = null, role = 'editor' } = request.body
-      return { data: await invite(toolsActingAs(tools, request), callerOf(request), { email, name, role }) }
+      return { data: await invite(withActor(tools, request), getCaller(request), { email, name, role }) }
     },
   )
 }
 
-function listRoute(app: App, { db }: { db: Db }): void {
+function registerListRoute(app: App, { db }: { db: Db }): void {
   app.get(
     '/members',
     {
@@ -94,17 +94,17 @@ function listRoute(app: App, { db }: { db: Db }): void {
         tags,
         summary: 'List members',
         querystring: PageQuery,
-        response: answers(200, pageSchema(Member), 400),
+        response: responseSchemas(200, pageSchema(Member), 400),
       },
     },
     async request => {
-      const { rows, total } = await listMembers(db, callerOf(request).organizationId, pageOf(request.query))
-      return { data: rows.map(present), meta: metaOf(request.query, total) }
+      const { rows, total } = await listMembers(db, getCaller(request).organizationId, toPageBounds(request.query))
+      return { data: rows.map(toMemberResponse), meta: buildPageMeta(request.query, total) }
     },
   )
 }
 
-function changeRoutes(app: App, { db, publicUrl }: InviteTools): void {
+function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
   app.put(
     '/members/:id',
     {
@@ -113,14 +113,19 @@ function changeRoutes(app: App, { db, publicUrl }: InviteTools): void {
         tags,
         summary: 'Change the role of a member',
         params: IdParams,
-        body: strictObject({ role: enumOf(ROLES) }),
-        response: answers(200, dataOf(Member), 400, 404, 409),
+        body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
+        response: responseSchemas(200, dataSchema(Member), 400, 404, 409),
       },
     },
     async request => {
-      const { organizationId } = callerOf(request)
-      const member = await changeRole(actingAs(db, request), organizationId, request.params.id, request.body.role)
-      return { data: present(member) }
+      const { organizationId } = getCaller(request)
+      const member = await changeRole(
+        withRequestActor(db, request),
+        organizationId,
+        request.params.id,
+        request.body.role,
+      )
+      return { data: toMemberResponse(member) }
     },
   )
 
@@ -132,12 +137,12 @@ function changeRoutes(app: App, { db, publicUrl }: InviteTools): void {
         tags,
         summary: 'End a membership; API keys that the member made go on working',
         params: IdParams,
-        response: answers(200, DeletedResponse, 404, 409),
+        response: responseSchemas(200, DeletedResponse, 404, 409),
       },
     },
     async request => {
       const { id } = request.params
-      await dismiss(actingAs(db, request), callerOf(request).organizationId, id)
+      await endMembership(withRequestActor(db, request), getCaller(request).organizationId, id)
       return { data: { id, deleted: true as const } }
     },
   )
@@ -150,16 +155,16 @@ function changeRoutes(app: App, { db, publicUrl }: InviteTools): void {
         tags,
         summary: 'Make a new claim link for a member who has set no password yet; the one before is void',
         params: IdParams,
-        response: answers(201, dataOf(ClaimLink), 404, 409),
+        response: responseSchemas(201, dataSchema(ClaimLink), 404, 409),
       },
     },
     async (request, reply) => {
       const { id } = request.params
-      const { organizationId } = callerOf(request)
-      const claimUrl = await renewClaimLink(actingAs(db, request), organizationId, id, publicUrl)
+      const { organizationId } = getCaller(request)
+      const claimUrl = await renewClaimLink(withRequestActor(db, request), organizationId, id, publicUrl)
       return reply.code(201).send({ data: { user_id: id, claim_url: claimUrl, claim_expires_in: '72h' } })
     },
   )
 }
 
-const present = (row: MemberRow) => ({ ...row, user_id: row.id })
+const toMemberResponse = (row: MemberRow) => ({ ...row, user_id: row.id })

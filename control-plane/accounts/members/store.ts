@@ -1,14 +1,14 @@
-import { type Db, execute, query, type Tx } from '../../platform/postgres.ts'
-import { FOUNDER } from './founder.ts'
-import { OPEN_MEMBERSHIP } from './open.ts'
-import type { Role } from './role.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { IS_ACTIVE_MEMBERSHIP } from './active-condition.ts'
+import { IS_FOUNDER } from './founder-condition.ts'
+import type { MemberRole } from './role.ts'
 
 /** A member is known by the id of the user. */
 export type MemberRow = {
   id: string
   email: string
   name: string | null
-  role: Role
+  role: MemberRole
   is_claimed: boolean
   awaits_proof: boolean
   suspended_at: Date | null
@@ -43,7 +43,7 @@ export async function findMember(db: Db, organizationId: string, userId: string)
 /** Whether anybody can have founded the organization in the name of this member. Hold the organization before. */
 export async function isUnprovenFounder(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const sql = `SELECT FROM memberships m JOIN organizations o ON o.id = m.organization_id JOIN users u ON u.id = m.user_id
-    WHERE o.id = ? AND u.id = ? AND u.email_proven_at IS NULL AND ${FOUNDER}`
+    WHERE o.id = ? AND u.id = ? AND u.email_proven_at IS NULL AND ${IS_FOUNDER}`
   return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
@@ -54,11 +54,11 @@ export const lockOrganization = (tx: Tx, organizationId: string) =>
 /** Whether somebody else of an organization may manage it. */
 export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const sql = `SELECT 1 FROM memberships m
-    WHERE m.organization_id = ? AND m.user_id <> ? AND m.role = 'admin' AND ${OPEN_MEMBERSHIP} LIMIT 1`
+    WHERE m.organization_id = ? AND m.user_id <> ? AND m.role = 'admin' AND ${IS_ACTIVE_MEMBERSHIP} LIMIT 1`
   return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
-export type Membership = { organizationId: string; userId: string; role: Role }
+export type Membership = { organizationId: string; userId: string; role: MemberRole }
 
 /** False when the user is a member already. */
 export async function insertMember(tx: Tx, member: Membership & { awaitsProof: boolean; now: Date }): Promise<boolean> {
@@ -96,7 +96,7 @@ export const removeUnusedUser = (tx: Tx, userId: string) =>
 export type KnownUser = { id: string; email: string; isProven: boolean }
 
 /** By the address in small letters. Whether it is proven stays so until the transaction ends. */
-export async function holdUser(tx: Tx, email: string): Promise<KnownUser | null> {
+export async function lockUserByEmail(tx: Tx, email: string): Promise<KnownUser | null> {
   const [row] = await query<KnownUser>(
     tx,
     'SELECT id, email, email_proven_at IS NOT NULL AS "isProven" FROM users WHERE email = ? FOR KEY SHARE',
@@ -105,7 +105,7 @@ export async function holdUser(tx: Tx, email: string): Promise<KnownUser | null>
   return row ?? null
 }
 
-export async function nameOfOrganization(db: Db, organizationId: string): Promise<string> {
+export async function getOrganizationName(db: Db, organizationId: string): Promise<string> {
   const [row] = await query<{ name: string }>(db, 'SELECT name FROM organizations WHERE id = ?', [organizationId])
   return row!.name
 }

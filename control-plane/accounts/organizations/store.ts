@@ -1,10 +1,10 @@
-import { type Db, execute, query } from '../../platform/postgres.ts'
-import type { Plan } from '../plans.ts'
+import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
+import type { PlanName } from '../plans/plans.ts'
 
 export type ListedOrganization = {
   id: string
   name: string
-  plan: Plan
+  plan: PlanName
   monitors: number
   statusPages: number
   members: number
@@ -28,12 +28,12 @@ export async function findOrganization(db: Db, id: string): Promise<ListedOrgani
 }
 
 /** Of one organization, oldest first. */
-export const projectsOf = (db: Db, organizationId: string): Promise<{ id: string; name: string }[]> =>
+export const listProjects = (db: Db, organizationId: string): Promise<{ id: string; name: string }[]> =>
   query(db, 'SELECT id, name FROM projects WHERE organization_id = ? ORDER BY id', [organizationId])
 
 export type ListedMember = { id: string; email: string; role: string; suspended_at: Date | null }
 
-export const membersOf = (db: Db, organizationId: string): Promise<ListedMember[]> =>
+export const listOrganizationMembers = (db: Db, organizationId: string): Promise<ListedMember[]> =>
   query(
     db,
     `SELECT u.id, u.email, m.role, m.suspended_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -51,7 +51,7 @@ export type ListedKey = {
 }
 
 /** The API keys of all projects of an organization, oldest first. */
-export const keysOf = (db: Db, organizationId: string): Promise<ListedKey[]> =>
+export const listOrganizationKeys = (db: Db, organizationId: string): Promise<ListedKey[]> =>
   query(
     db,
     `SELECT k.id, k.name, k.scope, k.hint, k.last_used_at, k.suspended_at FROM api_keys k JOIN projects p ON p.id = k.project_id
@@ -66,7 +66,7 @@ export async function updateName(db: Db, id: string, name: string, now: Date): P
 }
 
 /** Whether one of the organization's projects is the operator's own, which the installation needs. */
-export async function isOperators(db: Db, organizationId: string): Promise<boolean> {
+export async function isOperatorOrganization(db: Db, organizationId: string): Promise<boolean> {
   const rows = await query(
     db,
     `SELECT 1 FROM projects p WHERE organization_id = ?

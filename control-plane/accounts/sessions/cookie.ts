@@ -6,13 +6,13 @@ export const SESSION_COOKIE = '__Host-picket_session'
 
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
-export const setCookie = (token: string, maxAgeSeconds: number): string =>
+export const buildSessionCookie = (token: string, maxAgeSeconds: number): string =>
   `${SESSION_COOKIE}=${token}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`
 
-export const clearCookie = (): string => setCookie('', 0)
+export const buildExpiredCookie = (): string => buildSessionCookie('', 0)
 
 /** The token in a Cookie header; null without one, or when what is there cannot be one. */
-export function tokenOf(header: string | undefined): string | null {
+export function parseSessionToken(header: string | undefined): string | null {
   for (const pair of (header ?? '').split(';')) {
     const [name, value = ''] = pair.trim().split('=')
     if (name === SESSION_COOKIE && /^[\w-]{43}$/.test(value)) return value

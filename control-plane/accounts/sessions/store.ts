@@ -1,6 +1,6 @@
-import { type Db, execute, hasRows, query, type Tx } from '../../platform/postgres.ts'
-import { OPEN_MEMBERSHIP } from '../members/open.ts'
-import type { Role } from '../members/role.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { IS_ACTIVE_MEMBERSHIP } from '../members/active-condition.ts'
+import type { MemberRole } from '../members/role.ts'
 
 export type NewSession = {
   id: string
@@ -20,10 +20,10 @@ export const insertSession = (tx: Tx, session: NewSession) =>
   )
 
 /** The session `s` opens the organization of the membership `m`. */
-const OPENED = `${OPEN_MEMBERSHIP} AND NOT m.organization_id = ANY (s.suspended_in)`
+const HAS_ACCESS = `${IS_ACTIVE_MEMBERSHIP} AND NOT m.organization_id = ANY (s.suspended_in)`
 
 /** Somebody who is signed in. Null what belongs to an organization: they are in none, or were shown out of it. */
-export type Session = {
+export type UserSession = {
   id: string
   userId: string
   email: string
@@ -31,7 +31,7 @@ export type Session = {
   lastSeenAt: Date
   organizationId: string | null
   organizationName: string | null
-  role: Role | null
+  role: MemberRole | null
   projectId: string | null
   isOperator: boolean
 }
@@ -41,14 +41,14 @@ export async function findSession(
   db: Db,
   tokenHash: Buffer,
   { now, seenAfter }: { now: Date; seenAfter: Date },
-): Promise<Session | null> {
-  const [row] = await query<Session>(
+): Promise<UserSession | null> {
+  const [row] = await query<UserSession>(
     db,
     `SELECT s.id, s.user_id AS "userId", u.email, u.name, s.last_seen_at AS "lastSeenAt",
             o.id AS "organizationId", o.name AS "organizationName", m.role, p.id AS "projectId",
             EXISTS (SELECT FROM operator_project op WHERE op.project_id = p.id) AS "isOperator"
      FROM sessions s JOIN users u ON u.id = s.user_id
-       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND ${OPENED}
+       LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND ${HAS_ACCESS}
        LEFT JOIN organizations o ON o.id = m.organization_id
        LEFT JOIN LATERAL (SELECT id FROM projects WHERE organization_id = o.id ORDER BY id LIMIT 1) p ON true
      WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
@@ -62,7 +62,7 @@ export const isOpenSession = (db: Db, id: string, organizationId: string): Promi
   hasRows(
     db,
     `SELECT FROM sessions s JOIN memberships m ON m.user_id = s.user_id
-     WHERE s.id = ? AND m.organization_id = ? AND ${OPENED}`,
+     WHERE s.id = ? AND m.organization_id = ? AND ${HAS_ACCESS}`,
     [id, organizationId],
   )
 
@@ -106,7 +106,7 @@ export async function removeSessions(
 export const removeSession = (db: Db, tokenHash: Buffer) =>
   execute(db, 'DELETE FROM sessions WHERE token_hash = ?', [tokenHash])
 
-export const removeSessionsOf = (tx: Tx, userId: string) =>
+export const removeAllSessions = (tx: Tx, userId: string) =>
   execute(tx, 'DELETE FROM sessions WHERE user_id = ?', [userId])
 
 /** Who opens more than `kept` sessions loses the oldest. */
@@ -123,7 +123,7 @@ export const leaveOrganization = (tx: Tx, organizationId: string, userId: string
   execute(
     tx,
     `UPDATE sessions SET suspended_in = array_remove(suspended_in, CAST(:organizationId AS uuid)), organization_id =
-       (SELECT m.organization_id FROM memberships m WHERE m.user_id = :userId AND ${OPEN_MEMBERSHIP}
+       (SELECT m.organization_id FROM memberships m WHERE m.user_id = :userId AND ${IS_ACTIVE_MEMBERSHIP}
         ORDER BY m.created_at, m.organization_id LIMIT 1)
      WHERE user_id = :userId AND organization_id = :organizationId`,
     { organizationId, userId },
@@ -134,18 +134,18 @@ export async function enterOrganization(db: Db, sessionId: string, organizationI
   const touched = await execute(
     db,
     `UPDATE sessions s SET organization_id = m.organization_id FROM memberships m
-     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND ${OPENED}`,
+     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND ${HAS_ACCESS}`,
     { sessionId, organizationId },
   )
   return touched === 1
 }
 
 /** The organizations that a user may enter, the one they joined first at the beginning. */
-export const organizationsOf = (db: Db, userId: string) =>
-  query<{ id: string; name: string; role: Role }>(
+export const listUserOrganizations = (db: Db, userId: string) =>
+  query<{ id: string; name: string; role: MemberRole }>(
     db,
     `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
-     WHERE m.user_id = ? AND ${OPEN_MEMBERSHIP} ORDER BY m.created_at, o.id`,
+     WHERE m.user_id = ? AND ${IS_ACTIVE_MEMBERSHIP} ORDER BY m.created_at, o.id`,
     [userId],
   )
 

@@ -1,16 +1,16 @@
-import { cardPage, Field, Notice } from '../../web/card-page.tsx'
-import type { Review } from '../access/store.ts'
-import { agoOf } from '../sessions/ago.ts'
-import { Ago } from '../sessions/ago-time.tsx'
-import type { ListedSession, Session } from '../sessions/store.ts'
+import { Field, FormNotice, renderFormPage } from '../../foundation/web/html/form-page.tsx'
+import type { AccessReview } from '../access-review/store.ts'
+import type { ListedSession, UserSession } from '../sessions/store.ts'
+import { formatTimeAgo } from '../sessions/time-ago.ts'
+import { TimeAgo } from '../sessions/time-ago-element.tsx'
 import { PASSWORD_HINT } from './pages.tsx'
 
 export type AccountView = {
-  session: Session
+  session: UserSession
   organizations: { id: string; name: string }[]
   sessions: ListedSession[]
   /** what they have to decide as an admin; null: nothing */
-  review: Review | null
+  review: AccessReview | null
   now: Date
   notice?: string | null
   problem?: { field: 'old' | 'new'; problem: string } | null
@@ -20,10 +20,10 @@ export type AccountView = {
 export function accountPage({ notice = null, problem = null, ...view }: AccountView) {
   const { session, organizations } = view
   const saidOf = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
-  return cardPage(
+  return renderFormPage(
     'Your account',
     <>
-      <Notice text={notice} />
+      <FormNotice text={notice} />
       {view.review && <AccessLink {...view.review} />}
       <dl>
         <dt>E-mail</dt>
@@ -46,7 +46,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
         <input type="hidden" name="username" value={session.email} autocomplete="username" />
         <Field
           {...{ name: 'old', label: 'Password now', type: 'password', autocomplete: 'current-password' }}
-          said={saidOf('old')}
+          error={saidOf('old')}
         />
         <Field
           {...{
@@ -56,7 +56,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
             autocomplete: 'new-password',
             hint: PASSWORD_HINT,
           }}
-          said={saidOf('new')}
+          error={saidOf('new')}
         />
         <button type="submit">Change the password</button>
       </form>
@@ -72,7 +72,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
   )
 }
 
-const AccessLink = ({ name, isUndecided }: Review) => (
+const AccessLink = ({ name, isUndecided }: AccessReview) => (
   <p class="caution">
     {isUndecided && 'Keys or members of '}
     <bdi>{name}</bdi>
@@ -129,7 +129,7 @@ function SessionWords({
   now,
   isThis,
 }: ListedSession & { now: Date; isThis: boolean }) {
-  const wasSeenSince = agoOf(createdAt, now) !== agoOf(lastSeenAt, now)
+  const wasSeenSince = formatTimeAgo(createdAt, now) !== formatTimeAgo(lastSeenAt, now)
   return (
     <p>
       <strong>
@@ -137,12 +137,12 @@ function SessionWords({
         {isThis && <span class="tag">this one</span>}
       </strong>
       <small>
-        Signed in <Ago at={createdAt} now={now} />
+        Signed in <TimeAgo at={createdAt} now={now} />
         {ip !== null && ` from ${ip}`}
       </small>
       {wasSeenSince && !isThis && (
         <small>
-          Last seen <Ago at={lastSeenAt} now={now} />
+          Last seen <TimeAgo at={lastSeenAt} now={now} />
         </small>
       )}
     </p>

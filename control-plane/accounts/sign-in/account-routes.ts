@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { now } from '../../platform/clock.ts'
-import { isId } from '../../platform/ids.ts'
-import type { App } from '../../web/app.ts'
-import { notFound } from '../../web/errors.ts'
-import { fieldsOf, sendPage } from '../../web/forms.ts'
-import { reviewOf } from '../access/actions.ts'
-import { visitorOf } from '../bootstrap/network.ts'
-import { sessionsOf } from '../sessions/actions.ts'
-import { enterOrganization, organizationsOf } from '../sessions/store.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { parseFormFields, sendPage } from '../../foundation/web/html/forms.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { findReview } from '../access-review/actions.ts'
+import { getClientInfo } from '../registration/client-info.ts'
+import { listUserSessions } from '../sessions/actions.ts'
+import { endSessions } from '../sessions/audited-actions.ts'
+import { enterOrganization, listUserOrganizations } from '../sessions/store.ts'
 import { accountPage } from './account-page.tsx'
 import { changePassword, type SignInTools } from './actions.ts'
-import { enter, sessionOf, toBusy } from './routes.ts'
-import { endSessions } from './session-actions.ts'
+import { findRequestSession, rethrowBusy, setSessionCookie } from './routes.ts'
 
 /** One's own account: where one is signed in, the password, and which organization one looks at. */
 export function accountRoutes(app: App, tools: SignInTools): void {
@@ -22,12 +22,12 @@ export function accountRoutes(app: App, tools: SignInTools): void {
     more: Pick<Parameters<typeof accountPage>[0], 'notice' | 'problem'> = {},
     status = 200,
   ) => {
-    const session = await sessionOf(request, tools)
+    const session = await findRequestSession(request, tools)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const [organizations, sessions, review] = await Promise.all([
-      organizationsOf(db, session.userId),
-      sessionsOf(db, session.userId),
-      reviewOf(db, session),
+      listUserOrganizations(db, session.userId),
+      listUserSessions(db, session.userId),
+      findReview(db, session),
     ])
     return sendPage(reply, accountPage({ session, organizations, sessions, review, now: now(), ...more }), status)
   }
@@ -38,28 +38,28 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/account/sessions/end', async (request, reply) => {
-    const session = await sessionOf(request, tools)
+    const session = await findRequestSession(request, tools)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const id = fieldsOf(request)('session_id')
+    const id = parseFormFields(request)('session_id')
     if (id !== 'others' && !isId(id)) throw notFound('session')
     await endSessions(db, session, id === 'others' ? id : { id }, request)
     return reply.redirect('/account?ended=1', 303)
   })
 
   app.post('/account/password', async (request, reply) => {
-    const session = await sessionOf(request, tools)
+    const session = await findRequestSession(request, tools)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const field = fieldsOf(request)
+    const field = parseFormFields(request)
     const form = { email: session.email, old: field('old'), password: field('password') }
-    const changed = await changePassword(tools, visitorOf(request), form).catch(toBusy)
+    const changed = await changePassword(tools, getClientInfo(request), form).catch(rethrowBusy)
     if ('problem' in changed) return show(request, reply, { problem: changed }, 400)
-    return enter(reply, changed.token).redirect('/account?changed=1', 303)
+    return setSessionCookie(reply, changed.token).redirect('/account?changed=1', 303)
   })
 
   app.post('/account/organization', async (request, reply) => {
-    const session = await sessionOf(request, tools)
+    const session = await findRequestSession(request, tools)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
-    const id = fieldsOf(request)('organization_id')
+    const id = parseFormFields(request)('organization_id')
     if (!isId(id) || !(await enterOrganization(db, session.id, id))) throw notFound('organization')
     return reply.redirect('/account', 303)
   })

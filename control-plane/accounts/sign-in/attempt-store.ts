@@ -1,28 +1,28 @@
-import { LOCK_KEYS } from '../../platform/lock-keys.ts'
-import { type Db, execute, query } from '../../platform/postgres.ts'
-import { sha256 } from '../../platform/secrets.ts'
+import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
+import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 
-export const WINDOW_MS = 15 * 60_000
+export const ATTEMPT_WINDOW_MS = 15 * 60_000
 
 /** Something that may be tried only so often in 15 minutes, such as signing in from one network. */
-export type Limited = { subject: string; most: number }
+export type AttemptLimit = { subject: string; max: number }
 
 /**
  * Counts an attempt before it is made, so that many at once cannot pass a limit, over all processes. Answers null, or the
  * seconds until one is free; then nothing is counted.
  */
-export function takeAttempt(db: Db, limited: Limited[], now: Date): Promise<number | null> {
+export function countAttempt(db: Db, limited: AttemptLimit[], now: Date): Promise<number | null> {
   return db.transaction(async tx => {
-    const subjects = limited.map(({ subject, most }) => ({ hash: sha256(subject), most }))
+    const subjects = limited.map(({ subject, max: most }) => ({ hash: sha256(subject), most }))
     const keys = subjects.map(({ hash }) => hash.readInt32BE(0)).sort((a, b) => a - b)
     for (const key of keys) await tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.signInAttempts}, ?)`, [key])
     for (const { hash, most } of subjects) {
       const [oldest] = await query<{ at: Date }>(
         tx,
         'SELECT at FROM password_attempts WHERE subject = ? AND at > ? ORDER BY at DESC OFFSET ? LIMIT 1',
-        [hash, new Date(now.getTime() - WINDOW_MS), most - 1],
+        [hash, new Date(now.getTime() - ATTEMPT_WINDOW_MS), most - 1],
       )
-      if (oldest) return Math.max(1, Math.ceil((oldest.at.getTime() + WINDOW_MS - now.getTime()) / 1_000))
+      if (oldest) return Math.max(1, Math.ceil((oldest.at.getTime() + ATTEMPT_WINDOW_MS - now.getTime()) / 1_000))
     }
     await execute(tx, 'INSERT INTO password_attempts (subject, at) SELECT unnest(?::bytea[]), ?', [
       subjects.map(({ hash }) => hash),
@@ -33,15 +33,15 @@ export function takeAttempt(db: Db, limited: Limited[], now: Date): Promise<numb
 }
 
 /** What was taken at `at` turned out to be no guess, and counts no more: many people may sign in from one network. */
-export const giveBackAttempt = (db: Db, limited: Limited[], at: Date) =>
+export const refundAttempt = (db: Db, limited: AttemptLimit[], at: Date) =>
   execute(db, 'DELETE FROM password_attempts WHERE subject = ANY (?) AND at = ?', [
     limited.map(({ subject }) => sha256(subject)),
     at,
   ])
 
 /** After a success what was tried for this subject counts no more. */
-export const forgetAttempts = (db: Db, subject: string) =>
+export const clearAttempts = (db: Db, subject: string) =>
   execute(db, 'DELETE FROM password_attempts WHERE subject = ?', [sha256(subject)])
 
-export const pruneAttempts = (db: Db, now: Date) =>
-  execute(db, 'DELETE FROM password_attempts WHERE at < ?', [new Date(now.getTime() - WINDOW_MS)])
+export const prunePasswordAttempts = (db: Db, now: Date) =>
+  execute(db, 'DELETE FROM password_attempts WHERE at < ?', [new Date(now.getTime() - ATTEMPT_WINDOW_MS)])

@@ -1,12 +1,12 @@
-import { cardPage, Field, Wrong } from '../../web/card-page.tsx'
-import type { Dead, Purpose } from '../password-links/link.ts'
+import { Field, FormError, renderFormPage } from '../../foundation/web/html/form-page.tsx'
+import type { LinkProblem, LinkPurpose } from './password-links/link.ts'
 
 /** Where somebody signs in. `wrong` is said of the form as a whole: never whether it was the address or the password. */
 export function signInPage(form: { email: string; returnTo: string }, wrong: string | null = null) {
-  return cardPage(
+  return renderFormPage(
     'Sign in',
     <>
-      <Wrong text={wrong} />
+      <FormError text={wrong} />
       <form method="post" action="/sign-in">
         <input type="hidden" name="return_to" value={form.returnTo} />
         <Field
@@ -26,7 +26,7 @@ export function signInPage(form: { email: string; returnTo: string }, wrong: str
 
 /** Browsers drop our cookie where they see neither TLS nor this machine itself. */
 export const needsTlsPage = () =>
-  cardPage(
+  renderFormPage(
     'Open this page over https',
     <p>
       Picket lets people sign in over https only, or on the machine itself under the name localhost, so that nobody on
@@ -37,9 +37,9 @@ export const needsTlsPage = () =>
 export const PASSWORD_HINT = 'At least 12 characters. A few words are easy to remember.'
 
 /** The form of a link with which a password is set. */
-export function setPasswordPage(purpose: Purpose, email: string, problem: string | null = null) {
+export function setPasswordPage(purpose: LinkPurpose, email: string, problem: string | null = null) {
   const isClaim = purpose === 'claim'
-  return cardPage(
+  return renderFormPage(
     isClaim ? 'Welcome to Picket' : 'Choose a new password',
     <>
       <p>
@@ -57,7 +57,7 @@ export function setPasswordPage(purpose: Purpose, email: string, problem: string
             autocomplete: 'new-password',
             hint: PASSWORD_HINT,
           }}
-          said={problem}
+          error={problem}
           autofocus
         />
         <button type="submit">{isClaim ? 'Set the password' : 'Change the password'}</button>
@@ -66,18 +66,18 @@ export function setPasswordPage(purpose: Purpose, email: string, problem: string
   )
 }
 
-const WHY: Record<Dead, string> = {
+const LINK_PROBLEM_TEXTS: Record<LinkProblem, string> = {
   used: 'It was used already, or a newer one was made.',
   expired: 'It is too old.',
   unknown: 'It is not one of ours, or a newer one was made. Look whether the whole address was copied.',
 }
 
 /** A link that does nothing any more, and how to get another one. */
-export function deadLinkPage(purpose: Purpose, why: Dead, sendsMail: boolean) {
-  return cardPage(
+export function invalidLinkPage(purpose: LinkPurpose, why: LinkProblem, sendsMail: boolean) {
+  return renderFormPage(
     'This link does not work any more',
     <>
-      <p>{WHY[why]}</p>
+      <p>{LINK_PROBLEM_TEXTS[why]}</p>
       {purpose === 'claim' && <p>An admin of your organization can make a new one.</p>}
       {sendsMail ? (
         <p class="more">
@@ -94,7 +94,7 @@ export function deadLinkPage(purpose: Purpose, why: Dead, sendsMail: boolean) {
 
 export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string | null = null) {
   if (!sendsMail) {
-    return cardPage(
+    return renderFormPage(
       'Forgot your password?',
       <>
         <p>This installation sends no mail. Ask whoever runs it for a new link; they make one with</p>
@@ -105,11 +105,11 @@ export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string
       </>,
     )
   }
-  return cardPage(
+  return renderFormPage(
     'Forgot your password?',
     <>
       <p>We send you a link with which you choose a new one.</p>
-      <Wrong text={wrong} />
+      <FormError text={wrong} />
       <form method="post" action="/forgot-password">
         <Field
           {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
@@ -125,7 +125,7 @@ export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string
 
 /** What everybody is told, whether there is an account or not. */
 export const resetSentPage = () =>
-  cardPage(
+  renderFormPage(
     'Look into your mail',
     <>
       <p role="status">

@@ -1,7 +1,7 @@
-import { isStorable } from '../../web/body.ts'
+import { isStorable } from '../../foundation/web/validation/body.ts'
 
-const LEAST = 12
-const MOST = 256
+const MIN_LENGTH = 12
+const MAX_LENGTH = 256
 
 /** What attackers try first, of those that are long enough to be passwords here. */
 const COMMON = new Set([
@@ -41,10 +41,10 @@ const COMMON = new Set([
 export const normalizePassword = (text: string): string => text.normalize('NFKC')
 
 /** Why a password is refused, as a sentence; null when it is not. No rules about kinds of characters: length is what counts. */
-export function passwordProblem(password: string, email: string): string | null {
+export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length
-  if (length < LEAST) return `Use at least ${LEAST} characters; a few words are easy to remember.`
-  if (length > MOST) return `Use at most ${MOST} characters.`
+  if (length < MIN_LENGTH) return `Use at least ${MIN_LENGTH} characters; a few words are easy to remember.`
+  if (length > MAX_LENGTH) return `Use at most ${MAX_LENGTH} characters.`
   if (!isStorable(password)) return 'This holds characters that are not text.'
   const plain = password.toLowerCase()
   if (plain.includes(email.toLowerCase())) return 'Your e-mail address is the first thing that others would try.'

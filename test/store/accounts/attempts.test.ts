@@ -1,7 +1,7 @@
 import t from 'tap'
-import { forgetAttempts, giveBackAttempt, takeAttempt } from '../../../control-plane/accounts/sign-in/attempt-store.ts'
-import { personHere, signInLimits } from '../../../control-plane/accounts/sign-in/limits.ts'
-import { createPostgres } from '../../../control-plane/platform/postgres.ts'
+import { buildPersonSubject, buildSignInLimits } from '../../../control-plane/accounts/sign-in/attempt-limits.ts'
+import { clearAttempts, countAttempt, refundAttempt } from '../../../control-plane/accounts/sign-in/attempt-store.ts'
+import { createPostgres } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../../support/database.ts'
 
 const db = createPostgres((await createDatabase(t)).url, { max: 10, acquireMs: 300_000 })
@@ -12,13 +12,13 @@ const at = (seconds: number) => new Date(START + seconds * 1_000)
 
 t.test('an office of any size signs in from one network, and who guesses there is stopped', async t => {
   for (let n = 0; n < 60; n++) {
-    const limits = signInLimits(`person${n}@example.com`, '192.0.2.1')
-    t.equal(await takeAttempt(db, limits, at(n)), null)
-    await giveBackAttempt(db, limits, at(n))
+    const limits = buildSignInLimits(`person${n}@example.com`, '192.0.2.1')
+    t.equal(await countAttempt(db, limits, at(n)), null)
+    await refundAttempt(db, limits, at(n))
   }
   const guesses: (number | null)[] = []
   for (let n = 0; n < 51; n++) {
-    guesses.push(await takeAttempt(db, signInLimits(`other${n}@example.com`, '192.0.2.1'), at(100)))
+    guesses.push(await countAttempt(db, buildSignInLimits(`other${n}@example.com`, '192.0.2.1'), at(100)))
   }
   t.same(guesses, [...Array(50).fill(null), 900])
 })
@@ -26,16 +26,16 @@ t.test('an office of any size signs in from one network, and who guesses there i
 t.test('one person is guessed at from many networks at most a hundred times in 15 minutes', async t => {
   const email = 'ann@example.com'
   const answers = await Promise.all(
-    Array.from({ length: 110 }, (_, n) => takeAttempt(db, signInLimits(email, `198.51.100.${n}`), at(n))),
+    Array.from({ length: 110 }, (_, n) => countAttempt(db, buildSignInLimits(email, `198.51.100.${n}`), at(n))),
   )
   t.equal(answers.filter(answer => answer === null).length, 100)
-  t.equal(await takeAttempt(db, signInLimits(email, '203.0.113.9'), at(1_200)), null, 'later it is free again')
+  t.equal(await countAttempt(db, buildSignInLimits(email, '203.0.113.9'), at(1_200)), null, 'later it is free again')
 })
 
 t.test('mistyping counts no more once the right password came', async t => {
   const [email, network] = ['bob@example.com', '203.0.113.7']
-  for (let n = 0; n < 9; n++) await takeAttempt(db, signInLimits(email, network), at(n))
-  await forgetAttempts(db, personHere(email, network))
-  for (let n = 0; n < 10; n++) t.equal(await takeAttempt(db, signInLimits(email, network), at(20 + n)), null)
-  t.equal(await takeAttempt(db, signInLimits(email, network), at(40)), 880)
+  for (let n = 0; n < 9; n++) await countAttempt(db, buildSignInLimits(email, network), at(n))
+  await clearAttempts(db, buildPersonSubject(email, network))
+  for (let n = 0; n < 10; n++) t.equal(await countAttempt(db, buildSignInLimits(email, network), at(20 + n)), null)
+  t.equal(await countAttempt(db, buildSignInLimits(email, network), at(40)), 880)
 })

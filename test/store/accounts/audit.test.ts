@@ -1,16 +1,23 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { forgetOldActs, recordAct } from '../../../control-plane/accounts/audit/actions.ts'
-import { createPostgres, execute, query } from '../../../control-plane/platform/postgres.ts'
-import { type Acting, actingFor } from '../../../control-plane/web/acting.ts'
+import { deleteExpiredAuditRecords, recordAudit } from '../../../control-plane/accounts/audit/actions.ts'
+import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { type AuditActor, withAuditActor } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 3)
 t.teardown(() => db.destroy())
 const { projectId, organizationId, userId } = await insertTenant(db)
-const ann: Acting = { kind: 'user', id: userId, name: 'ann@example.com', ip: '192.0.2.7', projectId, organizationId }
-const acting = actingFor(db, ann)
+const ann: AuditActor = {
+  kind: 'user',
+  id: userId,
+  name: 'ann@example.com',
+  ip: '192.0.2.7',
+  projectId,
+  organizationId,
+}
+const acting = withAuditActor(db, ann)
 
 const log = (resourceId: string) =>
   query<Record<string, unknown>>(db, 'SELECT * FROM audit_log WHERE resource_id = ? ORDER BY seq', [resourceId])
@@ -96,8 +103,8 @@ t.test('a member who leaves is still named', async t => {
 
 t.test('an act that changes no row is written when it is recorded, and only of somebody who acts', async t => {
   const act = { action: 'signed_in', resource: 'session', resourceId: uuidv7(), resourceName: null } as const
-  await acting.transaction(tx => recordAct(tx, act))
-  await db.transaction(tx => recordAct(tx, act))
+  await acting.transaction(tx => recordAudit(tx, act))
+  await db.transaction(tx => recordAudit(tx, act))
   t.match(await log(act.resourceId), [{ action: 'signed_in', actor_name: 'ann@example.com', changes: {} }])
 })
 
@@ -155,7 +162,7 @@ t.test('rows are forgotten after a year', async t => {
       [age],
     )
   }
-  t.equal(await forgetOldActs(db), 1)
+  t.equal(await deleteExpiredAuditRecords(db), 1)
   t.equal((await query(db, 'SELECT id FROM audit_log')).length, before + 1)
 })
 

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { createApiKey, createAuthenticate } from '../../../control-plane/accounts/api-keys/actions.ts'
-import { childrenFirst } from '../../../control-plane/accounts/organizations/children-first.ts'
-import { deleteOrganization } from '../../../control-plane/accounts/organizations/deletion-actions.ts'
-import { startDeletionWorker } from '../../../control-plane/accounts/organizations/worker.ts'
-import { createPostgres, type Db, execute, query } from '../../../control-plane/platform/postgres.ts'
-import { actingFor, OPERATOR } from '../../../control-plane/web/acting.ts'
-import { createLog } from '../../../shared/log.ts'
-import { createMetrics } from '../../../shared/metrics.ts'
+import { createApiKey, createAuthenticator } from '../../../control-plane/accounts/api-keys/actions.ts'
+import { deleteOrganization } from '../../../control-plane/accounts/organizations/deletion/actions.ts'
+import { sortChildrenFirst } from '../../../control-plane/accounts/organizations/deletion/table-order.ts'
+import { startDeletionWorker } from '../../../control-plane/accounts/organizations/deletion/worker.ts'
+import { createPostgres, type Db, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { OPERATOR_ACTOR, withAuditActor } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
+import { createLog } from '../../../shared/process/log.ts'
+import { createMetrics } from '../../../shared/process/metrics.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 import { insertChannel, insertMonitors } from '../../support/verdict.ts'
@@ -57,7 +57,7 @@ t.test('an organization is closed at once and emptied bit by bit; others change 
   const held = await hold(db, 'monitors', ids.at(-1)!)
   const deleting = deleteOrganization(db, organizationId, true)
   await waitFor(async () => (await livingOf(projectId)) === 200, { ...PATIENT, label: 'all but the held ones' })
-  t.equal(await createAuthenticate(db)(key, '192.0.2.1'), null, 'its keys open nothing')
+  t.equal(await createAuthenticator(db)(key, '192.0.2.1'), null, 'its keys open nothing')
   const other = await insertTenant(db)
   const [mine] = await insertMonitors(db, other.projectId, 1)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [mine!])
@@ -75,7 +75,7 @@ t.test('a deletion that breaks off is finished by the role schedule, and the log
   ])
   const held = await hold(db, 'transitions', last!.id)
   const dying = createPostgres(url, 1)
-  const broken = t.rejects(deleteOrganization(actingFor(dying, OPERATOR), organizationId, true))
+  const broken = t.rejects(deleteOrganization(withAuditActor(dying, OPERATOR_ACTOR), organizationId, true))
   await waitFor(async () => (await namedOf(projectId)) === 200, { ...PATIENT, label: 'all but the last ones emptied' })
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`
@@ -115,7 +115,7 @@ t.test('what refers to a row goes before it, and a circle comes to an end', asyn
     { name: 'channels', to: 'channels' },
   ]
   const names = (found: { name: string }[]) => found.map(({ name }) => name)
-  t.same(names(childrenFirst(places, references)), ['deliveries', 'channels', 'events', 'pages'])
+  t.same(names(sortChildrenFirst(places, references)), ['deliveries', 'channels', 'events', 'pages'])
   const circle = [...references, { name: 'pages', to: 'deliveries' }]
-  t.equal(childrenFirst(places, circle).length, 4)
+  t.equal(sortChildrenFirst(places, circle).length, 4)
 })

@@ -1,9 +1,16 @@
 import t from 'tap'
-import { assertWithinLimit } from '../../../control-plane/accounts/actions.ts'
-import { insertAttempt, pruneAttempts } from '../../../control-plane/accounts/bootstrap/store.ts'
-import { readUsage } from '../../../control-plane/accounts/store.ts'
-import { createPostgres, query, type Tx } from '../../../control-plane/platform/postgres.ts'
-import { markCarriedOut, pruneIdempotencyKeys, takeIdempotencyKey } from '../../../control-plane/web/store.ts'
+import { assertWithinLimit } from '../../../control-plane/accounts/plans/actions.ts'
+import { readUsage } from '../../../control-plane/accounts/plans/store.ts'
+import {
+  insertRegistrationAttempt,
+  pruneRegistrationAttempts,
+} from '../../../control-plane/accounts/registration/store.ts'
+import { createPostgres, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  markCarriedOut,
+  pruneIdempotencyKeys,
+  takeIdempotencyKey,
+} from '../../../control-plane/foundation/web/server/idempotency-store.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 
@@ -58,6 +65,6 @@ t.test('kept answers are forgotten after a day and bootstrap attempts after an h
   }
   t.equal(await pruneIdempotencyKeys(db, now), 1)
   t.match(await query(db, 'SELECT key FROM idempotency_marks ORDER BY key'), [{ key: '1' }, { key: '23' }])
-  for (const hours of [0, 0.9, 1.1]) await insertAttempt(db, '203.0.113.1', true, before(hours))
-  t.equal(await pruneAttempts(db, now), 1)
+  for (const hours of [0, 0.9, 1.1]) await insertRegistrationAttempt(db, '203.0.113.1', true, before(hours))
+  t.equal(await pruneRegistrationAttempts(db, now), 1)
 })

@@ -1,10 +1,13 @@
 import t from 'tap'
-import { createApiKey, createAuthenticate } from '../../../control-plane/accounts/api-keys/actions.ts'
-import { createOperatorKey, createOperatorProject } from '../../../control-plane/accounts/operator/actions.ts'
-import { operatorProjectId } from '../../../control-plane/accounts/operator/store.ts'
-import { organizationsOf } from '../../../control-plane/accounts/sessions/store.ts'
-import { findProject } from '../../../control-plane/accounts/store.ts'
-import { createPostgres, query } from '../../../control-plane/platform/postgres.ts'
+import { createApiKey, createAuthenticator } from '../../../control-plane/accounts/api-keys/actions.ts'
+import {
+  createOperatorKey,
+  createOperatorProject,
+} from '../../../control-plane/accounts/organizations/operator-project-actions.ts'
+import { findOperatorProjectId } from '../../../control-plane/accounts/organizations/operator-project-store.ts'
+import { findProject } from '../../../control-plane/accounts/plans/store.ts'
+import { listUserOrganizations } from '../../../control-plane/accounts/sessions/store.ts'
+import { createPostgres, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 
@@ -13,7 +16,7 @@ t.teardown(() => db.destroy())
 const publicUrl = 'https://picket.test'
 
 t.test('the operator project is made once, however often and by how many it is asked for', async t => {
-  t.equal(await operatorProjectId(db), null)
+  t.equal(await findOperatorProjectId(db), null)
   await t.rejects(createOperatorKey(db), /there is no operator project yet/)
   const made = await Promise.all(
     ['a@example.com', 'B@example.com', 'a@example.com'].map(email => createOperatorProject(db, { email, publicUrl })),
@@ -21,13 +24,13 @@ t.test('the operator project is made once, however often and by how many it is a
   t.equal(new Set(made.map(({ project_id }) => project_id)).size, 1)
   t.equal(made.filter(({ api_key }) => api_key !== null).length, 1, 'one of them got the key')
   t.match(await findProject(db, made[0]!.project_id), { name: 'Operator', plan: 'business' })
-  t.equal(await operatorProjectId(db), made[0]!.project_id)
+  t.equal(await findOperatorProjectId(db), made[0]!.project_id)
   const users = await query<{ count: number }>(db, 'SELECT count(*) FROM users')
   t.equal(users[0]!.count, 1, 'those that came too late left nothing behind')
 })
 
 t.test('keys of the operator project are told from all others', async t => {
-  const authenticate = createAuthenticate(db)
+  const authenticate = createAuthenticator(db)
   t.match(await authenticate(await createOperatorKey(db), '192.0.2.1'), { scope: 'admin', isOperator: true })
   const { projectId, userId } = await insertTenant(db)
   const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
@@ -46,12 +49,12 @@ t.test(
       const [user] = await query<{ email: string }>(other, sql, [isProven])
       const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
       t.match(made, { api_key: /^svc_/, claim_url: isProven ? null : /\/claim\// })
-      t.match(await createAuthenticate(other)(made.api_key!, '192.0.2.1'), {
+      t.match(await createAuthenticator(other)(made.api_key!, '192.0.2.1'), {
         userId,
         projectId: made.project_id,
         isOperator: true,
       })
-      const entered = await organizationsOf(other, userId)
+      const entered = await listUserOrganizations(other, userId)
       t.equal(entered.length, isProven ? 2 : 1, 'the operator organization is open, or waits')
       const links = await query(other, 'SELECT 1 FROM claim_links WHERE proves_email')
       t.equal(links.length, isProven ? 0 : 1)

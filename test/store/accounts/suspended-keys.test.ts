@@ -1,11 +1,11 @@
 import t from 'tap'
-import { holdFounded, suspendOthers } from '../../../control-plane/accounts/access/actions.ts'
-import { createApiKey, createAuthenticate, createKeyAs } from '../../../control-plane/accounts/api-keys/actions.ts'
-import { insertOrganization, insertUser } from '../../../control-plane/accounts/bootstrap/store.ts'
-import { LIMITS } from '../../../control-plane/accounts/plans.ts'
-import { newId } from '../../../control-plane/platform/ids.ts'
-import { createPostgres, query, type Tx } from '../../../control-plane/platform/postgres.ts'
-import type { Caller } from '../../../control-plane/web/auth.ts'
+import { lockOrganizationsToReview, suspendOthers } from '../../../control-plane/accounts/access-review/actions.ts'
+import { createApiKey, createAuthenticator, createKeyAs } from '../../../control-plane/accounts/api-keys/actions.ts'
+import { DEFAULT_LIMITS } from '../../../control-plane/accounts/plans/plans.ts'
+import { insertOrganization, insertUser } from '../../../control-plane/accounts/registration/store.ts'
+import { newId } from '../../../control-plane/foundation/platform/ids.ts'
+import { createPostgres, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import type { ApiCaller } from '../../../control-plane/foundation/web/auth/authentication.ts'
 import { createDatabase } from '../../support/database.ts'
 import { whileHeld } from '../../support/while-held.ts'
 
@@ -24,23 +24,25 @@ async function founded() {
     return createApiKey(tx, { projectId, userId }, { name: 'first', scope: 'admin' })
   })
   const owner = { userId, email, name: null, isClaimed: false, provesEmail: true, opensReview: true }
-  const prove = async (tx: Tx) => suspendOthers(tx, { id: userId, email }, '192.0.2.1', await holdFounded(tx, owner))
+  const prove = async (tx: Tx) =>
+    suspendOthers(tx, { id: userId, email }, '192.0.2.1', await lockOrganizationsToReview(tx, owner))
   const working = () =>
     query<{ name: string }>(db, 'SELECT name FROM api_keys WHERE project_id = ? AND suspended_at IS NULL', [projectId])
-  return { key, projectId, prove, working, caller: (await createAuthenticate(db)(key, '192.0.2.1')) as Caller }
+  return { key, projectId, prove, working, caller: (await createAuthenticator(db)(key, '192.0.2.1')) as ApiCaller }
 }
 
 t.test('a key that is asked for while the address is being proven is refused', async t => {
   const { key, prove, working, caller } = await founded()
-  const made = whileHeld(db, prove, () => createKeyAs(db, caller, { name: 'late', scope: 'admin' }, LIMITS))
+  const made = whileHeld(db, prove, () => createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS))
   await t.rejects(made, { status: 401, code: 'api_key_suspended' })
   t.same(await working(), [])
-  t.equal(await createAuthenticate(db)(key, '192.0.2.1'), 'suspended')
+  t.equal(await createAuthenticator(db)(key, '192.0.2.1'), 'suspended')
 })
 
 t.test('a key that is being made while the address is proven is suspended with the others', async t => {
   const { projectId, prove, working, caller } = await founded()
-  const making = async (tx: Tx) => void (await createKeyAs(tx, caller, { name: 'just before', scope: 'read' }, LIMITS))
+  const making = async (tx: Tx) =>
+    void (await createKeyAs(tx, caller, { name: 'just before', scope: 'read' }, DEFAULT_LIMITS))
   await whileHeld(db, making, () => db.transaction(prove))
   t.same(await working(), [])
   const all = await query(db, 'SELECT FROM api_keys WHERE project_id = ?', [projectId])
@@ -50,7 +52,7 @@ t.test('a key that is being made while the address is proven is suspended with t
 t.test('a key that was deleted a moment ago makes no other one', async t => {
   const { working, projectId, caller } = await founded()
   await query(db, 'DELETE FROM api_keys WHERE project_id = ? RETURNING id', [projectId])
-  await t.rejects(createKeyAs(db, caller, { name: 'late', scope: 'admin' }, LIMITS), {
+  await t.rejects(createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS), {
     status: 401,
     code: 'unauthorized',
   })

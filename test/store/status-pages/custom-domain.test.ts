@@ -3,15 +3,15 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Answer } from 'dns-packet'
 import t from 'tap'
-import { createPostgres } from '../../../control-plane/platform/postgres.ts'
-import { createSigner } from '../../../control-plane/platform/signer.ts'
+import { createSigner } from '../../../control-plane/foundation/platform/crypto/signer.ts'
+import { createPostgres } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { OPERATOR_ACTOR } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
 import {
   analyzeDomain,
   type DomainTools,
   launchDomainConnect,
-} from '../../../control-plane/status-pages/custom-domain/actions.ts'
-import { seeCertificate } from '../../../control-plane/status-pages/custom-domain/domain-reader.ts'
-import { OPERATOR } from '../../../control-plane/web/acting.ts'
+} from '../../../control-plane/pages/custom-domains/actions.ts'
+import { fetchCertificate } from '../../../control-plane/pages/custom-domains/dns-reader.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -52,7 +52,7 @@ const db = createPostgres((await createDatabase(t)).url, 2)
 t.teardown(() => db.destroy())
 const tenant = await insertTenant(db, 'pro')
 const pageId = await insertStatusPage(db, tenant.projectId, 'acme')
-const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false, actor: OPERATOR }
+const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false, actor: OPERATOR_ACTOR }
 const key = createPrivateKey(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 )
@@ -122,9 +122,9 @@ t.test('a domain whose owner leads the discovery inwards gets nowhere', async t 
 })
 
 t.test('a certificate that does not hold is seen, and what has none is none', async t => {
-  const seen = await seeCertificate('own.acme.com', tools.world)
+  const seen = await fetchCertificate('own.acme.com', tools.world)
   t.equal(seen?.isTrusted, false, 'it is for another name')
   t.equal(seen?.issuer, 'Test authority')
-  t.equal(await seeCertificate('nowhere.acme.com', tools.world), null)
-  t.equal((await seeCertificate('127.0.0.1', tools.world))?.isTrusted, true)
+  t.equal(await fetchCertificate('nowhere.acme.com', tools.world), null)
+  t.equal((await fetchCertificate('127.0.0.1', tools.world))?.isTrusted, true)
 })

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { migrateClickhouse } from '../../../control-plane/migrations/clickhouse/index.ts'
-import { createClickhouse } from '../../../control-plane/platform/clickhouse.ts'
-import { createPostgres, execute } from '../../../control-plane/platform/postgres.ts'
-import { createComponent } from '../../../control-plane/status-pages/component-actions.ts'
-import { createGroup } from '../../../control-plane/status-pages/group-actions.ts'
-import type { ComponentView, LoadedPage } from '../../../control-plane/status-pages/types.ts'
-import { createViewReader } from '../../../control-plane/status-pages/view-reader.ts'
+import { migrateClickhouse } from '../../../control-plane/foundation/migrations/clickhouse/index.ts'
+import { createClickhouse } from '../../../control-plane/foundation/platform/clickhouse.ts'
+import { createPostgres, execute } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { createComponent } from '../../../control-plane/pages/admin/components/component-actions.ts'
+import { createGroup } from '../../../control-plane/pages/admin/components/group-actions.ts'
+import type { ComponentView, LoadedPage } from '../../../control-plane/pages/core/types.ts'
+import { createViewReader } from '../../../control-plane/pages/public/view/view-reader.ts'
 import { createClickhouseDatabase } from '../../support/clickhouse.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
@@ -28,7 +28,7 @@ const daysAgo = (days: number, hour = 0) =>
   new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
 /** Waits for the history, however busy this machine is. */
 const createReader = (from = clickhouse) =>
-  createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, patienceMs: 60_000 })
+  createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, historyTimeoutMs: 60_000 })
 const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
 /** A published page of a project of its own, with ways to fill it. */

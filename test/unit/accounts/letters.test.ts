@@ -1,11 +1,11 @@
 import t from 'tap'
 import {
-  changedPassword,
-  forgottenPassword,
-  invitation,
-  letterHtml,
-  letterText,
-} from '../../../control-plane/accounts/mails/letter.ts'
+  buildInvitationEmail,
+  buildPasswordChangedEmail,
+  buildPasswordResetEmail,
+  renderEmailHtml,
+  renderEmailText,
+} from '../../../control-plane/accounts/email/outbox/account-email.ts'
 
 const url = 'https://picket.example/claim/a?b=c&d="e"'
 
@@ -14,15 +14,15 @@ t.test(
   async t => {
     const name = `Acme\r\nBcc: x@example.com <img src=x> ${'long'.repeat(40)}`
     const letters = [
-      invitation('ann@example.com', name, { url, account: 'new' }),
-      forgottenPassword('ann@example.com', url),
-      changedPassword('ann@example.com', url),
+      buildInvitationEmail('ann@example.com', name, { url, account: 'new' }),
+      buildPasswordResetEmail('ann@example.com', url),
+      buildPasswordChangedEmail('ann@example.com', url),
     ]
     for (const letter of letters) {
       t.notMatch(letter.subject, /[\r\n]/)
       t.ok(letter.subject.length < 200)
-      t.match(letterText(letter), url)
-      const html = letterHtml(letter)
+      t.match(renderEmailText(letter), url)
+      const html = renderEmailHtml(letter)
       t.notMatch(html, '<img')
       t.equal(html.split('href="https://picket.example/claim/a?b=c&amp;d=&quot;e&quot;"').length, 2)
       t.equal(html.match(/<p class="text"/g)?.length, letter.paragraphs.length)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { overLimit, PLAN_LIMITS } from '../../../control-plane/accounts/plans.ts'
-import { SourceCreate } from '../../../control-plane/data-sources/schema.ts'
-import { MonitorCreate } from '../../../control-plane/monitors/schema.ts'
+import { checkPlanLimit, PLAN_LIMITS } from '../../../control-plane/accounts/plans/plans.ts'
+import { SourceCreate } from '../../../control-plane/integrations/data-sources/api/request-schema.ts'
+import { MonitorCreate } from '../../../control-plane/monitoring/monitors/settings/schema.ts'
 
 t.test('plans include what the price list says', async t => {
   const { free, pro, business } = PLAN_LIMITS
@@ -36,8 +36,8 @@ t.test(
 
 t.test('a limit may be reached and not passed; the refusal tells the limit and the count', async t => {
   const usage = { plan: 'free', counted: 'statusPages', limit: 1, used: 0 } as const
-  t.equal(overLimit(usage, 1), null)
-  t.equal(overLimit({ ...usage, used: 1 }, 1), 'the free plan includes 1 status page and 1 is in use')
-  t.equal(overLimit(usage, 2), 'the free plan includes 1 status page and 0 are in use')
-  t.equal(overLimit({ ...usage, limit: null, used: 9_999 }, 1), null)
+  t.equal(checkPlanLimit(usage, 1), null)
+  t.equal(checkPlanLimit({ ...usage, used: 1 }, 1), 'the free plan includes 1 status page and 1 is in use')
+  t.equal(checkPlanLimit(usage, 2), 'the free plan includes 1 status page and 0 are in use')
+  t.equal(checkPlanLimit({ ...usage, limit: null, used: 9_999 }, 1), null)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { NO_DETAILS, Outcome, Trigger } from '../../../shared/result.ts'
+import { NO_DETAILS, Outcome, Trigger } from '../../../shared/checks/result.ts'
 import { type Check, checkHistory, checkPromise, checkTelling, checkWrites } from '../../chaos/checks.ts'
 import type { Acknowledged } from '../../chaos/ledger.ts'
 import type { Records, StoredDelivery, StoredTransition } from '../../chaos/records.ts'

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { NO_DETAILS, Outcome, type Result, Trigger } from '../../../shared/result.ts'
-import { partitionOf } from '../../../shared/subjects.ts'
+import { NO_DETAILS, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
+import { computePartition } from '../../../shared/nats/subjects.ts'
 import { replay, type StoredMessage } from '../../chaos/replay.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
-const partition = partitionOf(id)
+const partition = computePartition(id)
 const monitor = {
   id,
   configVersion: 1,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ResultBatch } from '../../../shared/result.ts'
-import { partitionOf } from '../../../shared/subjects.ts'
+import { ResultBatch } from '../../../shared/checks/result.ts'
+import { computePartition } from '../../../shared/nats/subjects.ts'
 import { seededRandom } from '../../chaos/random.ts'
 import { isOfItsRegion, wrongMessages } from '../../chaos/wrong-messages.ts'
 
@@ -37,6 +37,6 @@ t.test('no result of a monitor that exists has an epoch that counts', async t =>
   const results = messages.flatMap(({ subject, data }) =>
     (decoded(data)?.results ?? []).filter(({ monitorId }) => monitorId === id).map(result => ({ subject, result })),
   )
-  t.ok(results.some(({ subject }) => subject === `RESULTS.${partitionOf(id)}.us-east`))
+  t.ok(results.some(({ subject }) => subject === `RESULTS.${computePartition(id)}.us-east`))
   t.same(new Set(results.map(({ result }) => result.epoch)), new Set([0]))
 })

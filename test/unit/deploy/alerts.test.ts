@@ -7,7 +7,7 @@ import t from 'tap'
 import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
 import { textOf, yamlOf } from '../../support/deployment.ts'
 
-const RULES = 'deploy/prometheus/alerts.yaml'
+const RULES = 'deploy/monitoring/alerts.yaml'
 const rules: { alert: string }[] = yamlOf(RULES).groups[0].rules
 
 t.test('each alert rule has a fault that it is there for', async t => {

@@ -15,7 +15,7 @@ type Part = {
   depends_on?: Record<string, { condition: string }>
 }
 
-const compose = yamlOf('deploy/compose.yaml')
+const compose = yamlOf('deploy/compose/compose.yaml')
 const services: [string, Part][] = Object.entries(compose.services)
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
 
@@ -54,13 +54,13 @@ t.test('compose has every real part: three engines, two control planes, probes o
     t.match(service.image, /:[\w.-]*\d[\w.-]*$/, `${name} has a version`)
     t.notMatch(service.image, /:latest$/)
     if (name !== 'admin') t.equal(service.restart, 'unless-stopped', `${name} is started again`)
-    if (service.build) t.ok(existsSync(join(ROOT, 'deploy', service.build.context, service.build.dockerfile)))
+    if (service.build) t.ok(existsSync(join(ROOT, 'deploy/compose', service.build.context, service.build.dockerfile)))
     if (service.image.startsWith('picket/')) t.ok(service.image.endsWith(`:${VERSION}`), `${name} is of this version`)
     for (const dependency of Object.keys(service.depends_on ?? {})) t.ok(compose.services[dependency])
     for (const volume of service.volumes ?? []) {
       const source = volume.split(':')[0]!
       if (!source.startsWith('.')) t.ok(source in compose.volumes, `${name} names its volume ${source}`)
-      else if (source !== './nats-operator.conf') t.ok(existsSync(join(ROOT, 'deploy', source)), source)
+      else if (source !== './nats-operator.conf') t.ok(existsSync(join(ROOT, 'deploy/compose', source)), source)
     }
   }
   for (const engine of ['postgres', 'clickhouse', 'nats']) t.ok(compose.services[engine].healthcheck, engine)
@@ -77,8 +77,8 @@ t.test('compose sets only variables that the programs read, and every secret com
     )
     t.same(unknown, [])
   }
-  const example = new Set([...textOf('deploy/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
-  const asked = new Set([...textOf('deploy/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
+  const example = new Set([...textOf('deploy/compose/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
+  const asked = new Set([...textOf('deploy/compose/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
   t.same([...asked].sort(), [...example].sort(), 'example.env names what compose.yaml asks for')
   const told = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
   t.same(
@@ -116,12 +116,13 @@ t.test('Caddy sends requests and probes to every control plane', async t => {
   t.equal(OPERATORS, names.map(name => `${name}:${OPERATOR_PORT}`).join(' '))
   t.equal(OPERATOR_HOST, '0.0.0.0', 'Caddy is another container')
   t.equal(FLEETS, names.map(name => `h2c://${name}:50051`).join(' '))
-  const caddyfile = textOf('deploy/Caddyfile')
+  const caddyfile = textOf('deploy/compose/Caddyfile')
   t.same(
     [...new Set([...caddyfile.matchAll(/\{\$([A-Z_]+)\}/g)].map(found => found[1]!))].sort(),
     Object.keys(compose.services.caddy.environment).sort(),
   )
-  for (const path of ['/readyz', '/healthz']) t.ok(textOf('control-plane/web/routes.ts').includes(`'${path}'`), path)
+  for (const path of ['/readyz', '/healthz'])
+    t.ok(textOf('control-plane/foundation/web/server/process-routes.ts').includes(`'${path}'`), path)
   t.ok(caddyfile.includes(`health_port ${OPERATOR_PORT}\n\t\thealth_uri /readyz`), 'where the answer is')
   const trusted = compose.services['control-plane-1'].environment.TRUSTED_PROXIES
   t.equal(trusted, compose.networks.front.ipam.config[0].subnet, 'the proxy’s network is the one that is trusted')

@@ -5,17 +5,17 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
-import { freePort, takePort } from '../../../deploy/local/engines/free-port.ts'
+import { reserveFreePort, reservePort } from '../../../tools/engines/free-port.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
-const MODULE = new URL('../../../deploy/local/engines/free-port.ts', import.meta.url).href
+const MODULE = new URL('../../../tools/engines/free-port.ts', import.meta.url).href
 const EACH = 1_000
 const fileOf = (port: number) => join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port))
 
 /** A process that asks for ports, listens on none of them and stays; the ports that it got. */
 function takePorts(t: Teardown): Promise<number[]> {
-  const code = `const { freePort } = await import('${MODULE}'); const ports = []
-    for (let n = 0; n < ${EACH}; n++) ports.push(await freePort())
+  const code = `const { reserveFreePort } = await import('${MODULE}'); const ports = []
+    for (let n = 0; n < ${EACH}; n++) ports.push(await reserveFreePort())
     console.log(JSON.stringify(ports)); setInterval(() => {}, 1_000)`
   return answerOf(t, code)
 }
@@ -41,9 +41,9 @@ t.test('two processes that ask for free ports at the same time never get the sam
 t.test(
   'of processes that want the same port at the same moment one gets it, also after a process that has ended',
   async t => {
-    const port = await freePort()
-    const wish = (then: string) => `const { takePort } = await import('${MODULE}')
-    console.log(JSON.stringify(await takePort(${port}))); ${then}`
+    const port = await reserveFreePort()
+    const wish = (then: string) => `const { reservePort } = await import('${MODULE}')
+    console.log(JSON.stringify(await reservePort(${port}))); ${then}`
     const ask = (then: string) => answerOf(t, wish(then))
     // this process has it as long as it runs, so the file is made that of a process that has ended
     const ended = spawn(process.execPath, ['-e', ''])
@@ -57,21 +57,21 @@ t.test(
 t.test(
   'a port is free again when the process that had it has ended, also when its id is that of another one since',
   async t => {
-    const port = await freePort()
+    const port = await reserveFreePort()
     const [pid, startedAt] = readFileSync(fileOf(port), 'utf8').split(' ')
     t.equal(Number(pid), process.pid)
     t.match(startedAt, /^\d+$/)
-    t.notOk(await takePort(port), 'this process has it')
+    t.notOk(await reservePort(port), 'this process has it')
 
     // as after the restart of a container: the same id, and the same files
     writeFileSync(fileOf(port), `${pid} ${Number(startedAt) - 1}`)
-    t.ok(await takePort(port), 'its own id, of an earlier process')
-    t.notOk(await takePort(port))
+    t.ok(await reservePort(port), 'its own id, of an earlier process')
+    t.notOk(await reservePort(port))
     writeFileSync(fileOf(port), String(process.pid))
-    t.ok(await takePort(port), 'its own id, of a process of the version before')
+    t.ok(await reservePort(port), 'its own id, of a process of the version before')
     writeFileSync(fileOf(port), `${process.ppid} 1`)
-    t.ok(await takePort(port), 'the id of a process that runs, and started later')
+    t.ok(await reservePort(port), 'the id of a process that runs, and started later')
     writeFileSync(fileOf(port), String(process.ppid))
-    t.notOk(await takePort(port), 'one that did not say when it started')
+    t.notOk(await reservePort(port), 'one that did not say when it started')
   },
 )

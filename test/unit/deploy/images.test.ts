@@ -7,19 +7,23 @@ import t from 'tap'
 import { ROOT, textOf } from '../../support/deployment.ts'
 
 const IMAGES = {
-  'deploy/control-plane.Dockerfile': {
+  'deploy/images/control-plane.Dockerfile': {
     entryPoints: [
       'control-plane/main.ts',
       'control-plane/admin.ts',
-      'control-plane/data-sources/examine-worker.ts',
-      'control-plane/exchange/yaml-worker.ts',
-      'control-plane/exchange/from/convert-worker.ts',
-      'control-plane/status-pages/css-worker.ts',
+      'control-plane/integrations/data-sources/evaluation/examine-worker.ts',
+      'control-plane/integrations/import-export/file/yaml-worker.ts',
+      'control-plane/integrations/import-export/converters/convert-worker.ts',
+      'control-plane/pages/core/custom-css/css-worker.ts',
     ],
     also: [] as string[],
   },
-  'deploy/probe-agent.Dockerfile': {
-    entryPoints: ['probe-agent/main.ts', 'probe-agent/judging-thread.ts', 'probe-agent/screenshots/main.ts'],
+  'deploy/images/probe-agent.Dockerfile': {
+    entryPoints: [
+      'probe-agent/main.ts',
+      'probe-agent/execution/assertion-thread.ts',
+      'probe-agent/screenshots/main.ts',
+    ],
     // the browser's package is for `npm start`; an image has chromium of its distribution, or none
     also: ['koffi', '@sparticuz/chromium'],
   },
@@ -45,7 +49,7 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
       copied.filter(word => !word.startsWith('--') && !word.startsWith('/') && !existsSync(join(ROOT, word))),
       [],
     )
-    const programs = [...textOf('deploy/local/build.mjs').matchAll(/^ {2}'?([\w-]+)'?: '[\w/-]+\.ts',$/gm)]
+    const programs = [...textOf('tools/build/build.mjs').matchAll(/^ {2}'?([\w-]+)'?: '[\w/-]+\.ts',$/gm)]
     const built = new Set(programs.map(found => `/picket/dist/${found[1]}.js`))
     const files = copied.filter(word => word.endsWith('.js'))
     t.equal(files.length, entryPoints.length)

@@ -16,7 +16,7 @@ import t from 'tap'
 import { ROOT } from '../../support/deployment.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
-const SCRIPT = join(ROOT, 'deploy/install-probe.sh')
+const SCRIPT = join(ROOT, 'deploy/probe/install-probe.sh')
 const EXECUTABLE = `picket-probe-${process.platform}-${process.arch}`
 const UNIT = 'picket-probe.service'
 const TOLD = { FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_secret' }
@@ -44,7 +44,7 @@ function offer(t: Teardown): Offer {
   ]
   t.teardown(() => [folder, root].map(path => rmSync(path, { recursive: true })))
   writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 9.9.9\n')
-  copyFileSync(join(ROOT, 'deploy/systemd', UNIT), join(folder, UNIT))
+  copyFileSync(join(ROOT, 'tools/probe-executable', UNIT), join(folder, UNIT))
   writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, EXECUTABLE)))

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { ROLES } from '../../../control-plane/config.ts'
-import { REGIONS } from '../../../shared/check.ts'
+import { PROCESS_ROLES } from '../../../control-plane/config.ts'
+import { REGIONS } from '../../../shared/checks/check.ts'
 import { type Manifest, manifests, ROOT, VERSION, variablesOf } from '../../support/deployment.ts'
 
 const all = manifests()
@@ -57,7 +57,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
 
 t.test('every role runs somewhere, twice, and every kustomization names what there is', async t => {
   const roles = workloads.flatMap(one => settingOf(one, 'ROLES')?.split(',') ?? [])
-  t.same(roles.sort(), [...ROLES].sort())
+  t.same(roles.sort(), [...PROCESS_ROLES].sort())
   for (const one of workloads) t.equal(one.spec.replicas, 2, one.metadata.name)
   for (const { path, resources: named = [], images = [] } of kustomizations) {
     for (const name of named) t.ok(existsSync(join(ROOT, dirname(path), name)), `${path} ${name}`)

@@ -42,9 +42,9 @@ function namesIn(expression: string): string[] {
 
 type Panel = { title: string; type: string; targets?: { expr: string }[]; panels?: Panel[] }
 
-const dashboard: { panels: Panel[] } = JSON.parse(textOf('deploy/grafana/picket.json'))
+const dashboard: { panels: Panel[] } = JSON.parse(textOf('deploy/monitoring/grafana-dashboard.json'))
 const rules: { alert: string; expr: string; annotations: { summary: string } }[] = yamlOf(
-  'deploy/prometheus/alerts.yaml',
+  'deploy/monitoring/alerts.yaml',
 ).groups[0].rules
 const expressions = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),

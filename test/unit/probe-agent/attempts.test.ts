@@ -1,15 +1,15 @@
 import t from 'tap'
-import { nextStep } from '../../../probe-agent/chain.ts'
-import { createLoop } from '../../../probe-agent/loop.ts'
-import { stateAtStart } from '../../../probe-agent/region-state.ts'
-import type { Ran } from '../../../probe-agent/run.ts'
-import { createRunNow } from '../../../probe-agent/run-now.ts'
-import { createWatches } from '../../../probe-agent/watches.ts'
+import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
+import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
+import { decideNextAttempt } from '../../../probe-agent/schedule/rechecks/recheck.ts'
+import { resolveStartState } from '../../../probe-agent/schedule/rechecks/region-state.ts'
+import { createRunNowHandler } from '../../../probe-agent/schedule/run-now.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import { computeUsualSilenceMs } from '../../../shared/checks/rechecks.ts'
+import { Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
 import type { Cancellation } from '../../../shared/egress/index.ts'
-import { createLog } from '../../../shared/log.ts'
-import { usualSilenceMs } from '../../../shared/rechecks.ts'
-import { Outcome, type Result, Trigger } from '../../../shared/result.ts'
+import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { createVirtualTime } from '../../support/virtual-time.ts'
 
@@ -35,7 +35,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   let open = 0
   let mostOpen = 0
 
-  function run(_: unknown, cancellation?: Cancellation): Promise<Ran> {
+  function run(_: unknown, cancellation?: Cancellation): Promise<CheckExecution> {
     startsMs.push(time.monotonicMs())
     mostOpen = Math.max(mostOpen, ++open)
     const { outcome, afterMs } = answer(startsMs.length)
@@ -44,7 +44,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
         open--
         const statusCode = totalMs < timeoutMs ? 200 : null
         const observation = { error: null, timings: undefined, totalUs: totalMs * 1000, statusCode }
-        resolve({ observation, outcome, failedAssertions: [], isDoubted: scene.isDoubted } as unknown as Ran)
+        resolve({ observation, outcome, failedAssertions: [], isDoubted: scene.isDoubted } as unknown as CheckExecution)
       }
       const isAnswered = afterMs < timeoutMs
       const stop = time.after(Math.min(afterMs, timeoutMs), () =>
@@ -57,11 +57,11 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     })
   }
 
-  const watches = createWatches('eu-west')
+  const watches = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
   const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
   const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome])
-  const loop = createLoop({
+  const loop = createCheckLoop({
     watches,
     clock,
     run,
@@ -75,7 +75,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const spec = { ...checkSpec('http://127.0.0.1'), timeoutMs }
   const one = assignment('m1', spec, { intervalS, retryCount, regionState, checkAtOnce: true })
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts: [one], removals: [] })
-  const runNow = createRunNow({ loop, watches, clock, publish, answer: answerTo })
+  const runNow = createRunNowHandler({ loop, watches, clock, publish, answer: answerTo })
   const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
   return {
     askForOpinion: () => runNow(opinion),
@@ -85,7 +85,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     silentMs,
     answers,
     ask: (runId: string) => loop.startChain(watches.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
-    state: () => stateAtStart(watches.get('m1')!, time.monotonicMs()),
+    state: () => resolveStartState(watches.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }
@@ -106,7 +106,7 @@ t.test('a target that hangs is failing one timeout after the start of the last a
   ] as const) {
     const scene = play(() => hang, { retryCount, timeoutMs })
     await scene.time.pass(600_000)
-    const silenceMs = usualSilenceMs(timeoutMs)
+    const silenceMs = computeUsualSilenceMs(timeoutMs)
     const starts = Array.from({ length: retryCount + 1 }, (_, i) => i * silenceMs)
     t.ok(isAbout(scene.startsMs, starts), `${retryCount} re-checks, each ${silenceMs} ms after the attempt before`)
     t.equal(scene.published.length, retryCount + 1)
@@ -136,7 +136,7 @@ t.test('exactly those targets are failing that are with one attempt after the ot
 function stateOneByOne(retryCount: number, outcome: Outcome): RegionState {
   const outcomes = [outcome]
   for (;;) {
-    const step = nextStep(OK, retryCount, outcomes)
+    const step = decideNextAttempt(OK, retryCount, outcomes)
     if (step.recheckInMs === null) return step.state
     outcomes.push(outcome)
   }

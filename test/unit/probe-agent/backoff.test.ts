@@ -1,5 +1,5 @@
 import t from 'tap'
-import { reconnectAfterMs } from '../../../probe-agent/backoff.ts'
+import { computeReconnectDelayMs } from '../../../probe-agent/fleet/reconnect-delay.ts'
 
 t.test('probes come back spread out, sooner after the first failure than after the tenth', async t => {
   const rows: [failures: number, isRefused: boolean, soonestMs: number, latestMs: number][] = [
@@ -11,7 +11,7 @@ t.test('probes come back spread out, sooner after the first failure than after t
     [1, true, 30_000, 60_000],
   ]
   for (const [failures, isRefused, soonestMs, latestMs] of rows) {
-    t.equal(reconnectAfterMs(failures, isRefused, 0), soonestMs)
-    t.equal(reconnectAfterMs(failures, isRefused, 1), latestMs)
+    t.equal(computeReconnectDelayMs(failures, isRefused, 0), soonestMs)
+    t.equal(computeReconnectDelayMs(failures, isRefused, 1), latestMs)
   }
 })

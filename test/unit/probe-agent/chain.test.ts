@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextStep } from '../../../probe-agent/chain.ts'
+import { decideNextAttempt } from '../../../probe-agent/schedule/rechecks/recheck.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { Outcome } from '../../../proto/gen/probe/v1/result.ts'
 
@@ -54,7 +54,7 @@ for (const [state, retryCount, attempts, recheck, after, title] of ROWS) {
   t.test(title, async t => {
     const outcomes = [...attempts].map(letter => OUTCOMES[letter as keyof typeof OUTCOMES])
     const recheckInMs = recheck === 'end' ? null : recheck * 1000
-    t.same(nextStep(state, retryCount, outcomes), { recheckInMs, state: after })
+    t.same(decideNextAttempt(state, retryCount, outcomes), { recheckInMs, state: after })
   })
 }
 
@@ -69,7 +69,7 @@ t.test(
           t.ok(length <= Math.max(retryCount + 2, 3), `${length} attempts with retry_count ${retryCount}`)
           open = open
             .flatMap(outcomes => letters.map(letter => [...outcomes, letter]))
-            .filter(outcomes => nextStep(state, retryCount, outcomes).recheckInMs !== null)
+            .filter(outcomes => decideNextAttempt(state, retryCount, outcomes).recheckInMs !== null)
         }
       }
     }

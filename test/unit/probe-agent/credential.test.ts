@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openCredential } from '../../../probe-agent/credential.ts'
+import { openCredential } from '../../../probe-agent/fleet/credential.ts'
 
 let made = 0
 const newSecret = () => `${++made}`.padStart(43, 'x')

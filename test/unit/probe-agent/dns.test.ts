@@ -1,10 +1,10 @@
 import type { Answer } from 'dns-packet'
 import t from 'tap'
 import { checkDns } from '../../../probe-agent/checks/dns.ts'
-import { runCheck } from '../../../probe-agent/run.ts'
-import type { Assertion } from '../../../shared/check.ts'
+import { runCheck } from '../../../probe-agent/execution/run-check.ts'
+import type { Assertion } from '../../../shared/checks/check.ts'
+import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { createDeadline, createEgress } from '../../../shared/egress/index.ts'
-import { FailureSource, Outcome } from '../../../shared/result.ts'
 import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
 import { specOf } from '../../support/spec.ts'
 

@@ -1,20 +1,20 @@
 import t from 'tap'
-import { createDoubt } from '../../../probe-agent/doubt.ts'
+import { createDoubtDetector } from '../../../probe-agent/execution/own-faults/doubt.ts'
 
 const SECOND_US = 1_000_000
 const MINUTE_US = 60 * SECOND_US
 
 /** Hosts that a probe checks in turns every 30 s. `fails`: which of them fail, by their number and the time. */
 function watch(hosts: number, minutes: number, fails: (host: number, atS: number) => boolean) {
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const doubtedAtS: number[] = []
   let failedBefore = 0
   for (let step = 0; step < minutes * 2 * hosts; step++) {
     const host = step % hosts
     const atUs = Math.round((step * 30 * SECOND_US) / hosts)
     const isFailing = fails(host, atUs / SECOND_US)
-    if (isFailing) doubt.failed(`${host}.example`, `${host}`, atUs)
-    else doubt.answered(`${host}.example`, `${host}`, atUs)
+    if (isFailing) doubt.recordFailure(`${host}.example`, `${host}`, atUs)
+    else doubt.recordAnswer(`${host}.example`, `${host}`, atUs)
     if (doubt.isDoubting(atUs)) doubtedAtS.push(atUs / SECOND_US)
     else if (isFailing) failedBefore++
   }
@@ -49,50 +49,50 @@ for (const [title, hosts, fails, failuresBefore] of rows) {
 }
 
 t.test('many hosts at one address are one place', async t => {
-  const doubt = createDoubt()
-  for (let i = 0; i < 20; i++) doubt.answered(`${i}.example`, `${i}`, i * SECOND_US)
-  for (let i = 0; i < 20; i++) doubt.failed(`${i}.example`, '192.0.2.1', (60 + i) * SECOND_US)
+  const doubt = createDoubtDetector()
+  for (let i = 0; i < 20; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i * SECOND_US)
+  for (let i = 0; i < 20; i++) doubt.recordFailure(`${i}.example`, '192.0.2.1', (60 + i) * SECOND_US)
   t.equal(doubt.isDoubting(80 * SECOND_US), false)
 })
 
 t.test('one host with many monitors that answers does not hide that the others fail', async t => {
-  const doubt = createDoubt()
-  for (let i = 0; i < 5; i++) doubt.answered(`${i}.example`, `${i}`, i)
+  const doubt = createDoubtDetector()
+  for (let i = 0; i < 5; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i)
   for (let i = 0; i < 5; i++) {
-    for (let j = 0; j < 100; j++) doubt.answered(`large.example/${j}`, 'large', MINUTE_US + i * SECOND_US)
-    doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i * SECOND_US)
+    for (let j = 0; j < 100; j++) doubt.recordAnswer(`large.example/${j}`, 'large', MINUTE_US + i * SECOND_US)
+    doubt.recordFailure(`${i}.example`, `${i}`, MINUTE_US + i * SECOND_US)
   }
   t.equal(doubt.isDoubting(MINUTE_US + 5 * SECOND_US), true)
 })
 
 t.test('a doubt lasts while three of its hosts and 3 % of all fail, and an hour at most', async t => {
   const changes: string[] = []
-  const doubt = createDoubt((isDoubting, hosts) => changes.push(`${isDoubting} ${hosts}`))
-  for (let i = 0; i < 10; i++) doubt.answered(`${i}.example`, `${i}`, i)
-  for (let i = 0; i < 10; i++) doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i)
-  for (let i = 0; i < 7; i++) doubt.answered(`${i}.example`, `${i}`, 2 * MINUTE_US)
+  const doubt = createDoubtDetector((isDoubting, hosts) => changes.push(`${isDoubting} ${hosts}`))
+  for (let i = 0; i < 10; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i)
+  for (let i = 0; i < 10; i++) doubt.recordFailure(`${i}.example`, `${i}`, MINUTE_US + i)
+  for (let i = 0; i < 7; i++) doubt.recordAnswer(`${i}.example`, `${i}`, 2 * MINUTE_US)
   t.equal(doubt.isDoubting(2 * MINUTE_US), true)
-  doubt.answered('7.example', '7', 2 * MINUTE_US)
+  doubt.recordAnswer('7.example', '7', 2 * MINUTE_US)
   t.equal(doubt.isDoubting(2 * MINUTE_US), false)
   t.same(changes, ['true 3', 'false 2'])
 
-  for (let i = 0; i < 6; i++) doubt.failed(`${i}.example`, `${i}`, 3 * MINUTE_US + i)
+  for (let i = 0; i < 6; i++) doubt.recordFailure(`${i}.example`, `${i}`, 3 * MINUTE_US + i)
   t.equal(doubt.isDoubting(62 * MINUTE_US), true)
   t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts for an hour is not a jump')
 })
 
 t.test('an attempt that began in a doubt is doubted when it fails after the doubt, and a later one is not', async t => {
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const answer = (atUs: number, hosts = 10) => {
-    for (let i = 0; i < hosts; i++) doubt.answered(`${i}.example`, `${i}`, atUs + i)
+    for (let i = 0; i < hosts; i++) doubt.recordAnswer(`${i}.example`, `${i}`, atUs + i)
   }
   answer(0)
-  for (let i = 0; i < 10; i++) doubt.failed(`${i}.example`, `${i}`, MINUTE_US + i)
+  for (let i = 0; i < 10; i++) doubt.recordFailure(`${i}.example`, `${i}`, MINUTE_US + i)
   answer(2 * MINUTE_US, 9)
   const endsUs = 2 * MINUTE_US + 7
   // first noticed long after its end
   const failsUs = 3 * MINUTE_US
-  doubt.failed('9.example', '9', failsUs)
+  doubt.recordFailure('9.example', '9', failsUs)
   t.equal(doubt.isDoubting(failsUs), false)
   t.equal(doubt.isDoubting(failsUs, endsUs - SECOND_US), true)
   t.equal(doubt.isDoubting(failsUs, endsUs + SECOND_US), false)
@@ -101,19 +101,19 @@ t.test('an attempt that began in a doubt is doubted when it fails after the doub
 t.test(
   'of two targets of a host, one that fails for long does not begin to fail again after each answer of the other',
   async t => {
-    const doubt = createDoubt()
+    const doubt = createDoubtDetector()
     for (let i = 0; i < 200; i++) {
       const host = `${i % 4}`
-      doubt.answered(`${host}.example/well`, host, i * SECOND_US)
-      doubt.failed(`${host}.example/ill`, host, (i + 0.5) * SECOND_US)
+      doubt.recordAnswer(`${host}.example/well`, host, i * SECOND_US)
+      doubt.recordFailure(`${host}.example/ill`, host, (i + 0.5) * SECOND_US)
       t.equal(doubt.isDoubting(i * SECOND_US), false)
     }
   },
 )
 
 t.test('a probe that starts while nearly all hosts fail has a doubt', async t => {
-  const doubt = createDoubt()
-  for (let i = 0; i < 5; i++) doubt.failed(`${i}.example`, `${i}`, i)
+  const doubt = createDoubtDetector()
+  for (let i = 0; i < 5; i++) doubt.recordFailure(`${i}.example`, `${i}`, i)
   t.equal(doubt.isDoubting(5), true)
 })
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { createDoubt } from '../../../probe-agent/doubt.ts'
-import { type Ran, runCheck } from '../../../probe-agent/run.ts'
-import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { createDoubtDetector } from '../../../probe-agent/execution/own-faults/doubt.ts'
+import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
+import { type CheckExecution, runCheck } from '../../../probe-agent/execution/run-check.ts'
+import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { nowUs } from '../../../shared/egress/monotonic.ts'
-import { Outcome } from '../../../shared/result.ts'
 import { specOf } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
 
@@ -14,12 +14,12 @@ const resolver = async (name: string) => {
 }
 const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
 
-const outcomesOf = (ran: readonly Ran[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
+const outcomesOf = (ran: readonly CheckExecution[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
 
 t.test('failures of many hosts at once are doubted, though an address of the self-test answers', async t => {
   const address = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: address.port }] })
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const target = await startTarget(t)
   const { port } = new URL(target.url)
   const closed = await startTcpTarget(t)
@@ -27,7 +27,7 @@ t.test('failures of many hosts at once are doubted, though an address of the sel
   const check = (url: string) => runCheck(specOf({ url }), egress, { selfTest, doubt })
 
   for (const host of [1, 2, 3, 4]) t.equal((await check(`http://127.0.0.1:${port}/?${host}`)).outcome, Outcome.UP)
-  const refused: Ran[] = []
+  const refused: CheckExecution[] = []
   for (const host of [1, 2, 3, 4, 5, 6]) refused.push(await check(`http://127.0.1.${host}:${closed.port}/`))
   t.same(outcomesOf(refused), [
     [Outcome.DOWN, false],
@@ -40,7 +40,7 @@ t.test('failures of many hosts at once are doubted, though an address of the sel
 })
 
 t.test('an answer of the target, and what is wrong with ourselves, is never doubted', async t => {
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 500 })
   const { port } = new URL(target.url)
@@ -55,22 +55,22 @@ t.test('an answer of the target, and what is wrong with ourselves, is never doub
 t.test(
   'a check that hangs from the middle of a doubt until after its end is doubted, and a later one is not',
   async t => {
-    const doubt = createDoubt()
+    const doubt = createDoubtDetector()
     const target = await startTarget(t)
     target.behave({ kind: 'hang', after: 'connect' })
     const hosts = [1, 2, 3, 4, 5]
     const answered = () => {
-      for (const host of hosts) doubt.answered(`${host}.example`, `${host}`, nowUs())
+      for (const host of hosts) doubt.recordAnswer(`${host}.example`, `${host}`, nowUs())
     }
     answered()
-    for (const host of hosts) doubt.failed(`${host}.example`, `${host}`, nowUs())
+    for (const host of hosts) doubt.recordFailure(`${host}.example`, `${host}`, nowUs())
     t.equal(doubt.isDoubting(nowUs()), true)
     const check = (options: { isOfOthers?: boolean } = {}) =>
       runCheck(specOf({ url: target.url, timeoutMs: 200 }), egress, { doubt, ...options })
     const during = [check(), check({ isOfOthers: true })]
     answered()
     t.equal(doubt.isDoubting(nowUs()), false)
-    const isDoubted = ({ isDoubted }: Ran) => isDoubted
+    const isDoubted = ({ isDoubted }: CheckExecution) => isDoubted
     t.same((await Promise.all(during)).map(isDoubted), [true, true])
     t.same([await check(), await check({ isOfOthers: true })].map(isDoubted), [false, false])
   },
@@ -80,7 +80,7 @@ t.test('checks for monitors of other probes do not count for the doubt of a prob
   const noted: string[] = []
   const selfTest = createSelfTest({ targets: [] })
   const observed = { ...selfTest, observe: (target: string) => void noted.push(target) }
-  const doubt = createDoubt()
+  const doubt = createDoubtDetector()
   const target = await startTarget(t)
   const { port } = new URL(target.url)
   const closed = await startTcpTarget(t)
@@ -94,13 +94,13 @@ t.test('checks for monitors of other probes do not count for the doubt of a prob
 
   for (const host of [1, 2, 3, 4])
     await runCheck(specOf({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
-  const ofOthers: Ran[] = []
+  const ofOthers: CheckExecution[] = []
   for (let host = 1; host <= 20; host++) ofOthers.push(await refused(host, true))
   t.equal(ofOthers.filter(({ isDoubted }) => isDoubted).length, 0)
   t.equal(doubt.isDoubting(nowUs()), false, 'hosts of others begin no doubt')
   t.same(noted, [])
 
-  const own: Ran[] = []
+  const own: CheckExecution[] = []
   for (const host of [101, 102, 103, 104, 105]) own.push(await refused(host, false))
   t.equal(own.at(-1)?.isDoubted, true)
   t.equal(noted.length, 5)

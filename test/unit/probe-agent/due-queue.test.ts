@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createDueQueue, type Due } from '../../../probe-agent/due-queue.ts'
+import { createDueQueue, type QueueItem } from '../../../probe-agent/schedule/due-queue.ts'
 
-type Item = Due & { name: number }
+type Item = QueueItem & { name: number }
 
 const step = fc.record({
   kind: fc.constantFrom('put', 'put', 'put', 'remove', 'take'),
@@ -14,7 +14,7 @@ t.test('whatever is put, moved and removed, the earliest comes first and nothing
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
       const queue = createDueQueue<Item>()
-      const items = Array.from({ length: 21 }, (_, name): Item => ({ name, dueMs: 0, place: -1 }))
+      const items = Array.from({ length: 21 }, (_, name): Item => ({ name, dueMs: 0, heapIndex: -1 }))
       const expected = new Map<number, number>()
       for (const { kind, name, dueMs } of steps) {
         if (kind === 'put') {
@@ -28,7 +28,7 @@ t.test('whatever is put, moved and removed, the earliest comes first and nothing
         const earliest = queue.earliest()
         if (earliest?.dueMs !== (expected.size > 0 ? Math.min(...expected.values()) : undefined)) return false
         if (queue.countDue(500) !== [...expected.values()].filter(due => due <= 500).length) return false
-        if (items.some(item => item.place >= 0 !== expected.has(item.name))) return false
+        if (items.some(item => item.heapIndex >= 0 !== expected.has(item.name))) return false
       }
       return true
     }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createFairQueue, type Owned } from '../../../probe-agent/fair-queue.ts'
+import { createFairQueue, type TenantQueueItem } from '../../../probe-agent/schedule/fair-queue.ts'
 
-type Item = Owned & { name: number }
+type Item = TenantQueueItem & { name: number }
 
 const step = fc.record({
   kind: fc.constantFrom('put', 'put', 'put', 'remove', 'take', 'hold', 'release'),
@@ -14,7 +14,7 @@ t.test('the earliest item of all tenants that are not held back comes first, and
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
       const queue = createFairQueue<Item>()
-      const items = Array.from({ length: 21 }, (_, name): Item => ({ name, tenant: name % 4, dueMs: 0, place: -1 }))
+      const items = Array.from({ length: 21 }, (_, name): Item => ({ name, tenant: name % 4, dueMs: 0, heapIndex: -1 }))
       const expected = new Map<number, number>()
       const held = new Set<number>()
       for (const { kind, name, dueMs } of steps) {
@@ -35,7 +35,7 @@ t.test('the earliest item of all tenants that are not held back comes first, and
         const free = [...expected].filter(([one]) => !held.has(one % 4)).map(([, due]) => due)
         if (queue.earliest()?.dueMs !== (free.length > 0 ? Math.min(...free) : undefined)) return false
         if (queue.countDue(500) !== [...expected.values()].filter(due => due <= 500).length) return false
-        if (items.some(item => item.place >= 0 !== expected.has(item.name))) return false
+        if (items.some(item => item.heapIndex >= 0 !== expected.has(item.name))) return false
       }
       return true
     }),
@@ -45,7 +45,7 @@ t.test('the earliest item of all tenants that are not held back comes first, and
 
 t.test('tenants are counted while they have monitors, whether their checks wait or run', async t => {
   const queue = createFairQueue<Item>()
-  const item: Item = { name: 1, tenant: 7, dueMs: 0, place: -1 }
+  const item: Item = { name: 1, tenant: 7, dueMs: 0, heapIndex: -1 }
   queue.join(7)
   queue.join(7)
   queue.join(8)

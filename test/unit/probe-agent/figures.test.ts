@@ -1,10 +1,10 @@
 import t from 'tap'
-import { type Figures, registerFigures } from '../../../probe-agent/figures.ts'
-import { createTally } from '../../../probe-agent/tally.ts'
-import { createMetrics } from '../../../shared/metrics.ts'
-import { Outcome } from '../../../shared/result.ts'
+import { createCheckCounters } from '../../../probe-agent/health/check-counters.ts'
+import { type ProbeMetrics, registerProbeMetrics } from '../../../probe-agent/health/metrics.ts'
+import { Outcome } from '../../../shared/checks/result.ts'
+import { createMetrics } from '../../../shared/process/metrics.ts'
 
-const FIGURES: Figures = {
+const FIGURES: ProbeMetrics = {
   running: 3,
   waiting: 0,
   loopLagMs: 12,
@@ -33,12 +33,12 @@ async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]
 
 t.test('a scrape shows what the probe has counted, totals as they are however often it is scraped', async t => {
   const metrics = createMetrics()
-  const set = registerFigures(metrics)
-  const tally = createTally()
+  const set = registerProbeMetrics(metrics)
+  const tally = createCheckCounters()
   for (const outcome of [Outcome.UP, Outcome.UP, Outcome.UNKNOWN]) tally.count('http', outcome)
   tally.count('ping', Outcome.DOWN)
-  set({ ...FIGURES, checks: tally.rows() })
-  set({ ...FIGURES, checks: tally.rows() })
+  set({ ...FIGURES, checks: tally.list() })
+  set({ ...FIGURES, checks: tally.list() })
   t.same(await ours(metrics), [
     'assignments 40',
     'checks_total{type="http",outcome="unknown"} 1',
@@ -62,7 +62,7 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
 
 t.test('a clock that is not known yet is not shown as right', async t => {
   const metrics = createMetrics()
-  const set = registerFigures(metrics)
+  const set = registerProbeMetrics(metrics)
   set({ ...FIGURES, clockOffsetMs: undefined })
   const offsets = async () => (await ours(metrics)).filter(line => line.startsWith('clock'))
   t.same(await offsets(), [])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { crc32, decodeFrames, decodeRecord, encodeFrame, encodeRecord } from '../../../probe-agent/frames.ts'
+import { crc32, decodeFrames, decodeRecord, encodeFrame, encodeRecord } from '../../../probe-agent/results/frames.ts'
 
 const payloads = ['one', 'two, a longer one', ''].map(text => Buffer.from(text))
 const whole = Buffer.concat(payloads.map(encodeFrame))

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { judge } from '../../../probe-agent/judging.ts'
-import type { Observation } from '../../../shared/result.ts'
+import { evaluateAssertions } from '../../../probe-agent/execution/assertion-worker.ts'
+import type { Observation } from '../../../shared/checks/result.ts'
 
 const MIB = 1024 * 1024
 
@@ -36,7 +36,9 @@ t.test('small pages are judged on the spot, large ones in a thread, and both the
     { type: 'body', operator: 'matches', value: 'größe$' },
     { type: 'json_path', operator: 'exists', value: '$.a' },
   ]
-  const verdicts = [100, MIB - 100].map(length => judge(assertions, seen(Buffer.from(`${'x'.repeat(length)}größe`)), 0))
+  const verdicts = [100, MIB - 100].map(length =>
+    evaluateAssertions(assertions, seen(Buffer.from(`${'x'.repeat(length)}größe`)), 0),
+  )
   t.notOk(verdicts[0] instanceof Promise)
   t.ok(verdicts[1] instanceof Promise)
   const failed = [{ ...assertions[3], actual: '(the body is not JSON)' }]
@@ -48,7 +50,7 @@ t.test('small pages are judged on the spot, large ones in a thread, and both the
 
 t.test('an expression on a whole MiB does not hold the event loop', async t => {
   const page = Buffer.alloc(MIB, 'a')
-  await judge(matches('(a+)+$'), seen(page), 0)
+  await evaluateAssertions(matches('(a+)+$'), seen(page), 0)
   let turns = 0
   let isDone = false
   const turn = () => {
@@ -56,7 +58,9 @@ t.test('an expression on a whole MiB does not hold the event loop', async t => {
     if (!isDone) setImmediate(turn)
   }
   turn()
-  const judgements = await Promise.all(Array.from({ length: 20 }, () => judge(matches('(a+)+$'), seen(page), 0)))
+  const judgements = await Promise.all(
+    Array.from({ length: 20 }, () => evaluateAssertions(matches('(a+)+$'), seen(page), 0)),
+  )
   isDone = true
   t.ok(judgements.every(({ verdict }) => verdict === 'passed'))
   t.ok(turns > 20 * 10, `${turns} turns of the loop during 20 judgements`)
@@ -64,12 +68,15 @@ t.test('an expression on a whole MiB does not hold the event loop', async t => {
 
 t.test('an expression that is too dear is given up; its neighbours are judged', async t => {
   const text = busyText()
-  const dear = t.rejects(Promise.resolve(judge(matches(TOO_DEAR), seen(text), 0)), /takes too long/)
-  const next = judge(matches('b'), seen(text), 0)
+  const dear = t.rejects(Promise.resolve(evaluateAssertions(matches(TOO_DEAR), seen(text), 0)), /takes too long/)
+  const next = evaluateAssertions(matches('b'), seen(text), 0)
   await dear
   t.match(await next, { verdict: 'passed' })
 })
 
 t.test('an assertion that is none is our own fault, said at once', async t => {
-  t.throws(() => judge([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0), /not a type/)
+  t.throws(
+    () => evaluateAssertions([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0),
+    /not a type/,
+  )
 })

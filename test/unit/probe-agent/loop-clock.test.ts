@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { createLoop } from '../../../probe-agent/loop.ts'
-import type { Ran } from '../../../probe-agent/run.ts'
-import { createWatches } from '../../../probe-agent/watches.ts'
+import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
+import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
 import { Outcome, type Result } from '../../../proto/gen/probe/v1/result.ts'
-import { createLog } from '../../../shared/log.ts'
-import { createRemoteClock } from '../../../shared/remote-clock.ts'
+import { createLog } from '../../../shared/process/log.ts'
+import { createRemoteClock } from '../../../shared/process/remote-clock.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 
 const INTERVAL_S = 30
@@ -30,11 +30,11 @@ async function runFor(seconds: number, aheadMs: (second: number) => number) {
   let monotonicMs = 0
   const clock = createRemoteClock(() => monotonicMs)
   const published: (Result & { atSecond: number })[] = []
-  const watches = createWatches('eu-west')
-  const loop = createLoop({
+  const watches = createAssignedMonitors('eu-west')
+  const loop = createCheckLoop({
     watches,
     clock,
-    run: async () => WELL as unknown as Ran,
+    run: async () => WELL as unknown as CheckExecution,
     publish: result => published.push({ ...result, atSecond: monotonicMs / 1000 }),
     answer() {},
     maxConcurrentChecks: 100,

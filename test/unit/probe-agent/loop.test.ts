@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createLoop } from '../../../probe-agent/loop.ts'
-import { createRunNow } from '../../../probe-agent/run-now.ts'
-import { slotsOf } from '../../../probe-agent/schedule.ts'
-import { createWatches } from '../../../probe-agent/watches.ts'
+import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
+import { createRunNowHandler } from '../../../probe-agent/schedule/run-now.ts'
+import { computeSlots } from '../../../probe-agent/schedule/slots.ts'
 import { Outcome, type Result, Trigger } from '../../../proto/gen/probe/v1/result.ts'
-import { createLog } from '../../../shared/log.ts'
-import { slotFrom } from '../../../shared/slots.ts'
+import { findSlotFrom } from '../../../shared/checks/slots.ts'
+import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { waitFor } from '../../support/wait.ts'
 
@@ -30,13 +30,13 @@ const WELL = {
 
 t.test('a slot is checked once, also when the clock is learned better and steps back a little', async t => {
   const intervalS = 3600
-  const slots = slotsOf('m1', 'eu-west', intervalS)
-  const slotMs = slotFrom(slots, Date.UTC(2026, 7, 1))
+  const slots = computeSlots('m1', 'eu-west', intervalS)
+  const slotMs = findSlotFrom(slots, Date.UTC(2026, 7, 1))
   let nowMs = slotMs - 5
   const published: Result[] = []
   let runs = 0
-  const loop = createLoop({
-    watches: createWatches('eu-west'),
+  const loop = createCheckLoop({
+    watches: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => nowMs },
     async run() {
       runs++
@@ -70,8 +70,8 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
 t.test('who asks for a check just after a change gets the one that the change brings anyway', async t => {
   const published: Result[] = []
   const answers: [string, Result][] = []
-  const watches = createWatches('eu-west')
-  const loop = createLoop({
+  const watches = createAssignedMonitors('eu-west')
+  const loop = createCheckLoop({
     watches,
     clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: async () => WELL,
@@ -92,8 +92,8 @@ t.test('who asks for a check just after a change gets the one that the change br
 
 t.test('who asked for a check that is called off before it began hears of it', async t => {
   const answers: [string, string | undefined][] = []
-  const watches = createWatches('eu-west')
-  const loop = createLoop({
+  const watches = createAssignedMonitors('eu-west')
+  const loop = createCheckLoop({
     watches,
     clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: () => Promise.reject(new Error('no check was to run')),
@@ -121,8 +121,8 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   const intervalS = 30
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
-  const loop = createLoop({
-    watches: createWatches('eu-west'),
+  const loop = createCheckLoop({
+    watches: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => nowMs },
     run(spec) {
       started.push(spec.url)
@@ -154,13 +154,13 @@ t.test('checks for monitors of others get their tenant’s share of the places a
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
   const refused: string[] = []
-  const watches = createWatches('eu-west')
+  const watches = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => nowMs }
   const parts = {
     ...{ watches, clock, publish() {} },
     answer: (_: string, { error }: Result) => void refused.push(error?.code ?? ''),
   }
-  const loop = createLoop({
+  const loop = createCheckLoop({
     ...parts,
     run(spec, _, isOfOthers = false) {
       started.push(spec.url)
@@ -174,7 +174,7 @@ t.test('checks for monitors of others get their tenant’s share of the places a
   t.teardown(() => void loop.drain())
   const upserts = [assignment('well', checkSpec('well'), { intervalS: 30, tenant: 2 })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
-  const runNow = createRunNow({ loop, ...parts })
+  const runNow = createRunNowHandler({ loop, ...parts })
   const request = { monitorId: 'of another', trigger: Trigger.WITNESS, scheduledAtMs: 0, spec: checkSpec('hanging') }
   for (let run = 1; run <= 100; run++) runNow({ ...request, runId: `run ${run}`, tenant: 1 })
   const countOf = (url: string) => started.filter(one => one === url).length

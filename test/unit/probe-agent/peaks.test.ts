@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sharePeaks } from '../../../probe-agent/peaks.ts'
+import { trackPeakLoad } from '../../../probe-agent/health/peak-load.ts'
 
 t.test('heartbeats and scrapes each see the peaks since their own last look', async t => {
   const readings = [30, 500, 10, 20, 0].map((ms, running) => ({
@@ -8,7 +8,7 @@ t.test('heartbeats and scrapes each see the peaks since their own last look', as
     loopLagMs: ms,
     startDelayMs: ms / 10,
   }))
-  const { forHeartbeat, forScrape } = sharePeaks(() => readings.shift()!)
+  const { forHeartbeat, forScrape } = trackPeakLoad(() => readings.shift()!)
   t.match(forHeartbeat(), { running: 0, loopLagMs: 30, startDelayMs: 3 })
   t.match(forHeartbeat(), { running: 1, loopLagMs: 500, startDelayMs: 50 })
   t.match(forScrape(), { running: 2, loopLagMs: 500, startDelayMs: 50 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FailureSource, Outcome } from '../../../shared/result.ts'
+import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { hasOwnNetwork, runInOwnNetwork } from '../../support/own-network.ts'
 import type { PingScene, PingSeen } from '../../support/ping-scenes.ts'
 

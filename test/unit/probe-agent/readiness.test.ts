@@ -1,14 +1,14 @@
 import t from 'tap'
-import { readinessOf, type Standing } from '../../../probe-agent/readiness.ts'
+import { computeReadiness, type ReadinessConditions } from '../../../probe-agent/health/readiness.ts'
 
-const WELL: Standing = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
+const WELL: ReadinessConditions = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
 const NO_LINK = 'there is no link to the control plane'
 const STOPPING = 'the probe is stopping and hands its work over'
 
 t.test(
   'a probe is ready while it is linked, gets rid of its results and is to stay; else it says what is wrong',
   async t => {
-    const rows: [Partial<Standing>, string[]][] = [
+    const rows: [Partial<ReadinessConditions>, string[]][] = [
       [{}, []],
       [{ nats: 'away' }, []],
       [{ nats: 'refusing' }, []],
@@ -29,7 +29,7 @@ t.test(
     for (const [change, problems] of rows) {
       const { isDraining: _, ...dependencies } = { ...WELL, ...change }
       const status = problems.length === 0 ? 'ready' : 'not ready'
-      t.same(readinessOf({ ...WELL, ...change }), { status, dependencies, problems }, JSON.stringify(change))
+      t.same(computeReadiness({ ...WELL, ...change }), { status, dependencies, problems }, JSON.stringify(change))
     }
   },
 )

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { createLoop, type Loop } from '../../../probe-agent/loop.ts'
-import { stateAtStart } from '../../../probe-agent/region-state.ts'
-import type { Ran } from '../../../probe-agent/run.ts'
-import { createWatches, type Watches } from '../../../probe-agent/watches.ts'
+import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
+import { type AssignedMonitors, createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { type CheckLoop, createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
+import { resolveStartState } from '../../../probe-agent/schedule/rechecks/region-state.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { Outcome, type Result } from '../../../proto/gen/probe/v1/result.ts'
-import { createLog } from '../../../shared/log.ts'
-import { slotFrom } from '../../../shared/slots.ts'
+import { findSlotFrom } from '../../../shared/checks/slots.ts'
+import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { createVirtualTime } from '../../support/virtual-time.ts'
 
@@ -31,7 +31,7 @@ for (const [state, found, seconds, expected, says] of ROWS) {
   t.test(`the state that a chain begins with: ${says}`, async t => {
     const concluded = found === null ? null : { state: found, atMs: 5_000 }
     const known = { state, concluded, slots: { intervalMs: INTERVAL_MS } }
-    t.equal(stateAtStart(known, 5_000 + seconds * 1_000), expected)
+    t.equal(resolveStartState(known, 5_000 + seconds * 1_000), expected)
   })
 }
 
@@ -46,18 +46,23 @@ const observation = {
   certificate: null,
 }
 
-type Seen = { watches: Watches; loop: Loop; attempts: () => number[]; slots: (count: number) => Promise<void> }
+type Seen = {
+  watches: AssignedMonitors
+  loop: CheckLoop
+  attempts: () => number[]
+  slots: (count: number) => Promise<void>
+}
 
 /** A monitor with two re-checks whose target is down; `slots` lets time pass and `attempts` counts those of each slot. */
 function failing(): Seen {
   const time = createVirtualTime()
-  const watches = createWatches('eu-west')
+  const watches = createAssignedMonitors('eu-west')
   const published: Result[] = []
-  const loop = createLoop({
+  const loop = createCheckLoop({
     watches,
     clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
     timers: time,
-    run: async () => ({ observation, outcome: Outcome.DOWN, failedAssertions: [] }) as unknown as Ran,
+    run: async () => ({ observation, outcome: Outcome.DOWN, failedAssertions: [] }) as unknown as CheckExecution,
     publish: result => published.push(result),
     answer() {},
     maxConcurrentChecks: 10,
@@ -67,7 +72,7 @@ function failing(): Seen {
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   loop.setEpoch(1)
   // to a moment between two chains
-  const firstMs = slotFrom(watches.get('m1')!.slots, START_MS) - START_MS
+  const firstMs = findSlotFrom(watches.get('m1')!.slots, START_MS) - START_MS
   let passed = 0
   return {
     watches,
@@ -100,7 +105,7 @@ t.test('one that it does not confirm is decided again in every second slot', asy
 })
 
 const reasons: [string, (seen: Seen) => void][] = [
-  ['a result of it was not taken in time', ({ watches }) => watches.notCounted('m1')],
+  ['a result of it was not taken in time', ({ watches }) => watches.discardConclusion('m1')],
   ['the epoch has changed', ({ loop }) => loop.setEpoch(2)],
   ['the clock of the control plane was set', ({ loop }) => loop.clockLearned(2_000)],
   [
@@ -123,7 +128,7 @@ t.test('what becomes of another monitor, or the same epoch again, changes nothin
   const { watches, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)
-  watches.notCounted('m2')
+  watches.discardConclusion('m2')
   loop.setEpoch(1)
   loop.clockLearned(200)
   await slots(1)

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { type Ran, runCheck } from '../../../probe-agent/run.ts'
-import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
+import { type CheckExecution, runCheck } from '../../../probe-agent/execution/run-check.ts'
+import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
-import { FailureSource, Outcome } from '../../../shared/result.ts'
 import { startBlackHole } from '../../support/black-hole.ts'
 import { startDnsServer } from '../../support/raw-server.ts'
 import { specOf } from '../../support/spec.ts'
@@ -98,7 +98,7 @@ t.test('a name that does not exist is down, whatever the self-test says of the r
 t.test('a resolver in trouble makes a target down, our own resolver in trouble makes it unknown', async t => {
   const servers = [await startDnsServer(t, name => (name.endsWith('.root-servers.net') ? ['198.41.0.4'] : 2))]
   const broken = [await startDnsServer(t, () => 2)]
-  const ran: Ran[] = []
+  const ran: CheckExecution[] = []
   for (const list of [servers, broken]) {
     const guard = createEgress({ allow: ['0.0.0.0/0'], resolver: createResolver({ servers: list, hosts: '' }) })
     const selfTest = createSelfTest({ targets: [], egress: guard })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { missedSlots, slotsOf } from '../../../probe-agent/schedule.ts'
-import { slotFrom } from '../../../shared/slots.ts'
+import { computeSlots, findMissedSlots } from '../../../probe-agent/schedule/slots.ts'
+import { findSlotFrom } from '../../../shared/checks/slots.ts'
 
 const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
 
@@ -13,20 +13,20 @@ t.test('a slot is at phase + k * interval, whenever it is asked for', async t =>
     [1_800_000_000_000, 1_800_000_000_700],
     [1_800_000_000_700.4, 1_800_000_030_700],
   ]
-  for (const [fromMs, slotMs] of rows) t.equal(slotFrom(SLOTS, fromMs), slotMs, `from ${fromMs}`)
+  for (const [fromMs, slotMs] of rows) t.equal(findSlotFrom(SLOTS, fromMs), slotMs, `from ${fromMs}`)
 })
 
 t.test('slots are the same after a restart, and differ by monitor and region', async t => {
-  t.same(slotsOf('m1', 'eu-west', 60), slotsOf('m1', 'eu-west', 60))
-  t.not(slotsOf('m1', 'eu-west', 60).phaseMs, slotsOf('m1', 'us-east', 60).phaseMs)
-  t.not(slotsOf('m1', 'eu-west', 60).phaseMs, slotsOf('m2', 'eu-west', 60).phaseMs)
+  t.same(computeSlots('m1', 'eu-west', 60), computeSlots('m1', 'eu-west', 60))
+  t.not(computeSlots('m1', 'eu-west', 60).phaseMs, computeSlots('m1', 'us-east', 60).phaseMs)
+  t.not(computeSlots('m1', 'eu-west', 60).phaseMs, computeSlots('m2', 'eu-west', 60).phaseMs)
 })
 
 t.test('ten thousand monitors are spread evenly over their interval', async t => {
   const perSecond = new Array(30).fill(0)
   for (let i = 0; i < 10_000; i++) {
     const id = `01890a5d-ac96-774b-bcce-${String(i).padStart(12, '0')}`
-    perSecond[Math.floor(slotsOf(id, 'eu-west', 30).phaseMs / 1000)]++
+    perSecond[Math.floor(computeSlots(id, 'eu-west', 30).phaseMs / 1000)]++
   }
   t.ok(Math.max(...perSecond) < 450, `at most ${Math.max(...perSecond)} in a second, 333 on average`)
   t.ok(Math.min(...perSecond) > 220, `at least ${Math.min(...perSecond)}`)
@@ -43,6 +43,6 @@ t.test(
       // Asked for outside the schedule: the slots after it are the monitor's own.
       [5000, 40_000, [5000], 30_700],
     ]
-    for (const [dueMs, nowMs, missed, next] of rows) t.same(missedSlots(SLOTS, dueMs, nowMs), { missed, next })
+    for (const [dueMs, nowMs, missed, next] of rows) t.same(findMissedSlots(SLOTS, dueMs, nowMs), { missed, next })
   },
 )

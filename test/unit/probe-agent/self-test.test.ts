@@ -1,14 +1,14 @@
 import t from 'tap'
-import { decideOnline, type Evidence } from '../../../probe-agent/connectivity.ts'
-import { createSelfTest } from '../../../probe-agent/self-test.ts'
+import { type ConnectivityEvidence, isNetworkOnline } from '../../../probe-agent/execution/own-faults/connectivity.ts'
+import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
+import { FailureSource } from '../../../shared/checks/result.ts'
 import { createEgress, EgressFailure } from '../../../shared/egress/index.ts'
 import { nowUs } from '../../../shared/egress/monotonic.ts'
-import { FailureSource } from '../../../shared/result.ts'
 import { startBlackHole } from '../../support/black-hole.ts'
 import { startTcpTarget } from '../../support/target.ts'
 import { waitFor } from '../../support/wait.ts'
 
-const rows: [title: string, evidence: Evidence, isOnline: boolean][] = [
+const rows: [title: string, evidence: ConnectivityEvidence, isOnline: boolean][] = [
   ['nothing is known', { tested: 0, reachable: 0, answered: 0, unanswered: 0 }, true],
   ['one target is silent', { tested: 0, reachable: 0, answered: 0, unanswered: 1 }, true],
   ['few targets are silent', { tested: 0, reachable: 0, answered: 0, unanswered: 9 }, true],
@@ -27,7 +27,7 @@ const rows: [title: string, evidence: Evidence, isOnline: boolean][] = [
 
 for (const [title, evidence, isOnline] of rows) {
   t.test(`a probe is ${isOnline ? 'online' : 'offline'} when ${title}`, async t => {
-    t.equal(decideOnline(evidence), isOnline)
+    t.equal(isNetworkOnline(evidence), isOnline)
   })
 }
 
@@ -37,10 +37,10 @@ const silent = { source: FailureSource.TARGET, code: 'timeout', message: 'timed 
 t.test('a self-test address that refuses is a sign of life', async t => {
   const target = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
-  await selfTest.probe(signal)
+  await selfTest.run(signal)
   t.equal(selfTest.isOnline(), true)
   await target.close()
-  await selfTest.probe(signal)
+  await selfTest.run(signal)
   t.equal(selfTest.isOnline(), true)
 })
 
@@ -51,30 +51,30 @@ t.test('failures from before the connection came back are still the probe’s ow
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
   const selfTest = createSelfTest({ targets: [{ host: 'control.example', port }], egress })
   const startedUs = nowUs()
-  await selfTest.probe(signal)
+  await selfTest.run(signal)
   t.equal(selfTest.isOnline(), false)
   isCut = false
   // 127.0.0.9 refuses on that port, which shows that the network is back.
-  t.match(await selfTest.excuse(silent, startedUs), { code: 'probe_offline', source: FailureSource.INTERNAL })
+  t.match(await selfTest.attributeFailure(silent, startedUs), { code: 'probe_offline', source: FailureSource.INTERNAL })
   t.equal(selfTest.isOnline(), true)
-  t.same(await selfTest.excuse(silent, nowUs()), silent)
+  t.same(await selfTest.attributeFailure(silent, nowUs()), silent)
 })
 
 t.test('a thousand failures at once ask the self-test’s address once', async t => {
   const target = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
   const startedUs = nowUs()
-  await Promise.all(Array.from({ length: 1000 }, () => selfTest.excuse(silent, startedUs)))
+  await Promise.all(Array.from({ length: 1000 }, () => selfTest.attributeFailure(silent, startedUs)))
   t.equal(target.connections(), 1)
 })
 
 t.test('without addresses, a probe that lost all of many targets at once is offline until one answers', async t => {
   const selfTest = createSelfTest({ targets: [] })
-  for (let i = 0; i < 20; i++) selfTest.observe(`https://${i}.example/`, false)
-  t.match(await selfTest.excuse(silent, nowUs()), { code: 'probe_offline' })
-  for (let i = 0; i < 20; i++) selfTest.observe(`https://${i}.example/`, true)
+  for (let i = 0; i < 20; i++) selfTest.recordCheck(`https://${i}.example/`, false)
+  t.match(await selfTest.attributeFailure(silent, nowUs()), { code: 'probe_offline' })
+  for (let i = 0; i < 20; i++) selfTest.recordCheck(`https://${i}.example/`, true)
   await waitFor(async () => {
-    await selfTest.probe(signal)
+    await selfTest.run(signal)
     return selfTest.isOnline()
   })
 })
@@ -90,13 +90,13 @@ t.test('failures from before the resolver came back are still the probe’s own'
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }], egress })
   const unresolved = { source: FailureSource.RESOLVER, code: 'dns_timeout', message: 'the resolver does not answer' }
   const startedUs = nowUs()
-  t.match(await selfTest.excuse(unresolved, startedUs), { code: 'probe_offline' })
+  t.match(await selfTest.attributeFailure(unresolved, startedUs), { code: 'probe_offline' })
   isDeaf = false
-  await waitFor(async () => (await selfTest.excuse(unresolved, nowUs())).code !== 'probe_offline')
+  await waitFor(async () => (await selfTest.attributeFailure(unresolved, nowUs())).code !== 'probe_offline')
   t.match(
-    await selfTest.excuse(unresolved, startedUs),
+    await selfTest.attributeFailure(unresolved, startedUs),
     { code: 'probe_offline' },
     'it began while the resolver was gone',
   )
-  t.same(await selfTest.excuse(unresolved, nowUs()), unresolved)
+  t.same(await selfTest.attributeFailure(unresolved, nowUs()), unresolved)
 })

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { machine } from '../../../probe-agent/clock.ts'
-import { openSpool, type Spool } from '../../../probe-agent/spool.ts'
-import { createLog } from '../../../shared/log.ts'
+import { openSpool, type Spool } from '../../../probe-agent/results/spool.ts'
+import { createLog } from '../../../shared/process/log.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const log = createLog('test', 'silent')
@@ -101,12 +101,12 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   spool.release(b!)
   t.equal(spool.dropped(), 1)
   t.same(await texts(spool), [])
-  t.notOk(spool.isTaking())
+  t.notOk(spool.isWritable())
   rmSync(directory)
   mkdirSync(directory)
   spool.append(record('c'))
   await spool.peek(0)
-  t.ok(spool.isTaking(), 'the disk works again')
+  t.ok(spool.isWritable(), 'the disk works again')
 })
 
 t.test('a disk that refuses while the next result comes loses neither from the count', async t => {

@@ -1,16 +1,20 @@
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { type Ran, runCheck } from '../../../probe-agent/run.ts'
-import type { CheckSpec } from '../../../shared/check.ts'
+import { type CheckExecution, runCheck } from '../../../probe-agent/execution/run-check.ts'
+import type { CheckSpec } from '../../../shared/checks/check.ts'
+import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
-import { Outcome } from '../../../shared/result.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { specOf } from '../../support/spec.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
 
-async function check(t: Teardown, handle: (socket: Socket) => void, parts: Partial<CheckSpec>): Promise<Ran> {
+async function check(
+  t: Teardown,
+  handle: (socket: Socket) => void,
+  parts: Partial<CheckSpec>,
+): Promise<CheckExecution> {
   const port = await startRawServer(t, handle)
   return runCheck(specOf({ type: 'tcp', url: `127.0.0.1:${port}`, timeoutMs: 60_000, ...parts }), egress)
 }

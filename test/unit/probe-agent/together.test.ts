@@ -1,10 +1,10 @@
 import t from 'tap'
-import { createLoop } from '../../../probe-agent/loop.ts'
-import type { Ran } from '../../../probe-agent/run.ts'
-import { createWatches } from '../../../probe-agent/watches.ts'
+import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
+import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
-import { createLog } from '../../../shared/log.ts'
-import { Outcome, type Result } from '../../../shared/result.ts'
+import { Outcome, type Result } from '../../../shared/checks/result.ts'
+import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { createVirtualTime } from '../../support/virtual-time.ts'
 
@@ -17,12 +17,12 @@ async function play(monitors: number, outcome: Outcome) {
   const time = createVirtualTime()
   const published: Result[] = []
   const startsMs = new Set<number>()
-  const loop = createLoop({
-    watches: createWatches('eu-west'),
+  const loop = createCheckLoop({
+    watches: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
     async run() {
       startsMs.add(time.monotonicMs())
-      return { observation: { totalUs: 1_000 }, outcome, failedAssertions: [] } as unknown as Ran
+      return { observation: { totalUs: 1_000 }, outcome, failedAssertions: [] } as unknown as CheckExecution
     },
     publish: result => published.push(result),
     answer() {},

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { bodyText } from '../../../shared/body-text.ts'
+import { decodeBody } from '../../../shared/checks/body-text.ts'
 
 const text = (hex: string, contentType?: string) =>
-  bodyText({
+  decodeBody({
     body: Buffer.from(hex, 'hex'),
     headers: contentType === undefined ? null : { 'content-type': contentType },
   })
@@ -22,5 +22,5 @@ t.test('a byte order mark is not part of the text', async t => {
   t.equal(text('feff0061'), 'a')
   t.equal(text('61', 'text/html; charset=unheard-of'), 'a')
   t.equal(text('ff61'), '\ufffda')
-  t.equal(bodyText({ body: null, headers: null }), '')
+  t.equal(decodeBody({ body: null, headers: null }), '')
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { regexProblem } from '../../../shared/regex.ts'
-import { estimateSize } from '../../../shared/regex-size.ts'
+import { findRegexProblem } from '../../../shared/assertions/regex.ts'
+import { estimateSize } from '../../../shared/assertions/regex-size.ts'
 
 const MOST = 4_000
 const LAST = '\u{1e942}'
@@ -35,19 +35,19 @@ const USEFUL = [
 
 t.test('an expression that takes long to compile is refused by its text', async t => {
   for (const pattern of EXPENSIVE) {
-    t.match(regexProblem(pattern), /^the expression is too large/, pattern.slice(0, 60))
+    t.match(findRegexProblem(pattern), /^the expression is too large/, pattern.slice(0, 60))
     t.ok(estimateSize(pattern, MOST) > MOST)
   }
 })
 
 t.test('an expression of a usual size is accepted', async t => {
-  for (const pattern of USEFUL) t.equal(regexProblem(pattern), null, pattern)
+  for (const pattern of USEFUL) t.equal(findRegexProblem(pattern), null, pattern)
 })
 
 t.test('what is wrong with an expression is said as before, and reading it ends', async t => {
   for (const pattern of ['(', '[', '[a-', 'a)', '\\', '\\p{', '(?P<', '[[:alpha:', '\\x{', 'a{1001}']) {
     t.ok(estimateSize(pattern, MOST) <= MOST)
-    t.match(regexProblem(pattern), /^error parsing regexp/, pattern)
+    t.match(findRegexProblem(pattern), /^error parsing regexp/, pattern)
   }
-  t.match(regexProblem('a'.repeat(1_001)), /longer than 1000 characters/)
+  t.match(findRegexProblem('a'.repeat(1_001)), /longer than 1000 characters/)
 })

@@ -1,16 +1,16 @@
 import t from 'tap'
 import {
-  bestOffsetMs,
+  addClockSample,
   type ClockSample,
-  clockSample,
   createRemoteClock,
-  withSample,
-} from '../../../shared/remote-clock.ts'
+  measureClockOffset,
+  pickBestOffsetMs,
+} from '../../../shared/process/remote-clock.ts'
 
-const offsetAfter = (samples: ClockSample[]) => bestOffsetMs(samples.reduce<ClockSample[]>(withSample, []))
+const offsetAfter = (samples: ClockSample[]) => pickBestOffsetMs(samples.reduce<ClockSample[]>(addClockSample, []))
 
 t.test('the control plane’s time stands in the middle of the round trip', async t => {
-  t.same(clockSample(1000, 1040, 500_020), { offsetMs: 499_000, roundTripMs: 40 })
+  t.same(measureClockOffset(1000, 1040, 500_020), { offsetMs: 499_000, roundTripMs: 40 })
 })
 
 t.test('the quickest answer tells the time best', async t => {

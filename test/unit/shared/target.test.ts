@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { MonitorType } from '../../../shared/check.ts'
-import { parseDnsTarget, parseTarget, targetIssue } from '../../../shared/target.ts'
+import type { MonitorType } from '../../../shared/checks/check.ts'
+import { findTargetProblem, parseDnsTarget, parseTarget } from '../../../shared/checks/target.ts'
 
 const good: [type: MonitorType, url: string, host: string, port: number | null][] = [
   ['http', 'http://example.com', 'example.com', 80],
@@ -118,5 +118,5 @@ const issues: [type: MonitorType, url: string | null, issue: string | null][] = 
 ]
 
 t.test('a monitor says what its url lacks', async t => {
-  for (const [type, url, issue] of issues) t.equal(targetIssue(type, url), issue, `${type} ${url}`)
+  for (const [type, url, issue] of issues) t.equal(findTargetProblem(type, url), issue, `${type} ${url}`)
 })

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
-import { createThread } from '../../../shared/thread.ts'
+import { createWorkerThread } from '../../../shared/process/thread.ts'
 
 const DOUBLES = `
   const { parentPort } = require('node:worker_threads')
@@ -12,7 +12,7 @@ const PATIENCE_MS = 60_000
 t.test('when the machine has no more threads, questions fail at once, and are answered when it has again', async t => {
   const workers: Worker[] = []
   let canStart = false
-  const ask = createThread<number, number>({
+  const ask = createWorkerThread<number, number>({
     start() {
       if (!canStart) throw new Error('no more threads')
       const worker = new Worker(DOUBLES, { eval: true })
@@ -23,9 +23,9 @@ t.test('when the machine has no more threads, questions fail at once, and are an
       const timer = setTimeout(work, ms)
       return () => clearTimeout(timer)
     },
-    longest: { ms: PATIENCE_MS, problem: 'too long' },
-    starting: { ms: PATIENCE_MS, problem: 'not started' },
-    most: { waiting: 10, problem: 'too many' },
+    answerTimeout: { ms: PATIENCE_MS, problem: 'too long' },
+    startTimeout: { ms: PATIENCE_MS, problem: 'not started' },
+    queueLimit: { waiting: 10, problem: 'too many' },
   })
   t.teardown(() => Promise.all(workers.map(worker => worker.terminate())))
   const refused = await Promise.allSettled([1, 2, 3].map(ask))

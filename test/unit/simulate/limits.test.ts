@@ -1,5 +1,9 @@
 import t from 'tap'
-import { OUTAGE_KINDS, outageLimits, transitionInDoubtMs } from '../../../control-plane/monitors/guarantee.ts'
+import {
+  computeDetectionLimits,
+  computeTransitionInDoubtMs,
+  FAILURE_MODES,
+} from '../../../control-plane/monitoring/monitors/settings/guarantee.ts'
 import { limitInDoubtMs, limitMs } from '../../simulate/oracle/limits.ts'
 
 const INTERVALS_S = [30, 60, 300]
@@ -11,16 +15,16 @@ t.test('what the document of the verdict promises is what the API answers', asyn
     for (const timeoutMs of TIMEOUTS_MS)
       for (const retryCount of RE_CHECKS) {
         const pace = { intervalMs: intervalS * 1000, timeoutMs: Math.min(timeoutMs, intervalS * 1000), retryCount }
-        const answered = outageLimits(pace).map(({ kind, transitionMs }) => [kind, Math.round(transitionMs)])
-        const promised = OUTAGE_KINDS.map(kind => [
+        const answered = computeDetectionLimits(pace).map(({ kind, transitionMs }) => [kind, Math.round(transitionMs)])
+        const promised = FAILURE_MODES.map(kind => [
           kind,
           Math.round(limitMs(kind, { intervalS, timeoutMs, retryCount }, false)),
         ])
         for (const regions of [1, 2])
-          for (const kind of OUTAGE_KINDS)
+          for (const kind of FAILURE_MODES)
             t.equal(
               Math.round(limitInDoubtMs(kind, { intervalS, timeoutMs, retryCount }, false, regions)),
-              Math.round(transitionInDoubtMs(kind, pace, regions)),
+              Math.round(computeTransitionInDoubtMs(kind, pace, regions)),
               `in doubt: ${kind}, ${regions} regions, ${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`,
             )
         t.same(promised, answered, `${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`)

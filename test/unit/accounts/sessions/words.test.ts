@@ -1,6 +1,6 @@
 import t from 'tap'
-import { agoOf } from '../../../../control-plane/accounts/sessions/ago.ts'
-import { browserOf } from '../../../../control-plane/accounts/sessions/browser.ts'
+import { parseBrowserName } from '../../../../control-plane/accounts/sessions/browser-name.ts'
+import { formatTimeAgo } from '../../../../control-plane/accounts/sessions/time-ago.ts'
 
 t.test('somebody knows a browser of theirs by its name and system, and nothing of the header is repeated', async t => {
   const engine = 'AppleWebKit/537.36 (KHTML, like Gecko)'
@@ -23,7 +23,7 @@ t.test('somebody knows a browser of theirs by its name and system, and nothing o
     ['<script>alert(1)</script>', null],
     [undefined, null],
   ]
-  for (const [header, words] of rows) t.equal(browserOf(header), words, `${header}`)
+  for (const [header, words] of rows) t.equal(parseBrowserName(header), words, `${header}`)
 })
 
 t.test('what is past is told in hours on its first day, then in days', async t => {
@@ -36,5 +36,5 @@ t.test('what is past is told in hours on its first day, then in days', async t =
     [24, 'a day ago'],
     [24 * 29, '29 days ago'],
   ]
-  for (const [hours, words] of rows) t.equal(agoOf(new Date(now.getTime() - hours * 3_600_000), now), words)
+  for (const [hours, words] of rows) t.equal(formatTimeAgo(new Date(now.getTime() - hours * 3_600_000), now), words)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { normalizePassword, passwordProblem } from '../../../../control-plane/accounts/sign-in/password.ts'
-import { returnPath } from '../../../../control-plane/accounts/sign-in/return-to.ts'
+import { findPasswordProblem, normalizePassword } from '../../../../control-plane/accounts/sign-in/password.ts'
+import { parseReturnPath } from '../../../../control-plane/accounts/sign-in/return-path.ts'
 
 const EMAIL = 'ann@example.com'
 
@@ -23,7 +23,7 @@ t.test('a password is long and not what others try first; what it is made of doe
     [`half a pair: \ud800`, /not text/],
   ]
   for (const [password, problem] of rows) {
-    const said = passwordProblem(normalizePassword(password), EMAIL)
+    const said = findPasswordProblem(normalizePassword(password), EMAIL)
     if (problem === null) t.equal(said, null, password)
     else t.match(said, problem, password)
   }
@@ -35,10 +35,10 @@ t.test('a password is the same however a keyboard composes its letters', async t
 })
 
 t.test('after signing in people go to a path of ours, whatever the address asked for', async t => {
-  t.equal(returnPath('/monitors/1?tab=checks#now'), '/monitors/1?tab=checks#now')
+  t.equal(parseReturnPath('/monitors/1?tab=checks#now'), '/monitors/1?tab=checks#now')
   const elsewhere = [
     ...['//evil.example', '/\\evil.example', '\\/evil.example', 'https://evil.example', 'javascript:alert(1)', 'x', ''],
     ...['/\t/evil.example', '/a\r\nSet-Cookie: x=1', '/a b', '/\0', `/${'a'.repeat(2_001)}`, undefined, ['/a'], 1],
   ]
-  for (const wanted of elsewhere) t.equal(returnPath(wanted), '/account', JSON.stringify(wanted))
+  for (const wanted of elsewhere) t.equal(parseReturnPath(wanted), '/account', JSON.stringify(wanted))
 })

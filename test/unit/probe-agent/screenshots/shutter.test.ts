@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { sweepHomes } from '../../../../probe-agent/screenshots/homes.ts'
-import { createShutter } from '../../../../probe-agent/screenshots/shutter.ts'
+import { createScreenshotCapture } from '../../../../probe-agent/screenshots/capture.ts'
+import { removeStaleProfiles } from '../../../../probe-agent/screenshots/chromium/browser-profile.ts'
 import { waitFor } from '../../../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-test-'))
@@ -15,7 +15,7 @@ const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 function shutterOf(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
-  return createShutter({
+  return createScreenshotCapture({
     browser: { path: '/bin/false' },
     egressAllow: [],
     egressDeny: [],
@@ -81,7 +81,7 @@ t.test('what browsers of killed probes left on the disk is removed, and nothing 
   const [left, taken] = [ended, process.ppid].map(pid => mkdtempSync(join(tmpdir(), `picket-browser-${pid}-`)))
   t.teardown(() => rmSync(taken!, { recursive: true }))
   writeFileSync(join(left!, 'Cookies'), '')
-  await sweepHomes()
+  await removeStaleProfiles()
   t.equal(existsSync(left!), false)
   t.equal(existsSync(taken!), true)
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { wantedAt, withComparison } from '../../../../probe-agent/screenshots/wanted.ts'
+import { applyComparison, decideCapture } from '../../../../probe-agent/screenshots/should-capture.ts'
 import { RegionState } from '../../../../proto/gen/probe/v1/fleet.ts'
 import { ScreenshotKind } from '../../../../proto/gen/probe/v1/screenshot.ts'
-import { Outcome, type Result } from '../../../../shared/result.ts'
+import { Outcome, type Result } from '../../../../shared/checks/result.ts'
 import { assignment, checkSpec } from '../../../support/fleet-server.ts'
 
 const { OK, FAILING, DEGRADED } = RegionState
@@ -23,14 +23,14 @@ t.test('a screenshot is taken of the attempt that turns its region failing, once
     ['what a browser would not ask for', { method: 'POST' }, OK, FAILING, Outcome.DOWN, false],
   ]
   for (const [name, change, before, after, outcome, isTaken] of rows) {
-    const kind = wantedAt({ before, after, result: result(outcome) }, { ...spec, ...change }, 0, 900_000)
+    const kind = decideCapture({ before, after, result: result(outcome) }, { ...spec, ...change }, 0, 900_000)
     t.equal(kind, isTaken ? ScreenshotKind.FAILURE : null, name)
   }
 })
 
 t.test('a page that is up is compared when its time has come, and not while it fails', async t => {
   const at = (outcome: Outcome, sinceMs: number, of = compared) =>
-    wantedAt({ before: OK, after: OK, result: result(outcome) }, of, sinceMs, 900_000)
+    decideCapture({ before: OK, after: OK, result: result(outcome) }, of, sinceMs, 900_000)
   t.equal(at(Outcome.UP, Number.POSITIVE_INFINITY), ScreenshotKind.COMPARISON)
   t.equal(at(Outcome.DEGRADED, 900_000), ScreenshotKind.COMPARISON)
   t.equal(at(Outcome.UP, 899_999), null)
@@ -40,7 +40,7 @@ t.test('a page that is up is compared when its time has come, and not while it f
 
 t.test('a check that is up is degraded while its page differs by more than the threshold', async t => {
   const seen = (difference: number | undefined, outcome: Outcome, of = compared) => {
-    const judged = withComparison(assignment('m', of, { screenshotDifference: difference }), result(outcome))
+    const judged = applyComparison(assignment('m', of, { screenshotDifference: difference }), result(outcome))
     return [judged.outcome, judged.failedAssertions.map(({ type, value, actual }) => [type, value, actual])]
   }
   const failed = [['screenshot', '0.05', '0.0501']]

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { evaluate, needsBody } from '../../../../shared/assertions/evaluate.ts'
-import type { Observation } from '../../../../shared/result.ts'
+import type { Observation } from '../../../../shared/checks/result.ts'
 
 const NOW_MS = Date.UTC(2026, 7, 1)
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { evaluate } from '../../../../shared/assertions/evaluate.ts'
 import { OPERATOR_NAMES } from '../../../../shared/assertions/operators.ts'
 import { READERS } from '../../../../shared/assertions/readers.ts'
-import type { Observation } from '../../../../shared/result.ts'
+import type { Observation } from '../../../../shared/checks/result.ts'
 
 const NOW_MS = Date.UTC(2026, 7, 1)
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as zlib from 'node:zlib'
 import t from 'tap'
-import { createDeadline, createEgress, type HttpRequest, request } from '../../../../shared/egress/index.ts'
+import { createDeadline, createEgress, type HttpRequest, sendRequest } from '../../../../shared/egress/index.ts'
 import { startCanned } from '../../../support/raw-server.ts'
 import { startTarget, type Target } from '../../../support/target.ts'
 
@@ -14,7 +14,7 @@ const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buff
 async function ask({ url }: Pick<Target, 'url'>, parts: Partial<HttpRequest> = {}) {
   const deadline = createDeadline(60_000)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: LIMIT, followRedirects: true }
-  const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
+  const answer = await sendRequest({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()
   return answer
 }

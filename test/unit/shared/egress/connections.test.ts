@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { targetFailure } from '../../../../shared/egress/failure.ts'
+import { createTargetFailure } from '../../../../shared/egress/failure.ts'
 import {
   createConnections,
   createDeadline,
   createEgress,
   type Egress,
-  request,
+  sendRequest,
 } from '../../../../shared/egress/index.ts'
 import { createAuthority } from '../../../support/certificates.ts'
 import { startRawServer } from '../../../support/raw-server.ts'
@@ -31,7 +31,7 @@ function createClient(t: Test, egress: Egress = open) {
   return async (url: string, maxBodyBytes = 1_000) => {
     const deadline = createDeadline(60_000)
     const options = { signal: deadline.signal, maxBodyBytes, followRedirects: false, keepAlive: true, connections }
-    const answer = await request({ url, method: 'POST', headers: {}, body: 'hello', ...options }, egress)
+    const answer = await sendRequest({ url, method: 'POST', headers: {}, body: 'hello', ...options }, egress)
     deadline.clear()
     return answer
   }
@@ -98,7 +98,7 @@ t.test('before each request the guard looks at the address that an open connecti
   let isForbidden = false
   const { url, sockets } = await startServer(t)
   const assertAllowed = (address: string) => {
-    if (isForbidden) throw targetFailure('blocked_target', `${address} is forbidden now`)
+    if (isForbidden) throw createTargetFailure('blocked_target', `${address} is forbidden now`)
   }
   const post = createClient(t, { ...open, assertAllowed })
   await post(url)

@@ -1,12 +1,12 @@
 import t from 'tap'
+import { FailureSource } from '../../../../shared/checks/result.ts'
 import {
   createDeadline,
   createEgress,
-  type HttpAnswer,
   type HttpRequest,
-  request,
+  type HttpResponse,
+  sendRequest,
 } from '../../../../shared/egress/index.ts'
-import { FailureSource } from '../../../../shared/result.ts'
 import { startBlackHole } from '../../../support/black-hole.ts'
 import { startCanned, startRawServer } from '../../../support/raw-server.ts'
 import { startTarget } from '../../../support/target.ts'
@@ -15,15 +15,15 @@ import { waitFor } from '../../../support/wait.ts'
 
 const egress = createEgress({ allow: ['127.0.0.0/8', '::1/128'] })
 
-async function ask(url: string, parts: Partial<HttpRequest> = {}, timeoutMs = 60_000): Promise<HttpAnswer> {
+async function ask(url: string, parts: Partial<HttpRequest> = {}, timeoutMs = 60_000): Promise<HttpResponse> {
   const deadline = createDeadline(timeoutMs)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: 1024 * 1024, followRedirects: true }
-  const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
+  const answer = await sendRequest({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()
   return answer
 }
 
-const sum = (timings: HttpAnswer['timings']) => Object.values(timings).reduce((a, b) => a + b, 0)
+const sum = (timings: HttpResponse['timings']) => Object.values(timings).reduce((a, b) => a + b, 0)
 
 t.test('an answer comes with its status, headers, body, address and times that add up', async t => {
   const target = await startTarget(t)
@@ -198,7 +198,7 @@ t.test('an inner address is refused however it is spelled', async t => {
   ]) {
     const url = `http://${host}:${target.port}/`
     const parts = { method: 'GET', headers: {}, body: null, maxBodyBytes: 1, followRedirects: true }
-    const { error } = await request({ url, ...parts, signal: new AbortController().signal }, strict)
+    const { error } = await sendRequest({ url, ...parts, signal: new AbortController().signal }, strict)
     t.match(error, { code: 'blocked_target', source: FailureSource.TARGET }, host)
   }
   t.equal(target.requests.length, 0)
@@ -206,7 +206,7 @@ t.test('an inner address is refused however it is spelled', async t => {
 
 t.test('other protocols than http and https cannot be asked for', async t => {
   for (const url of ['file:///etc/passwd', 'ftp://example.com/', 'data:,x', 'nonsense']) {
-    t.throws(() => request({ url } as HttpRequest, egress), TypeError, url)
+    t.throws(() => sendRequest({ url } as HttpRequest, egress), TypeError, url)
   }
 })
 

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { decodeReply, encodeEcho, type IpFamily, numberEcho } from '../../../../shared/egress/icmp-packet.ts'
+import { decodeEchoReply, encodeEcho, type IpFamily, setEchoSerial } from '../../../../shared/egress/icmp/packet.ts'
 
 const token = Buffer.from('0123456789abcdef', 'hex')
 
 function echo(family: IpFamily, serial: number): Buffer {
   const packet = encodeEcho(family, token)
-  numberEcho(packet, serial)
+  setEchoSerial(packet, serial)
   return packet
 }
 
@@ -25,7 +25,7 @@ t.test('an echo is 64 bytes, of the type of its family', async t => {
 t.test('a reply tells which request it answers, beyond 65,536 of them', async t => {
   for (const family of [4, 6] as const) {
     for (const serial of [0, 1, 65_535, 65_536, 4_294_967_295]) {
-      t.equal(decodeReply(family, token, replyTo(family, serial)), serial)
+      t.equal(decodeEchoReply(family, token, replyTo(family, serial)), serial)
     }
   }
 })
@@ -47,5 +47,5 @@ t.test('whatever is no reply to a request of ours is passed over', async t => {
     ['another token', changed(8, 0xff)],
     ['another serial', changed(19, 0xff)],
   ]
-  for (const [what, packet] of rows) t.equal(decodeReply(4, token, packet), null, what)
+  for (const [what, packet] of rows) t.equal(decodeEchoReply(4, token, packet), null, what)
 })

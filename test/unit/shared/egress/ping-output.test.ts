@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { parsePingOutput } from '../../../../shared/egress/ping-output.ts'
+import { parsePingOutput } from '../../../../shared/egress/icmp/ping-output.ts'
 
 const recorded = (name: string) =>
   readFileSync(new URL(`../../../fixtures/ping/${name}.txt`, import.meta.url).pathname, 'utf8')

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createDeadline, createEgress, type HttpRequest, request } from '../../../../shared/egress/index.ts'
-import { prepareRequest } from '../../../../shared/egress/prepare.ts'
-import { follow } from '../../../../shared/egress/redirect.ts'
+import { prepareRequest } from '../../../../shared/egress/http/prepare.ts'
+import { followRedirect } from '../../../../shared/egress/http/redirect.ts'
+import { createDeadline, createEgress, type HttpRequest, sendRequest } from '../../../../shared/egress/index.ts'
 import { startTarget } from '../../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
@@ -9,7 +9,7 @@ const egress = createEgress({ allow: ['127.0.0.1'] })
 async function ask(url: string, parts: Partial<HttpRequest> = {}) {
   const deadline = createDeadline(60_000)
   const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: 1000, followRedirects: true }
-  const answer = await request({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
+  const answer = await sendRequest({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()
   return answer
 }
@@ -95,7 +95,7 @@ t.test('method and body go on as browsers do it', async t => {
   for (const [method, status, becomes, keepsBody] of methods) {
     const body = ['POST', 'PUT'].includes(method) ? 'text' : null
     const from = prepareRequest({ url: 'http://a.example/', method, headers: { 'Content-Type': 'text/plain' }, body })
-    const next = follow(from, status, '/next')
+    const next = followRedirect(from, status, '/next')
     t.equal(next.method, becomes, `${method} ${status}`)
     t.equal(next.body?.toString(), keepsBody ? 'text' : undefined, `${method} ${status}`)
     t.equal(next.url.href, 'http://a.example/next')
@@ -104,7 +104,7 @@ t.test('method and body go on as browsers do it', async t => {
 
 t.test('user names in a redirect are not sent, and its path is read as UTF-8', async t => {
   const from = prepareRequest({ url: 'http://a.example/', method: 'GET', headers: {}, body: null })
-  const next = follow(from, 302, Buffer.from('http://u:p@b.example/ö').toString('latin1'))
+  const next = followRedirect(from, 302, Buffer.from('http://u:p@b.example/ö').toString('latin1'))
   t.equal(next.url.href, 'http://b.example/%C3%B6')
   t.notOk(next.headers.some(text => /authorization/i.test(text)))
 })

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { certificateOf, chainOf } from '../../../../shared/certificate.ts'
-import { createDeadline, createEgress, request } from '../../../../shared/egress/index.ts'
-import { FailureSource } from '../../../../shared/result.ts'
+import { toCertificate, toCertificateChain } from '../../../../shared/checks/certificate.ts'
+import { FailureSource } from '../../../../shared/checks/result.ts'
+import { createDeadline, createEgress, sendRequest } from '../../../../shared/egress/index.ts'
 import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
 import { startCanned } from '../../../support/raw-server.ts'
 import type { Teardown } from '../../../support/teardown.ts'
@@ -31,7 +31,7 @@ async function ask(url: string, egress = trusting) {
   const deadline = createDeadline(60_000)
   const parts = { method: 'GET', headers: { Authorization: 'Bearer s' }, body: null }
   const options = { signal: deadline.signal, maxBodyBytes: 1000, followRedirects: true }
-  const answer = await request({ url, ...parts, ...options }, egress)
+  const answer = await sendRequest({ url, ...parts, ...options }, egress)
   deadline.clear()
   return answer
 }
@@ -87,7 +87,7 @@ for (const [what, make, message] of bad) {
       statusCode: null,
       body: null,
     })
-    t.ok(certificateOf(answer.certificate!).validToMs > 0)
+    t.ok(toCertificate(answer.certificate!).validToMs > 0)
     t.same(requests, [], 'no credentials reach a server that is not who it says')
   })
 }
@@ -96,7 +96,7 @@ t.test('a long chain holds and is seen whole, each certificate with its dates, n
   const port = await serve(t, authority.issueLong('long.example', 4))
   const answer = await ask(`https://long.example:${port}/`)
   t.equal(answer.error, null)
-  const chain = chainOf(answer.certificate!)
+  const chain = toCertificateChain(answer.certificate!)
   const between = [4, 3, 2, 1].map(number => `CN=Between ${number}`)
   t.same(
     chain.slice(0, 5).map(({ subject }) => subject),
@@ -107,7 +107,7 @@ t.test('a long chain holds and is seen whole, each certificate with its dates, n
   t.same(chain[1]!.names, [])
   const distrusted = await ask(`https://long.example:${port}/`, plain)
   t.match(distrusted.error, { code: 'tls_error' })
-  t.equal(chainOf(distrusted.certificate!).length, 5, 'also when nobody trusts it')
+  t.equal(toCertificateChain(distrusted.certificate!).length, 5, 'also when nobody trusts it')
 })
 
 t.test('an authority that nobody trusts fails the check', async t => {

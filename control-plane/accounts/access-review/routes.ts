@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { parseFormFields, sendPage } from '../../foundation/web/html/forms.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { readSession } from '../sessions/actions.ts'
+import { parseSessionToken } from '../sessions/cookie.ts'
+import type { UserSession } from '../sessions/store.ts'
+import { ACCOUNT_PATH, parseReturnPath } from '../sign-in/return-path.ts'
+import { applyDecision, findReview, listSuspendedAccess, makeAdminKey } from './actions.ts'
+import { ACCESS_KINDS, type AccessDecision } from './decision.ts'
+import { accessPage, adminKeyPage } from './page.tsx'
+
+const PAGE = '/account/access'
+
+/** The page after signing in: first what the person has to decide. */
+export async function resolveLandingPath(db: Db, token: string, returnTo: string): Promise<string> {
+  const session = await readSession(db, token)
+  const review = session && (await findReview(db, session))
+  return review?.isUndecided ? withReturn(returnTo) : returnTo
+}
+
+const withReturn = (returnTo: string) =>
+  returnTo === ACCOUNT_PATH ? PAGE : `${PAGE}?${new URLSearchParams({ return_to: returnTo })}`
+
+/** Pages on which an admin keeps or ends what was suspended when the founder's address was proven. */
+export function accessRoutes(app: App, { db }: { db: Db }): void {
+  app.get<{ Querystring: { return_to?: unknown } }>(PAGE, async (request, reply) => {
+    const session = await requireSession(request, reply, db)
+    if (!session) return reply
+    const returnTo = parseReturnPath(request.query.return_to)
+    const review = await findReview(db, session)
+    if (!review) return reply.redirect(returnTo, 303)
+    const suspended = await listSuspendedAccess(db, review.organizationId)
+    return sendPage(reply, accessPage({ review, suspended, returnTo, now: now() }))
+  })
+
+  app.post(PAGE, async (request, reply) => {
+    const session = await requireSession(request, reply, db)
+    if (!session) return reply
+    const field = parseFormFields(request)
+    const choice = parseDecision(field)
+    if (!choice) throw notFound('choice')
+    await applyDecision(db, session, request.ip, choice)
+    return reply.redirect(withReturn(parseReturnPath(field('return_to'))), 303)
+  })
+
+  app.post(`${PAGE}/key`, async (request, reply) => {
+    const session = await requireSession(request, reply, db)
+    if (!session) return reply
+    const field = parseFormFields(request)
+    const organizationId = field('organization_id')
+    if (!isId(organizationId)) throw notFound('organization')
+    const { key } = await makeAdminKey(db, session, request.ip, organizationId)
+    return sendPage(reply, adminKeyPage(key, withReturn(parseReturnPath(field('return_to')))))
+  })
+}
+
+/** Null when the person has to sign in first; the answer leads there. */
+async function requireSession(request: FastifyRequest, reply: FastifyReply, db: Db): Promise<UserSession | null> {
+  const session = await readSession(db, parseSessionToken(request.headers.cookie))
+  if (!session) await reply.redirect(`/sign-in?return_to=${PAGE}`, 303)
+  return session
+}
+
+/** Reads a form of the page; null for what none of its forms sends. */
+function parseDecision(field: (name: string) => string): AccessDecision | null {
+  const [organizationId, kind, id, choice] = [field('organization_id'), field('kind'), field('id'), field('choice')]
+  const kinds = kind === 'everything' ? ACCESS_KINDS : ACCESS_KINDS.filter(one => one === kind)
+  const isOfAll = id === 'all'
+  if (!isId(organizationId) || kinds.length === 0 || (choice !== 'keep' && choice !== 'end')) return null
+  if (!isOfAll && (!isId(id) || kinds.length > 1)) return null
+  return { organizationId, kinds, id: isOfAll ? null : id, keeps: choice === 'keep' }
+}

@@ -1,0 +1,41 @@
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencrypt.ts'
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { QueuedEmail } from './account-email.ts'
+
+const buildBinding = (id: string) => `account-mail:${id}`
+
+export const ENCRYPTED_MAIL_COLUMNS: EncryptedColumn[] = [
+  { table: 'account_mails', column: 'letter', key: ['id'], needs: [], bindingOf: row => buildBinding(row.id!) },
+]
+
+export const encryptMail = (letter: QueuedEmail, id: string, secrets: SecretCipher): Buffer =>
+  secrets.encrypt(JSON.stringify(letter), buildBinding(id))
+
+export const decryptMail = (sealed: Buffer, id: string, secrets: SecretCipher): QueuedEmail =>
+  JSON.parse(secrets.decrypt(sealed, buildBinding(id))) as QueuedEmail
+
+export const insertMail = (tx: Tx, mail: { id: string; letter: Buffer; now: Date }) =>
+  execute(
+    tx,
+    'INSERT INTO account_mails (id, letter, next_attempt_at, created_at) VALUES (:id, :letter, :now, :now)',
+    mail,
+  )
+
+export type DueMail = { id: string; letter: Buffer; attempts: number; createdAt: Date }
+
+/** Takes what is due, oldest first, so that no other process sends it before `until`. */
+export const claimMails = (db: Db, { limit, now, until }: { limit: number; now: Date; until: Date }) =>
+  query<DueMail>(
+    db,
+    `UPDATE account_mails SET next_attempt_at = :until, attempts = attempts + 1
+     WHERE id IN (SELECT id FROM account_mails WHERE next_attempt_at <= :now ORDER BY next_attempt_at LIMIT :limit
+                  FOR UPDATE SKIP LOCKED)
+     RETURNING id, letter, attempts, created_at AS "createdAt"`,
+    { limit, now, until },
+  )
+
+export const removeMail = (db: Db, id: string) => execute(db, 'DELETE FROM account_mails WHERE id = ?', [id])
+
+export const postponeMail = (db: Db, id: string, at: Date) =>
+  execute(db, 'UPDATE account_mails SET next_attempt_at = ? WHERE id = ?', [at, id])

@@ -1,0 +1,123 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type ListedOrganization, ORGANIZATION_COLUMNS } from '../store.ts'
+import { sortChildrenFirst } from './table-order.ts'
+
+/** One that is deleted and not empty yet. */
+export async function findClosedOrganization(db: Db, id: string): Promise<ListedOrganization | null> {
+  const [row] = await query<ListedOrganization>(
+    db,
+    `SELECT ${ORGANIZATION_COLUMNS} FROM organizations o
+     WHERE o.id = ? AND o.deleted_at IS NOT NULL AND o.emptied_at IS NULL`,
+    [id],
+  )
+  return row ?? null
+}
+
+/** Those that are deleted and not empty yet, the first one at the beginning. */
+export async function listClosedOrganizationIds(db: Db): Promise<string[]> {
+  const sql = 'SELECT id FROM organizations WHERE deleted_at IS NOT NULL AND emptied_at IS NULL ORDER BY deleted_at'
+  return (await query<{ id: string }>(db, sql)).map(({ id }) => id)
+}
+
+/** From here on no person and no program can use it, and its pages are not shown. People who are members of no other organization are deleted. */
+export async function closeOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
+  const ofProjects = 'project_id IN (SELECT id FROM projects WHERE organization_id = ?)'
+  await execute(tx, 'UPDATE organizations SET deleted_at = ?, updated_at = ? WHERE id = ?', [now, now, organizationId])
+  await execute(tx, `DELETE FROM api_keys WHERE ${ofProjects}`, [organizationId])
+  await execute(tx, `UPDATE status_pages SET is_published = false WHERE is_published AND ${ofProjects}`, [
+    organizationId,
+  ])
+  await execute(
+    tx,
+    `DELETE FROM users u USING memberships m WHERE m.user_id = u.id AND m.organization_id = :organizationId
+       AND NOT EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> :organizationId)`,
+    { organizationId },
+  )
+  await execute(tx, 'DELETE FROM memberships WHERE organization_id = ?', [organizationId])
+  await execute(tx, 'DELETE FROM mail_addresses WHERE organization_id = ?', [organizationId])
+}
+
+/** The provider is told by whoever works off that table (chat/revoke-actions.ts), and again until it has heard. */
+export const revokeChatInstallations = (db: Db, projectIds: string[], now: Date) =>
+  execute(
+    db,
+    `WITH gone AS (
+       DELETE FROM chat_installations WHERE project_id = ANY (CAST(:projectIds AS uuid[]))
+       RETURNING id, project_id, team_id, tokens, revoked_at
+     )
+     INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
+     SELECT id, project_id, team_id, tokens, :now, :now FROM gone WHERE revoked_at IS NULL`,
+    { projectIds, now },
+  )
+
+/** The monitors that still have a name, deleted ones too. */
+export async function listRemainingMonitorIds(db: Db, projectIds: string[]): Promise<string[]> {
+  const sql = `SELECT id FROM monitors WHERE project_id = ANY (?::uuid[]) AND name <> '' ORDER BY id`
+  return (await query<{ id: string }>(db, sql, [projectIds])).map(({ id }) => id)
+}
+
+/** In the order of ids, as everybody locks them. */
+const CHOSEN = 'id IN (SELECT id FROM monitors WHERE id = ANY (CAST(:ids AS uuid[])) ORDER BY id FOR UPDATE)'
+
+/**
+ * Deletes monitors and what they held but their names. Their rows stay, because probes that are away have to hear of it
+ * yet.
+ */
+export const markMonitorsDeleted = (db: Db, ids: string[], now: Date) =>
+  execute(
+    db,
+    `UPDATE monitors SET deleted_at = coalesce(deleted_at, :now), url = NULL, body = NULL, headers = NULL,
+       auth_type = NULL, auth_config = NULL, assertions = NULL, keyword = NULL, tags = NULL, ping_token = NULL,
+       ping_token_hash = NULL, status = NULL, updated_at = :now
+     WHERE ${CHOSEN}`,
+    { ids, now },
+  )
+
+/** Without a name nothing hangs on them any more. */
+export const clearMonitorNames = (db: Db, ids: string[]) =>
+  execute(db, `UPDATE monitors SET name = '' WHERE ${CHOSEN}`, { ids })
+
+/** Screenshots, because their files go by the age of these rows; grants of chats, until the provider knows. */
+const KEPT_TABLES = ['monitors', 'screenshots', 'chat_revocations']
+
+export type TableReference = { name: string; column: string }
+
+/**
+ * The tables whose rows go with a row of `table`, as their foreign keys say; those that refer to others of them come
+ * first, so that no row takes many along.
+ */
+export async function listDependentTables(db: Db, table: string): Promise<TableReference[]> {
+  const references = await query<TableReference & { to: string }>(
+    db,
+    `SELECT c.conrelid::regclass::text AS name, a.attname AS column, c.confrelid::regclass::text AS to
+     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     WHERE c.contype = 'f' AND c.confdeltype = 'c' AND c.conparentid = 0
+       AND c.conrelid::regclass::text <> ALL (CAST(:left AS text[])) ORDER BY 1, 2`,
+    { left: KEPT_TABLES },
+  )
+  const places = references.filter(({ to }) => to === table).map(({ name, column }) => ({ name, column }))
+  return sortChildrenFirst(places, references)
+}
+
+/** At most `limit` rows; answers how many. */
+export async function deleteRows(
+  db: Db,
+  { name, column }: TableReference,
+  ids: string[],
+  limit: number,
+): Promise<number> {
+  // the column again: a row's place is its own within a partition only
+  const { rowCount } = await db.raw<{ rowCount: number | null }>(
+    `DELETE FROM ?? WHERE ctid = ANY (ARRAY(SELECT ctid FROM ?? WHERE ?? = ANY (?::uuid[]) LIMIT ?))
+       AND ?? = ANY (?::uuid[])`,
+    [name, name, column, ids, limit, column, ids],
+  )
+  return rowCount ?? 0
+}
+
+/** All of it is gone. */
+export async function finishDeletion(db: Db, organizationId: string, now: Date): Promise<void> {
+  await execute(db, `UPDATE projects SET name = '', updated_at = ? WHERE organization_id = ?`, [now, organizationId])
+  const sql = `UPDATE organizations SET name = '', emptied_at = :now, updated_at = :now WHERE id = :organizationId`
+  await execute(db, sql, { organizationId, now })
+}

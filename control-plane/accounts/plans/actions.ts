@@ -1,0 +1,57 @@
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { notFound, planUpgradeRequired, tierLimitReached, validationError } from '../../foundation/web/server/errors.ts'
+import {
+  type CountedResource,
+  checkPlanLimit,
+  DEFAULT_LIMITS,
+  type InstallationLimits,
+  PLAN_LIMITS,
+  PLANS,
+  type PlanName,
+} from './plans.ts'
+import { getOrganizationId, lockUsage, updatePlan } from './store.ts'
+
+/**
+ * Throws 402 `tier_limit_reached` unless `adding` more fit into the organization's plan (decisions 2.5). Holds the
+ * organization's row until the transaction ends; add in the same transaction.
+ */
+export async function assertWithinLimit(
+  tx: Tx,
+  organizationId: string,
+  counted: CountedResource,
+  adding: number,
+  limits: InstallationLimits = DEFAULT_LIMITS,
+) {
+  const refusal = checkPlanLimit(await lockUsage(tx, organizationId, counted, limits), adding)
+  if (refusal !== null) throw tierLimitReached(refusal)
+}
+
+/** The same by a project of the organization. */
+export const assertProjectWithinLimit = async (
+  tx: Tx,
+  projectId: string,
+  counted: CountedResource,
+  limits: InstallationLimits,
+  adding = 1,
+) => assertWithinLimit(tx, await getOrganizationId(tx, projectId), counted, adding, limits)
+
+/**
+ * Throws 403 `plan_upgrade_required` unless the organization's plan includes custom domains. In a transaction the plan
+ * stays what it is until that ends.
+ */
+export async function assertPlanAllowsDomains(db: Db, organizationId: string): Promise<void> {
+  const { plan } = await lockUsage(db, organizationId, 'statusPages')
+  if (!PLAN_LIMITS[plan].customDomain) throw planUpgradeRequired(`the ${plan} plan includes no custom domains`)
+}
+
+/** The operator's change of a plan (decisions 2.5). Throws for an unknown organization or plan. */
+export async function changePlan(db: Db, organizationId: string, plan: string): Promise<void> {
+  if (!(PLANS as readonly string[]).includes(plan)) {
+    throw validationError([{ path: 'plan', message: `there is no plan "${plan}"; the plans are ${PLANS.join(', ')}` }])
+  }
+  if (!isId(organizationId) || !(await updatePlan(db, organizationId, plan as PlanName, now()))) {
+    throw notFound('organization')
+  }
+}

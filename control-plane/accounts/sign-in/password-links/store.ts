@@ -1,0 +1,76 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { LinkProblem, LinkPurpose } from './link.ts'
+
+/** `fromOperator`: made at the command line. */
+export type LinkKind = { purpose: LinkPurpose; provesEmail: boolean; fromOperator: boolean }
+export type NewPasswordLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
+
+export const insertLink = (tx: Db, link: NewPasswordLink) =>
+  execute(
+    tx,
+    `INSERT INTO claim_links (token_hash, user_id, purpose, proves_email, from_operator, expires_at, created_at)
+     VALUES (:tokenHash, :userId, :purpose, :provesEmail, :fromOperator, :expiresAt, :now)`,
+    link,
+  )
+
+export type PasswordLinkOwner = {
+  userId: string
+  email: string
+  name: string | null
+  isClaimed: boolean
+  provesEmail: boolean
+  /** the first link that proves the address, and it was mailed: what was done in that name before is reviewed */
+  opensReview: boolean
+}
+
+type LinkRow = PasswordLinkOwner & { expiresAt: Date; usedAt: Date | null }
+
+const LINK = 'FROM claim_links l JOIN users u ON u.id = l.user_id WHERE l.token_hash = ? AND l.purpose = ?'
+
+/** The same as findLink; of two at once, of two links of one person too, the second one waits and finds it used. */
+export async function lockLink(
+  tx: Tx,
+  tokenHash: Buffer,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<PasswordLinkOwner | LinkProblem> {
+  await query(tx, `SELECT 1 ${LINK} FOR UPDATE OF u`, [tokenHash, purpose])
+  return findLink(tx, tokenHash, purpose, now)
+}
+
+/** Whose link it is, or why it is nobody's any more. */
+export async function findLink(
+  db: Db,
+  tokenHash: Buffer,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<PasswordLinkOwner | LinkProblem> {
+  const [row] = await query<LinkRow>(
+    db,
+    `SELECT u.id AS "userId", u.email, u.name, u.password_hash IS NOT NULL AS "isClaimed", l.proves_email AS "provesEmail",
+       l.proves_email AND NOT l.from_operator AND u.email_proven_at IS NULL AS "opensReview", l.expires_at AS "expiresAt", l.used_at AS "usedAt" ${LINK}`,
+    [tokenHash, purpose],
+  )
+  if (!row) return 'unknown'
+  if (row.usedAt !== null) return 'used'
+  return row.expiresAt <= now ? 'expired' : row
+}
+
+/** After a password is set no other link of that person works. */
+export const invalidateLinks = (tx: Tx, userId: string, now: Date) =>
+  execute(tx, 'UPDATE claim_links SET used_at = :now WHERE user_id = :userId AND used_at IS NULL', { userId, now })
+
+/** The links of a kind that were not used are void: there is a newer one. */
+export const removeUnusedLinks = (
+  tx: Tx,
+  userId: string,
+  { purpose, provesEmail }: Pick<LinkKind, 'purpose' | 'provesEmail'>,
+) =>
+  execute(tx, 'DELETE FROM claim_links WHERE user_id = ? AND purpose = ? AND proves_email = ? AND used_at IS NULL', [
+    userId,
+    purpose,
+    provesEmail,
+  ])
+
+export const pruneLinks = (db: Db, before: Date) =>
+  execute(db, 'DELETE FROM claim_links WHERE expires_at < ?', [before])

@@ -1,0 +1,78 @@
+import type { ChangeLine } from '../notices/digest-notice.ts'
+import type { NoticeContent, Tone } from '../notices/notice.ts'
+import { disarmMentions, truncateEscaped } from '../notices/wording.ts'
+import { defineChatWebhook } from './chat-webhook.ts'
+
+/** What Discord takes is more in each place, but 6,000 characters in one embed. */
+const MAX_TITLE_LENGTH = 256
+const MAX_TEXT_LENGTH = 2_400
+const MAX_CHANGES_LENGTH = 3_600
+const MAX_VALUE_LENGTH = 300
+
+const COLOURS: Record<Tone, number> = { down: 0xd92d20, degraded: 0xf79009, up: 0x079455, neutral: 0x2e6fd9 }
+
+/** Discord-compatible webhook: one embed, in which nobody is mentioned. */
+export const discord = defineChatWebhook(
+  (notice, changes, more) => ({
+    allowed_mentions: { parse: [] },
+    embeds: [
+      {
+        title: truncateEscaped(notice.title, MAX_TITLE_LENGTH, escapeMarkdown),
+        ...(notice.open && { url: notice.open.url }),
+        description: [...buildText(notice), ...buildChangeLines(changes, more), ...buildLinks(notice)].join('\n\n'),
+        color: COLOURS[notice.tone],
+        fields: notice.facts.map(({ label, value }) => ({
+          name: label,
+          value: truncateEscaped(value, MAX_VALUE_LENGTH, escapeMarkdown),
+          inline: value.length <= 40,
+        })),
+        footer: { text: 'Picket' },
+        timestamp: notice.at,
+      },
+    ],
+  }),
+  { changes: 50 },
+)
+
+/** Discord's markdown with a backslash before all that could be markup, at the start of a line or anywhere. */
+function escapeMarkdown(text: string): string {
+  return disarmMentions(text)
+    .replace(/[\\*_~`|<>[\]()]/g, '\\$&')
+    .replace(/^(\s*)([#+-]|\d+(?=\.))/gm, (_, blank: string, mark: string) =>
+      /\d/.test(mark) ? `${blank}${mark}\\` : `${blank}\\${mark}`,
+    )
+}
+
+const buildText = ({ text }: NoticeContent) =>
+  text === null ? [] : [truncateEscaped(text, MAX_TEXT_LENGTH, escapeMarkdown)]
+
+/** As many lines as there is room for; the others are counted. */
+function buildChangeLines(changes: ChangeLine[], more: number): string[] {
+  const lines: string[] = []
+  let length = 0
+  for (const change of changes) {
+    const line = formatChangeLine(change)
+    length += line.length + 1
+    if (length > MAX_CHANGES_LENGTH) break
+    lines.push(line)
+  }
+  const left = changes.length - lines.length + more
+  return lines.length === 0 ? [] : [[...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n')]
+}
+
+function formatChangeLine({ name, status, time, url }: ChangeLine): string {
+  const label = truncateEscaped(name, 100, escapeMarkdown)
+  return `**${status}** ${url === null ? label : `[${label}](${escapeUrl(url)})`} · ${time}`
+}
+
+/** A webhook has no buttons of its own. */
+function buildLinks({ acknowledge, open }: NoticeContent): string[] {
+  const links = [
+    ...(acknowledge ? [`[Acknowledge](${escapeUrl(acknowledge.url)})`] : []),
+    ...(open ? [`[${open.label}](${escapeUrl(open.url)})`] : []),
+  ]
+  return links.length === 0 ? [] : [links.join(' · ')]
+}
+
+/** Brackets would end the link. */
+const escapeUrl = (url: string) => url.replaceAll('(', '%28').replaceAll(')', '%29')

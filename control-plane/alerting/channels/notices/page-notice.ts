@@ -1,0 +1,95 @@
+import { sanitizeNameForEmail } from '../../../accounts/email/confirmation/address.ts'
+import { stripInvisible, toOneLine } from '../../../foundation/web/validation/visible-text.ts'
+import { formatDuration } from '../../events/duration.ts'
+import type { EventPage, PageChange, PageConfirmationData, PageNoticeData } from '../../events/page-event.ts'
+import type { ChangeLine } from './digest-notice.ts'
+import type { NoticeContent, Tone } from './notice.ts'
+import { formatDateTime, formatList, formatState, pluralize, toWebLink, truncate } from './wording.ts'
+
+/** Nobody reads more of it. */
+const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100, name: 200 }
+
+/** What subscribers of a page read of what happened there: one change with all its words, or several as lines. */
+export function toPageNotice({ page, changes }: PageNoticeData): { notice: NoticeContent; lines: ChangeLine[] } {
+  const [change] = changes
+  if (change && changes.length === 1) return { notice: toSingleNotice(page, change), lines: [] }
+  return { notice: toCombinedNotice(page, changes), lines: changes.map(toChangeLine) }
+}
+
+function toSingleNotice(page: EventPage, { at, incident, update, components }: PageChange): NoticeContent {
+  return {
+    tone: toTone(incident),
+    badge: formatState(incident.status),
+    title: truncate(toOneLine(incident.title), MAX_LENGTHS.title),
+    text: truncate(stripInvisible(update?.message ?? '').trim(), MAX_LENGTHS.text) || null,
+    facts: [
+      ...(components.length > 0
+        ? [{ label: pluralize(components.length, 'Component'), value: formatList(components.map(({ name }) => name)) }]
+        : []),
+      { label: 'Severity', value: formatState(incident.severity) },
+      { label: 'Began', value: formatDateTime(incident.started_at) },
+      ...(incident.resolved_at === null
+        ? []
+        : [{ label: 'Lasted', value: formatOutageDuration(incident, incident.resolved_at) }]),
+    ].map(({ label, value }) => ({ label, value: truncate(toOneLine(value), MAX_LENGTHS.value) })),
+    open: toWebLink('Open the status page', `${page.url}#incident-${incident.id}`),
+    acknowledge: null,
+    topic: `incident:${incident.id}`,
+    at,
+  }
+}
+
+function toCombinedNotice(page: EventPage, changes: PageChange[]): NoticeContent {
+  const open = changes.filter(({ incident }) => incident.status !== 'resolved')
+  const worst = open.find(({ incident }) => incident.severity !== 'minor') ?? open[0] ?? changes[0]
+  return {
+    tone: worst ? toTone(worst.incident) : 'neutral',
+    badge: 'Several incidents',
+    title: `${changes.length} incidents changed`,
+    text: null,
+    facts: [],
+    open: toWebLink('Open the status page', page.url),
+    acknowledge: null,
+    topic: `page:${page.id}`,
+    at: changes.at(-1)?.at ?? '',
+  }
+}
+
+function toChangeLine({ at, incident }: PageChange): ChangeLine {
+  return {
+    tone: toTone(incident),
+    name: truncate(toOneLine(incident.title), MAX_LENGTHS.name),
+    status: formatState(incident.status).toLowerCase(),
+    time: formatDateTime(at),
+    url: null,
+  }
+}
+
+/** What somebody reads who gave an address, or whose address somebody gave. */
+export function toConfirmationNotice(
+  { page, isKnown, expires_at }: PageConfirmationData,
+  url: string,
+  at: string,
+): NoticeContent {
+  const name = sanitizeNameForEmail(page.name)
+  const asked = `Somebody, probably you, asked to hear of incidents of ${name}`
+  return {
+    tone: 'neutral',
+    badge: isKnown ? 'Subscribed already' : 'Please confirm',
+    title: isKnown ? `You are subscribed to ${name}` : `Confirm your subscription to ${name}`,
+    text: isKnown
+      ? `${asked}. You do already. What you hear of can be changed or ended here.`
+      : `${asked}. You will be sent nothing unless you confirm it until ${formatDateTime(expires_at)}. If it was not you, there is nothing to do.`,
+    facts: [{ label: 'Status page', value: page.url }],
+    open: toWebLink(isKnown ? 'Change what you hear' : 'Confirm', url),
+    acknowledge: null,
+    topic: `page:${page.id}`,
+    at,
+  }
+}
+
+const toTone = ({ status, severity }: PageChange['incident']): Tone =>
+  status === 'resolved' ? 'up' : severity === 'minor' ? 'degraded' : 'down'
+
+const formatOutageDuration = (incident: PageChange['incident'], resolvedAt: string) =>
+  formatDuration(Date.parse(resolvedAt) - Date.parse(incident.started_at))

@@ -1,0 +1,91 @@
+import type { HttpResponse } from '../../../../shared/egress/index.ts'
+import type { MailResult } from '../../../foundation/platform/mail/mailer.ts'
+import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
+import { listQueryParts } from '../../channels/config/masked-url.ts'
+import type { PreparedDelivery } from '../rendering/prepare.ts'
+import type { DeliveryOutcome } from '../types.ts'
+
+/** What the log keeps of an answer, in bytes (decisions 6.3). */
+export const MAX_SNIPPET_BYTES = 1_024
+
+/** Faults that come back however often one tries. */
+const PERMANENT_CODES = ['blocked_target']
+
+export type AttemptResponse = Pick<HttpResponse, 'statusCode' | 'error' | 'body' | 'totalUs'>
+
+/** What is shorter is no secret to speak of, and may be part of any text. */
+const MIN_SECRET_LENGTH = 4
+
+/**
+ * An HTTP answer, or the lack of one, in the terms of the log. Only 5xx, 429, a timeout or a network error may pass
+ * (specification, "Delivery and retries" 3). `hidden`: texts that must not stand in the log.
+ */
+export function toHttpOutcome(answer: AttemptResponse, startedAt: Date, hidden: string[]): DeliveryOutcome {
+  const { statusCode, error, body, totalUs } = answer
+  // a receiver that answers and then breaks off has answered, but not whole: like a network error
+  const responseCode = error ? null : statusCode
+  return {
+    startedAt,
+    durationMs: Math.round(totalUs / 1_000),
+    responseCode,
+    error: error ? error.message : null,
+    isPermanent: error ? PERMANENT_CODES.includes(error.code) : isRefusal(statusCode),
+    responseSnippet: body ? buildSnippet(body, hidden) : null,
+  }
+}
+
+const isRefusal = (statusCode: number | null) =>
+  statusCode !== null && statusCode >= 300 && statusCode < 500 && statusCode !== 429
+
+function buildSnippet(body: Buffer, hidden: string[]): string {
+  // PostgreSQL's text and JSON have no NUL
+  const text = body.subarray(0, MAX_SNIPPET_BYTES).toString('utf8').replaceAll('\0', '\uFFFD')
+  const masked = hidden.reduce((shown, secret) => shown.replaceAll(secret, MASK), text)
+  return body.length < MAX_SNIPPET_BYTES ? masked : hidden.reduce(maskTruncatedSecret, masked)
+}
+
+/** The limit may have cut the text in the middle of a secret. */
+function maskTruncatedSecret(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= MIN_SECRET_LENGTH; length--) {
+    if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + MASK
+  }
+  return text
+}
+
+/**
+ * A mail server's answer in the terms of the log: 2xx took the mail, 4xx may take it later like a 5xx of HTTP, 5xx never
+ * will.
+ */
+export function toMailOutcome(
+  { code, line, error, durationMs }: MailResult,
+  startedAt: Date,
+  hidden: string[] = [],
+): DeliveryOutcome {
+  return {
+    startedAt,
+    durationMs,
+    responseCode: code,
+    error,
+    isPermanent: code !== null && code >= 500,
+    responseSnippet: line && buildSnippet(Buffer.from(line), hidden),
+  }
+}
+
+/** Nobody told us of a mail server, and trying again will not change that. */
+export const NO_MAILER: Omit<DeliveryOutcome, 'startedAt'> = {
+  durationMs: 0,
+  responseCode: null,
+  error: 'email is not configured: set SMTP_URL',
+  isPermanent: true,
+  responseSnippet: null,
+}
+
+/** The values of headers and the address that the log masks, and every query: receivers like to repeat what they were sent. */
+export function listSecretValues({ message, shown }: Pick<PreparedDelivery, 'message' | 'shown'>): string[] {
+  const masked = Object.entries(message.headers).filter(([name]) => shown.headers[name] === MASK)
+  // "Bearer x" is repeated as x, too
+  const values = masked.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
+  const { pathname, search } = new URL(message.url)
+  const address = message.url === shown.url ? listQueryParts(message.url) : [pathname + search, pathname]
+  return [...values, ...address].filter(text => text.length >= MIN_SECRET_LENGTH)
+}

@@ -1,0 +1,56 @@
+import type { Connections, Egress } from '../../../../shared/egress/index.ts'
+import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
+import { httpPost } from '../../../foundation/platform/network/http-client.ts'
+import type { MailContent, MailMessage } from '../../channels/types.ts'
+import type { PreparedDelivery } from '../rendering/prepare.ts'
+import type { DeliveryOutcome } from '../types.ts'
+import { toChatOutcome } from './chat-outcome.ts'
+import { listSecretValues, MAX_SNIPPET_BYTES, NO_MAILER, toHttpOutcome, toMailOutcome } from './outcome.ts'
+
+/** What carries messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
+export type DeliveryTransports = {
+  egress: Egress
+  visitorEgress: Egress
+  mailer: Mailer | null
+  connections: Connections
+}
+
+/** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
+const ATTEMPT_TIMEOUT_MS = 10_000
+
+/** A chat's provider repeats the message in its answer. */
+const MAX_CHAT_RESPONSE_BYTES = 256 * 1024
+
+/** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
+export async function sendMessage(
+  prepared: PreparedDelivery,
+  startedAt: Date,
+  carriers: DeliveryTransports,
+): Promise<DeliveryOutcome> {
+  const { message } = prepared
+  if (message.via === 'mail') {
+    const outcome = await sendMail(message, startedAt, carriers.mailer, listSecretValues(prepared))
+    return withOmittedRecipients(outcome, prepared.leftOut)
+  }
+  const mostBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
+  const egress = prepared.subscriberId === null ? carriers.egress : carriers.visitorEgress
+  const answer = await httpPost(message, ATTEMPT_TIMEOUT_MS, mostBytes, egress, carriers.connections)
+  if (message.byApp) return toChatOutcome(answer, startedAt, listSecretValues(prepared))
+  return toHttpOutcome(answer, startedAt, listSecretValues(prepared))
+}
+
+const withOmittedRecipients = (outcome: DeliveryOutcome, leftOut: string | undefined): DeliveryOutcome =>
+  leftOut === undefined ? outcome : { ...outcome, error: [outcome.error, leftOut].filter(Boolean).join('; ') }
+
+async function sendMail(
+  message: MailMessage,
+  startedAt: Date,
+  mailer: Mailer | null,
+  hidden: string[],
+): Promise<DeliveryOutcome> {
+  if (mailer === null) return { ...NO_MAILER, startedAt }
+  const content = JSON.parse(message.body.toString('utf8')) as MailContent
+  const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...said } = content
+  const answer = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...said }, ATTEMPT_TIMEOUT_MS)
+  return toMailOutcome(answer, startedAt, hidden)
+}

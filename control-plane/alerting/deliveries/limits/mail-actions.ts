@@ -1,0 +1,196 @@
+import { normalizeAddress } from '../../../accounts/email/confirmation/address.ts'
+import { listAddressStates, listTrustedChannelIds } from '../../../accounts/email/confirmation/store.ts'
+import { MAIL_RULES, type MailKind, type MailRules } from '../../../accounts/email/daily-limits/limits.ts'
+import { reserveMails } from '../../../accounts/email/daily-limits/store.ts'
+import type { PlanName } from '../../../accounts/plans/plans.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { type Db, isLockTimeout, query, setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { MailMessage } from '../../channels/types.ts'
+import { PAGE_CONFIRMATION } from '../../events/page-event.ts'
+import { buildUnsentAttempt } from '../log/log-entry.ts'
+import type { QueuedDelivery } from '../queue/lane-store.ts'
+import { decryptAddress, encryptAddress } from '../rendering/encrypted-address.ts'
+import type { PreparedDelivery } from '../rendering/prepare.ts'
+import type { LoggedAttempt } from '../types.ts'
+import { listRecentlyMailedLanes } from './mail-store.ts'
+
+type Ready = PreparedDelivery & { head: QueuedDelivery }
+type Mail = Ready & { message: MailMessage }
+type Owner = { organizationId: string; plan: PlanName }
+/** An address of one mail, and why it is not sent there; null: it is. */
+type MailRecipient = {
+  mail: Mail
+  owner: Owner
+  address: string
+  kind: MailKind
+  isCounted: boolean
+  why: string | null
+}
+
+/** `db`: where mails are counted, in transactions of their own */
+type Tools = { db: Db; secrets: SecretCipher; mailRules?: MailRules }
+
+/** `uncounted`: how many mails leave without being counted, by address, because another transaction held the counters */
+export type MailAdmission = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[]; uncounted: number }
+
+/** For one counter; counting takes milliseconds. An alert does not wait any longer: it leaves without being counted. */
+const COUNTER_LOCK_TIMEOUT_MS = 100
+
+const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the link in the confirmation'
+
+/**
+ * Keeps mails back from addresses that are not confirmed, and those beyond a limit of the day. Each mail goes to the
+ * addresses that are left, and says in the log which are not; one without any is `held`. Other deliveries are
+ * not looked at.
+ */
+export async function admitMails(
+  tx: Tx,
+  ready: Ready[],
+  { db, secrets, mailRules: rules = MAIL_RULES }: Tools,
+  now: Date,
+): Promise<MailAdmission> {
+  const mails = ready.filter(isMail)
+  if (mails.length === 0) return { sent: ready, held: [], uncounted: 0 }
+  const shares = await loadMailRecipients(tx, mails, secrets)
+  if (rules.requiresConfirmation) await refuseUnconfirmed(tx, shares)
+  const uncounted = await refuseBeyondLimits(tx, db, shares, rules, now)
+  const byId = new Map(mails.map(({ id }) => [id, shares.filter(({ mail }) => mail.id === id)]))
+  const admitted: MailAdmission = { sent: [], held: [], uncounted }
+  for (const one of ready) {
+    const mine = byId.get(one.id)
+    if (!mine || !isMail(one)) admitted.sent.push(one)
+    else if (mine.some(isSent)) admitted.sent.push(withRemainingRecipients(one, mine, secrets))
+    else admitted.held.push({ id: one.id, attempt: buildUnsentAttempt(formatReasons(mine), now) })
+  }
+  return admitted
+}
+
+const isMail = (ready: Ready): ready is Mail => ready.message.via === 'mail'
+const isSent = ({ why }: MailRecipient) => why === null
+
+/** The mail for the addresses that are left. */
+function withRemainingRecipients(mail: Mail, shares: MailRecipient[], secrets: SecretCipher): Mail {
+  const to = shares.filter(isSent).map(({ address }) => address)
+  if (to.length === mail.message.to.length) return mail
+  const url = `mailto:${to.map(encodeURI).join(',')}`
+  // a status page's own log masks the address
+  const isShown = mail.subscriberId === null
+  const shown = isShown ? { ...mail.shown, url } : mail.shown
+  const address = isShown ? encryptAddress(url, mail, secrets) : mail.address
+  const leftOut = formatReasons(shares)
+  return { ...mail, message: { ...mail.message, to, url }, shown, address, ...(leftOut !== '' && { leftOut }) }
+}
+
+/** "not sent to a@example.com: …; not sent to b@example.com: …". */
+const formatReasons = (shares: MailRecipient[]): string =>
+  shares.flatMap(({ why, address }) => (why === null ? [] : `not sent to ${address}: ${why}`)).join('; ')
+
+async function loadMailRecipients(tx: Tx, mails: Mail[], secrets: SecretCipher): Promise<MailRecipient[]> {
+  const owners = await loadOwners(tx, [...new Set(mails.map(({ projectId }) => projectId))])
+  return mails.flatMap(mail => {
+    const owner = owners.get(mail.projectId)!
+    const { eventName, isReplay, attemptsMade, body } = mail.head
+    // a mail that was claimed before was counted then, and goes to the same addresses
+    const isAgain = body !== null && !(isReplay && attemptsMade === 0)
+    const before =
+      isAgain && mail.subscriberId === null ? parseMailtoAddresses(decryptPreviousAddress(mail.head, secrets)) : null
+    const again = mail.message.to.filter(address => before?.has(normalizeAddress(address)))
+    const isCounted = !isAgain || (before !== null && again.length === 0)
+    const kind: MailKind =
+      mail.subscriberId === null ? 'alert' : eventName === PAGE_CONFIRMATION ? 'page_confirmation' : 'page'
+    const to = isCounted || before === null ? mail.message.to : again
+    return to.map(address => ({ mail, owner, address, kind, isCounted, why: null }))
+  })
+}
+
+const decryptPreviousAddress = (head: QueuedDelivery, secrets: SecretCipher) =>
+  head.requestAddress === null ? head.requestUrl : decryptAddress(head.requestAddress, head, secrets)
+
+function parseMailtoAddresses(url: string | null): Set<string> {
+  if (!url?.startsWith('mailto:')) return new Set()
+  return new Set(url.slice('mailto:'.length).split(',').map(decodeURI).map(normalizeAddress))
+}
+
+async function loadOwners(tx: Tx, projectIds: string[]): Promise<Map<string, Owner>> {
+  const rows = await query<Owner & { projectId: string }>(
+    tx,
+    `SELECT p.id AS "projectId", o.id AS "organizationId", o.plan
+     FROM projects p JOIN organizations o ON o.id = p.organization_id WHERE p.id = ANY (?::uuid[])`,
+    [projectIds],
+  )
+  return new Map(rows.map(({ projectId, ...owner }) => [projectId, owner]))
+}
+
+/** Subscribers of pages have confirmed their own way. */
+async function refuseUnconfirmed(tx: Tx, shares: MailRecipient[]): Promise<void> {
+  const alerts = shares.filter(({ kind }) => kind === 'alert')
+  if (alerts.length === 0) return
+  const trusted = await listTrustedChannelIds(tx, [...new Set(alerts.map(({ mail }) => mail.channelId))])
+  const asked = alerts.filter(({ mail }) => !trusted.has(mail.channelId))
+  const nameOf = (organizationId: string, address: string) => `${organizationId} ${normalizeAddress(address)}`
+  const wanted = new Map(
+    asked.map(({ owner: { organizationId }, address }) => [
+      nameOf(organizationId, address),
+      { organizationId, address: normalizeAddress(address) },
+    ]),
+  )
+  const known = await listAddressStates(tx, [...wanted.values()])
+  const confirmed = new Set(known.filter(one => one.isConfirmed).map(one => nameOf(one.organizationId, one.address)))
+  for (const share of asked)
+    if (!confirmed.has(nameOf(share.owner.organizationId, share.address))) share.why = NOT_CONFIRMED
+}
+
+/** How many could not be counted; they leave. */
+async function refuseBeyondLimits(
+  tx: Tx,
+  db: Db,
+  shares: MailRecipient[],
+  { limits }: MailRules,
+  now: Date,
+): Promise<number> {
+  const counted = shares.filter(share => share.isCounted && isSent(share))
+  const uncounted = await countMails(db, counted, share => share.kind, limits, now)
+  // a flapping monitor must not hide the outage of another one
+  const alerts = counted.filter(share => !isSent(share) && share.kind === 'alert')
+  const about = alerts.filter(({ mail }) => mail.subject.startsWith('monitor:'))
+  const mailed = await listRecentlyMailedLanes(
+    tx,
+    about.map(({ mail }) => mail),
+    now,
+  )
+  const first = about.filter(({ mail }) => !mailed.has(`${mail.channelId} ${mail.subject}`))
+  return uncounted + (await countMails(db, first, () => 'first', limits, now))
+}
+
+/**
+ * In a transaction of its own: while claims hold other rows, no counter is locked, and a claim that goes silent holds none.
+ * When the claim is rolled back its mails stay counted.
+ */
+async function countMails(
+  db: Db,
+  shares: MailRecipient[],
+  kindOf: (share: MailRecipient) => MailKind,
+  limits: MailRules['limits'],
+  now: Date,
+): Promise<number> {
+  if (shares.length === 0) return 0
+  const wishes = shares.map(share => ({
+    kind: kindOf(share),
+    ...share.owner,
+    address: normalizeAddress(share.address),
+  }))
+  const refusals = await db
+    .transaction(async tx => {
+      await setLockTimeout(tx, COUNTER_LOCK_TIMEOUT_MS)
+      return reserveMails(tx, wishes, limits, now)
+    })
+    .catch(error => {
+      if (isLockTimeout(error)) return null
+      throw error
+    })
+  for (const [i, share] of shares.entries()) {
+    const refusal = refusals?.[i] ?? null
+    share.why = refusal && `${refusal}; replay this delivery tomorrow`
+  }
+  return refusals === null ? shares.length : 0
+}

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { validationError } from '../../../foundation/web/server/errors.ts'
+
+type ChannelIdInput = { alert_channel_id?: string; channel_id?: string }
+
+const ALIAS = { deprecated: true, description: 'an older name of alert_channel_id' }
+
+/** How a filter or a body names an alert channel. */
+export const channelIdParams = (description?: string) => ({
+  alert_channel_id: Type.Optional(Type.String({ ...(description && { description }) })),
+  channel_id: Type.Optional(Type.String(ALIAS)),
+})
+
+/** The same in answers. */
+export const toChannelIdFields = (id: string) => ({ alert_channel_id: id, channel_id: id })
+export const channelIdResponseFields = { alert_channel_id: Type.String(), channel_id: Type.String(ALIAS) }
+
+/** The channel that is named, null when there is none. Throws 400 where both names say different things. */
+export function parseChannelId({ alert_channel_id: id, channel_id: alias }: ChannelIdInput): string | null {
+  if (id !== undefined && alias !== undefined && id !== alias) {
+    const message =
+      'channel_id is an older name of alert_channel_id and names another channel; send alert_channel_id only'
+    throw validationError([{ path: 'channel_id', message }])
+  }
+  return id ?? alias ?? null
+}

@@ -1,0 +1,43 @@
+import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import type { DeliveryRow } from './log-entry.ts'
+
+const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
+  request_address AS "sealedAddress", project_id AS "projectId",
+  request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
+
+/** A page of the project's alert log, newest first, and how many entries there are. What subscribers of its pages hear is not in it. */
+export async function listDeliveries(
+  db: Db,
+  projectId: string,
+  filter: LogFilter,
+  page: { limit: number; offset: number },
+): Promise<{ rows: DeliveryRow[]; total: number }> {
+  const where = `project_id = :projectId AND subscriber_id IS NULL AND (:channelId::uuid IS NULL OR channel_id = :channelId)
+    AND (:events::text[] IS NULL OR event_name = ANY(:events)) AND (:statuses::text[] IS NULL OR status = ANY(:statuses))`
+  const bindings = { projectId, ...filter, ...page }
+  const [counted] = await query<{ total: number }>(
+    db,
+    `SELECT count(*) AS total FROM deliveries WHERE ${where}`,
+    bindings,
+  )
+  const rows = await query<DeliveryRow>(
+    db,
+    `SELECT ${LOG_COLUMNS} FROM deliveries WHERE ${where} ORDER BY seq DESC LIMIT :limit OFFSET :offset`,
+    bindings,
+  )
+  return { rows, total: counted?.total ?? 0 }
+}
+
+export async function findDelivery(db: Db, projectId: string, id: string): Promise<DeliveryRow | null> {
+  const sql = `SELECT ${LOG_COLUMNS} FROM deliveries WHERE project_id = ? AND id = ? AND subscriber_id IS NULL`
+  const [row] = await query<DeliveryRow>(db, sql, [projectId, id])
+  return row ?? null
+}
+
+/** True when the project has this channel. `id` has to be a valid id. */
+export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL'
+  return (await query(db, sql, [projectId, id])).length === 1
+}

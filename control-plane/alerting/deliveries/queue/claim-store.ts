@@ -1,0 +1,144 @@
+import { groupBy } from '../../../../shared/group-by.ts'
+import { query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
+import {
+  computeFreeSlots,
+  type Lane,
+  LEASE_MS,
+  MAX_CHANNEL_CONCURRENCY,
+  MAX_CHANNEL_PREFETCH,
+  MAX_CHANNELS_PER_ROUND,
+  PROJECT_CHANNELS,
+} from './lanes.ts'
+
+export type ClaimRequest = {
+  owner: string
+  limit: number
+  /** may be claimed ahead of their turn, where no other process sends to them */
+  quickChannels: string[]
+  /** how many deliveries of each project `owner` holds */
+  held: ReadonlyMap<string, number>
+  /** of projects with many channels that are due: the one after which to go on */
+  cursors: ReadonlyMap<string, string>
+}
+
+/**
+ * Leases due lanes to `owner`, at most `limit`, and eight a channel over all processes but for those that wait for their
+ * turn in the one process that has any of the channel. A channel is given out by one
+ * process at a time (advisory lock), so that the eight hold; a channel that another process is handing out is left
+ * to it. Each project gets its first lane before any gets its second, and holds no more than its share of the places
+ * (lanes.ts); in it each channel gets its first lane before any gets its second.
+ */
+export async function claimLanes(
+  tx: Tx,
+  { owner, limit, quickChannels, held, cursors }: ClaimRequest,
+  now: Date,
+): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
+  const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
+    now,
+    cursors: JSON.stringify(Object.fromEntries(cursors)),
+    ...PROJECT_CHANNELS,
+    round: MAX_CHANNELS_PER_ROUND,
+  })
+  if (due.length === 0) return { lanes: [], cursors: new Map() }
+  const all = [...held.values()].reduce((sum, mine) => sum + mine, 0)
+  const projects = new Set(due.map(({ projectId }) => projectId))
+  const lanes = await query<Lane>(tx, CLAIM, {
+    channels: due.map(row => row.channelId),
+    projects: due.map(row => row.projectId),
+    places: JSON.stringify(Object.fromEntries([...projects].map(id => [id, computeFreeSlots(held.get(id) ?? 0, all)]))),
+    now,
+    leaseEnd: new Date(now.getTime() + LEASE_MS),
+    owner,
+    limit,
+    quickChannels,
+    concurrency: MAX_CHANNEL_CONCURRENCY,
+    lookAhead: MAX_CHANNEL_PREFETCH,
+  })
+  return { lanes, cursors: buildCursors(due) }
+}
+
+/** `isCut`: the project may have more channels after it that are due. */
+type DueChannel = { projectId: string; channelId: string; isCut: boolean }
+
+function buildCursors(due: DueChannel[]): Map<string, string> {
+  const last = [...groupBy(due, row => row.projectId).values()].map(rows => rows.at(-1)!)
+  return new Map(last.filter(({ isCut }) => isCut).map(({ projectId, channelId }) => [projectId, channelId]))
+}
+
+// one step of the index a project
+const PROJECTS = `
+  WITH RECURSIVE projects AS (
+    (SELECT project_id AS id FROM delivery_lanes ORDER BY project_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT l.project_id FROM delivery_lanes l WHERE l.project_id > p.id ORDER BY l.project_id LIMIT 1)
+    FROM projects p WHERE p.id IS NOT NULL
+  )`
+
+/** A condition: some lane may be sent. */
+export const HAS_DUE_LANES_SQL = `EXISTS (
+  ${PROJECTS}
+  SELECT FROM projects p
+  WHERE EXISTS (SELECT FROM delivery_lanes l WHERE l.project_id = p.id AND l.next_attempt_at <= :now))`
+
+/** The project's due channels in a range, one step of the index each, read only as far as they are wanted. */
+const channelsIn = (range: string) => `(
+  WITH RECURSIVE channels AS (
+    (SELECT channel_id FROM delivery_lanes l WHERE l.project_id = p.id AND ${range} AND l.next_attempt_at <= :now
+     ORDER BY l.channel_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT l.channel_id FROM delivery_lanes l
+            WHERE l.project_id = p.id AND l.channel_id > c.channel_id AND ${range} AND l.next_attempt_at <= :now
+            ORDER BY l.channel_id LIMIT 1)
+    FROM channels c WHERE c.channel_id IS NOT NULL
+  ) SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)`
+
+// Channels are locked before lanes, here as everywhere; one that is being deleted is left alone. Where more projects are
+// due than a round looks at, chance decides, so that none is left out for ever. Most rounds have no cursors, and their
+// statement is planned in half the time.
+const dueChannels = (hasCursors: boolean) => `
+  ${PROJECTS}, due AS MATERIALIZED (
+    SELECT p.id AS project_id, channel.channel_id, channel.place, p.share
+    FROM (
+      SELECT id, coalesce((:cursors::jsonb ->> id::text)::uuid, '00000000-0000-0000-0000-000000000000') AS after,
+        least(:most::integer, greatest(:least::integer, :together::integer / count(*) OVER ())) AS share
+      FROM projects WHERE id IS NOT NULL
+    ) p, LATERAL (
+      SELECT channel_id, row_number() OVER () AS place FROM (
+        ${hasCursors ? `${channelsIn('l.channel_id > p.after')} UNION ALL ${channelsIn('l.channel_id <= p.after')}` : channelsIn('true')}
+        LIMIT p.share
+      ) ring
+    ) channel
+  ), taken AS MATERIALIZED (
+    SELECT *, count(*) OVER (PARTITION BY project_id) AS due FROM due ORDER BY place, random() LIMIT :round
+  )
+  SELECT d.project_id AS "projectId", d.channel_id AS "channelId", d.due = d.share OR d.place < d.due AS "isCut"
+  FROM taken d JOIN alert_channels c ON c.id = d.channel_id
+  WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.deliveryLanes}, hashtext(d.channel_id::text))
+  ORDER BY d.place FOR KEY SHARE OF c SKIP LOCKED`
+
+const CLAIM = `
+  WITH room AS MATERIALIZED (
+    SELECT channel_id, project_id, CASE
+      WHEN held.by_others OR NOT channel_id = ANY (:quickChannels::uuid[]) THEN :concurrency::integer
+      ELSE :lookAhead::integer END - held.count AS free
+    FROM unnest(:channels::uuid[], :projects::uuid[]) AS due (channel_id, project_id), LATERAL (
+      SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes
+      WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
+    ) held
+  ), ranked AS MATERIALIZED (
+    SELECT lane.*, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
+    FROM room, LATERAL (
+      SELECT channel_id, subject, project_id, next_attempt_at FROM delivery_lanes
+      WHERE project_id = room.project_id AND channel_id = room.channel_id AND next_attempt_at <= :now
+      ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
+    ) AS lane
+  ), in_turn AS (
+    SELECT *, row_number() OVER (PARTITION BY project_id ORDER BY rank, next_attempt_at) AS turn FROM ranked
+  ), picked AS (
+    SELECT channel_id, subject FROM in_turn WHERE turn <= (:places::jsonb ->> project_id::text)::integer
+    ORDER BY turn, rank, next_attempt_at LIMIT :limit
+  )
+  UPDATE delivery_lanes l SET lease_owner = :owner, next_attempt_at = :leaseEnd
+  FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
+  RETURNING l.channel_id AS "channelId", l.subject`

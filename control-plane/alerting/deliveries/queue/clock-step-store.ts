@@ -1,0 +1,86 @@
+import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { lockChannels, releaseLanes } from './lane-store.ts'
+import { type Lane, LEASE_MS } from './lanes.ts'
+
+/** Two processes may differ by as much about PostgreSQL's time, in ms. */
+const TOLERANCE_MS = 1_000
+/** How many lanes one transaction takes. */
+const MAX_LANES_PER_TRANSACTION = 500
+
+const WRITTEN_IN_FUTURE_SQL = `status = 'pending' AND relay_origin IS NULL AND updated_at > CAST(:latest AS timestamptz)`
+
+/**
+ * After PostgreSQL's clock was set back: what was written down under the clock that was ahead has a next attempt that is
+ * as far away as the clock was wrong. It gets the wait that was meant, from now on. Answers how many lanes it has
+ * changed; call it until there are none.
+ */
+export async function rescheduleAfterClockStep(tx: Tx, now: Date): Promise<number> {
+  const latest = new Date(now.getTime() + TOLERANCE_MS)
+  const late = await releaseLateLanes(tx, latest, now)
+  // channels are locked before lanes, so the rest is for another transaction
+  if (late > 0) return late
+  const found = await query<Lane>(
+    tx,
+    `SELECT DISTINCT channel_id AS "channelId", subject FROM deliveries WHERE ${WRITTEN_IN_FUTURE_SQL} LIMIT :most`,
+    { latest, most: MAX_LANES_PER_TRANSACTION },
+  )
+  if (found.length === 0) {
+    await shortenLeases(tx, now)
+    return 0
+  }
+  const columns = { channels: found.map(lane => lane.channelId), subjects: found.map(lane => lane.subject) }
+  await lockChannels(tx, found)
+  const lanes = await query<Lane & { isLeased: boolean }>(
+    tx,
+    `SELECT channel_id AS "channelId", subject, lease_owner IS NOT NULL AS "isLeased" FROM delivery_lanes
+     WHERE (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))
+     ORDER BY channel_id, subject FOR UPDATE`,
+    columns,
+  )
+  await execute(
+    tx,
+    `UPDATE deliveries SET updated_at = :now,
+       next_attempt_at = CAST(:now AS timestamptz) + greatest(next_attempt_at - updated_at, interval '0')
+     WHERE ${WRITTEN_IN_FUTURE_SQL} AND (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))`,
+    { ...columns, latest, now },
+  )
+  await releaseLanes(
+    tx,
+    lanes.filter(({ isLeased }) => !isLeased),
+    now,
+  )
+  return found.length
+}
+
+/**
+ * Lanes that are due later than their first delivery, which was written down under the right clock: the delivery before
+ * it ended under the clock that was ahead.
+ */
+async function releaseLateLanes(tx: Tx, latest: Date, now: Date): Promise<number> {
+  const lanes = await query<Lane>(
+    tx,
+    `SELECT l.channel_id AS "channelId", l.subject FROM delivery_lanes l
+     WHERE l.lease_owner IS NULL AND l.next_attempt_at > :latest AND l.next_attempt_at > coalesce((
+       SELECT d.next_attempt_at FROM deliveries d
+       WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending' AND d.relay_origin IS NULL
+       ORDER BY d.seq LIMIT 1), '-infinity')
+     LIMIT :most FOR UPDATE SKIP LOCKED`,
+    { latest, most: MAX_LANES_PER_TRANSACTION },
+  )
+  await releaseLanes(tx, lanes, now)
+  return lanes.length
+}
+
+/** A lease that was taken under the clock that was ahead ends when it would have ended by now. */
+async function shortenLeases(tx: Tx, now: Date): Promise<void> {
+  const leaseEnd = new Date(now.getTime() + LEASE_MS)
+  await execute(
+    tx,
+    `UPDATE delivery_lanes SET next_attempt_at = :leaseEnd
+     WHERE (channel_id, subject) IN (
+       SELECT channel_id, subject FROM delivery_lanes
+       WHERE lease_owner IS NOT NULL AND next_attempt_at > CAST(:leaseEnd AS timestamptz) + interval '1 second'
+       FOR UPDATE SKIP LOCKED)`,
+    { leaseEnd },
+  )
+}

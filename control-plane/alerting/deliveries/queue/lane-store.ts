@@ -1,0 +1,191 @@
+import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { EventData, EventName } from '../../events/catalog.ts'
+import type { DIGEST_EVENT, DigestData } from '../../events/digest.ts'
+import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeData } from '../../events/page-event.ts'
+import type { LoggedAttempt } from '../types.ts'
+import type { Lane } from './lanes.ts'
+
+export type DeliveryEvent =
+  | { eventName: EventName; eventData: EventData<EventName> }
+  | { eventName: typeof DIGEST_EVENT; eventData: DigestData }
+  | { eventName: typeof PAGE_NOTICE; eventData: PageNoticeData }
+  | { eventName: typeof PAGE_CONFIRMATION; eventData: PageConfirmationData }
+
+/** The delivery at the head of a lane, with all that is needed to render, sign and send it. */
+export type QueuedDelivery = DeliveryEvent &
+  Lane & {
+    id: string
+    projectId: string
+    isReplay: boolean
+    /** which reminder of an outage it is, null for news */
+    reminder: number | null
+    attemptsMade: number
+    createdAt: Date
+    body: Buffer | null
+    eventId: string
+    /** its event has many deliveries (pace-actions.ts) */
+    isCrowd: boolean
+    /** where it was sent before, or was to be, as the log shows it */
+    requestUrl: string | null
+    /** the same, sealed; a process of the version before writes the other one */
+    requestAddress: Buffer | null
+    channelType: string
+    /** of a page's subscriber where there is one, whose config and secret these are then */
+    subscriberId: string | null
+    /** components that the subscriber chose; null: all */
+    componentIds: string[] | null
+    config: Buffer
+    signingSecret: Buffer | null
+    /** the app in a chat that the channel's messages go through; null: none */
+    chat: ChatInstallationRef | null
+  }
+
+/** An installation of the app in a chat: `tokens` sealed, in hexadecimal digits. */
+export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boolean }
+
+/** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_JOINS'. */
+export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
+  d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
+  jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
+  d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.request_address AS "requestAddress", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
+  s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
+  coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
+  CASE WHEN i.id IS NOT NULL THEN jsonb_build_object(
+    'id', i.id, 'tokens', encode(i.tokens, 'hex'), 'isRevoked', i.revoked_at IS NOT NULL) END AS chat`
+export const QUEUED_DELIVERY_JOINS = `LEFT JOIN page_subscribers s ON s.id = d.subscriber_id
+  LEFT JOIN chat_installations i ON i.id = c.chat_installation_id`
+
+/** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
+export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> {
+  return query<QueuedDelivery>(
+    tx,
+    `SELECT ${QUEUED_DELIVERY_COLUMNS}
+     FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
+     JOIN alert_channels c ON c.id = l.channel_id AND NOT c.is_paused
+     JOIN LATERAL (
+       SELECT * FROM deliveries
+       WHERE channel_id = l.channel_id AND subject = l.subject AND status = 'pending' AND relay_origin IS NULL
+       ORDER BY seq LIMIT 1
+     ) d ON true
+     ${QUEUED_DELIVERY_JOINS}
+     JOIN events e ON e.id = d.event_id`,
+    toLaneColumns(lanes),
+  )
+}
+
+/** What was made of a delivery in the claim, before it is sent: the bytes stay, the address may change. */
+export type RenderedRequest = {
+  id: string
+  message: { body: Buffer }
+  shown: { headers: Record<string, string> }
+  /** sealed */
+  address: Buffer
+}
+
+export async function storeRendered(tx: Tx, rendered: RenderedRequest[], now: Date): Promise<void> {
+  if (rendered.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries d SET request_url = NULL, request_address = r.address, request_headers = r.headers::jsonb,
+       request_body = r.body, updated_at = :now
+     FROM unnest(:ids::text[], :addresses::bytea[], :headers::text[], :bodies::bytea[]) AS r (id, address, headers, body)
+     WHERE d.id = r.id`,
+    {
+      ids: rendered.map(row => row.id),
+      addresses: rendered.map(row => row.address),
+      headers: rendered.map(row => JSON.stringify(row.shown.headers)),
+      bodies: rendered.map(row => row.message.body),
+      now,
+    },
+  )
+}
+
+/** Keeps channels from being deleted until the transaction ends; counting their failures goes on. */
+export async function lockChannels(tx: Tx, rows: { channelId: string }[]): Promise<void> {
+  await query(tx, 'SELECT FROM alert_channels WHERE id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE', [
+    [...new Set(rows.map(row => row.channelId))],
+  ])
+}
+
+/** Locks those of the lanes that `owner` still holds, in the order in which everybody locks channels and lanes. */
+export async function lockLeasedLanes(tx: Tx, owner: string, lanes: Lane[]): Promise<Lane[]> {
+  await lockChannels(tx, lanes)
+  return query<Lane>(
+    tx,
+    `SELECT channel_id AS "channelId", subject FROM delivery_lanes
+     WHERE lease_owner = :owner
+       AND (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))
+     ORDER BY channel_id, subject FOR UPDATE`,
+    { ...toLaneColumns(lanes), owner },
+  )
+}
+
+export type AttemptRecord = { id: string; attempt: LoggedAttempt; status: string; retryAt: Date | null }
+
+/** What the log keeps of a delivery's attempts: how it began, and how it went on last. */
+const MAX_FIRST_ATTEMPTS = 3
+const MAX_LOGGED_ATTEMPTS = 13
+
+/** Adds an attempt to each delivery's log, where one in the middle may make room for it. One that is no longer pending was ended by somebody else and stays as it is. */
+export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
+  if (recorded.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries d SET status = r.status, next_attempt_at = r.retry_at, updated_at = :now,
+       attempts = CASE WHEN jsonb_array_length(d.attempts) < :kept THEN d.attempts ELSE d.attempts - :firstKept::integer END
+         || r.attempt,
+       attempts_left_out = attempts_left_out + (jsonb_array_length(d.attempts) >= :kept)::integer
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, attempt jsonb, status text, retry_at timestamptz)
+     WHERE d.id = r.id AND d.status = 'pending'`,
+    {
+      rows: JSON.stringify(
+        recorded.map(({ id, attempt, status, retryAt }) => ({ id, attempt, status, retry_at: retryAt })),
+      ),
+      kept: MAX_LOGGED_ATTEMPTS,
+      firstKept: MAX_FIRST_ATTEMPTS,
+      now,
+    },
+  )
+}
+
+/**
+ * Gives lanes back: due when their next delivery is, or gone when nothing pends. The lanes are locked, so a delivery
+ * that is being added is either visible here or makes its lane anew.
+ */
+export async function releaseLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
+  if (lanes.length === 0) return
+  await execute(
+    tx,
+    `WITH lane AS MATERIALIZED (
+       SELECT x.channel_id, x.subject, head.id, head.next_attempt_at
+       FROM unnest(:channels::uuid[], :subjects::text[]) AS x (channel_id, subject) LEFT JOIN LATERAL (
+         SELECT id, next_attempt_at FROM deliveries
+         WHERE channel_id = x.channel_id AND subject = x.subject AND status = 'pending' AND relay_origin IS NULL
+         ORDER BY seq LIMIT 1
+       ) head ON true
+     ), emptied AS (
+       DELETE FROM delivery_lanes l USING lane
+       WHERE l.channel_id = lane.channel_id AND l.subject = lane.subject AND lane.id IS NULL
+     )
+     UPDATE delivery_lanes l SET lease_owner = NULL, next_attempt_at = coalesce(lane.next_attempt_at, :now)
+     FROM lane WHERE l.channel_id = lane.channel_id AND l.subject = lane.subject AND lane.id IS NOT NULL`,
+    { ...toLaneColumns(lanes), now },
+  )
+}
+
+/** What pends in lanes of channels that were paused meanwhile, found by the claim (decisions 6.4). */
+export async function skipPausedLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
+  if (lanes.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
+     FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
+     JOIN alert_channels c ON c.id = l.channel_id AND c.is_paused
+     WHERE d.channel_id = l.channel_id AND d.subject = l.subject AND d.status = 'pending' AND d.relay_origin IS NULL`,
+    { ...toLaneColumns(lanes), now },
+  )
+}
+
+function toLaneColumns(lanes: Lane[]) {
+  return { channels: lanes.map(lane => lane.channelId), subjects: lanes.map(lane => lane.subject) }
+}

@@ -1,0 +1,163 @@
+import type { Tx } from '../../../foundation/platform/postgres/client.ts'
+import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
+import { buildUnsentAttempt, toLoggedAttempt } from '../log/log-entry.ts'
+import { type AttemptRecord, lockChannels, recordAttempts, storeRendered } from '../queue/lane-store.ts'
+import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
+import type { DeliveryOutcome } from '../types.ts'
+import { type CircuitBreaker, updateCircuit } from './circuit-breaker.ts'
+import { lockCircuits, storeCircuits } from './destination-store.ts'
+import {
+  claimMessages,
+  listExpiredMessages,
+  loadRelayMessages,
+  lockIdleMessages,
+  lockMessages,
+  postponeMessages,
+  type RelayMessage,
+  removeMessages,
+  returnToLanes,
+  skipMessages,
+  skipPausedMessages,
+} from './message-store.ts'
+import { decideRelayRetry } from './retry-policy.ts'
+
+export type PreparedRelayMessage = PreparedDelivery & { head: RelayMessage }
+
+/** `outcome` null: it is not the relay's any more, and goes back to its lane. */
+export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOutcome | null; chance: number }
+
+/** Claims messages of the relay for `owner`, signed anew, as their channels are configured now. */
+export async function claimRelayMessages(
+  tx: Tx,
+  claiming: { owner: string; limit: number },
+  tools: PrepareTools,
+  now: Date,
+): Promise<{ messages: PreparedRelayMessage[]; isMore: boolean }> {
+  const ids = await claimMessages(tx, claiming.owner, claiming.limit, now)
+  if (ids.length === 0) return { messages: [], isMore: false }
+  const heads = await loadRelayMessages(tx, ids)
+  const alive = new Set(heads.map(({ id }) => id))
+  await skipMessages(
+    tx,
+    ids.filter(id => !alive.has(id)),
+    now,
+  )
+  const { prepared, unrenderable: unfit } = prepareAll(heads, tools, now)
+  await storeRendered(tx, prepared, now)
+  await recordAttempts(
+    tx,
+    unfit.map(one => ({ ...one, status: 'dead', retryAt: null })),
+    now,
+  )
+  await removeMessages(
+    tx,
+    unfit.map(one => one.id),
+  )
+  return { messages: prepared, isMore: true }
+}
+
+/** The channel still asks for the relay, and still leads where it led when the message was handed over. */
+export const hasSameDestination = ({ relayOrigin, head }: PreparedRelayMessage) => relayOrigin === head.origin
+
+/**
+ * Writes down what attempts came to: the log, the circuits, the channels' counts. A message whose lease was lost is
+ * somebody else's now. Answers when something falls due.
+ */
+export async function finishRelayAttempts(
+  tx: Tx,
+  owner: string,
+  attempted: RelayAttempt[],
+  now: Date,
+): Promise<{ statuses: string[]; dueAt: Date[] }> {
+  const messages = attempted.map(one => one.message)
+  await lockChannels(tx, messages)
+  const circuits = await lockCircuits(
+    tx,
+    messages.map(({ head }) => head.destinationId),
+  )
+  const held = await lockMessages(
+    tx,
+    owner,
+    messages.map(({ id }) => id),
+  )
+  const kept = attempted.filter(({ message }) => held.has(message.id))
+  const sent = kept.flatMap(one => (one.outcome === null ? [] : [{ ...one, outcome: one.outcome }]))
+  for (const { message, outcome } of sent) {
+    const { destinationId } = message.head
+    circuits.set(destinationId, updateCircuit(circuits.get(destinationId)!, outcome, now))
+  }
+  const recorded = sent.map(one => toAttemptRecord(one, now))
+  await storeCircuits(tx, circuits, now)
+  await storeAttemptRecords(tx, recorded, now)
+  await returnToLanes(
+    tx,
+    kept.filter(one => one.outcome === null).map(one => one.message.id),
+    now,
+  )
+  const ended = sent.flatMap(({ message: { channelId } }, i) => {
+    const status = recorded[i]?.status
+    return status === 'pending' ? [] : [{ channelId, succeeded: status === 'delivered' }]
+  })
+  await recordChannelResults(tx, ended, now)
+  const channels = sent.map(({ message }) => message.channelId)
+  await skipPausedMessages(tx, channels, now)
+  return { statuses: recorded.map(one => one.status), dueAt: listDueTimes(recorded, circuits) }
+}
+
+function toAttemptRecord(
+  { message, outcome, chance }: RelayAttempt & { outcome: DeliveryOutcome },
+  now: Date,
+): AttemptRecord {
+  const next = decideRelayRetry(message.head, outcome, chance, now)
+  const attempt = toLoggedAttempt(outcome)
+  if (typeof next === 'string') return { id: message.id, attempt, status: next, retryAt: null }
+  return { id: message.id, attempt, status: 'pending', retryAt: next.retryAt }
+}
+
+async function storeAttemptRecords(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
+  await recordAttempts(tx, recorded, now)
+  await postponeMessages(
+    tx,
+    recorded.flatMap(({ id, retryAt }) => (retryAt === null ? [] : [{ id, retryAt }])),
+  )
+  await removeMessages(
+    tx,
+    recorded.filter(one => one.retryAt === null).map(one => one.id),
+  )
+}
+
+const listDueTimes = (recorded: AttemptRecord[], circuits: Map<string, CircuitBreaker>) => [
+  ...recorded.flatMap(one => one.retryAt ?? []),
+  ...[...circuits.values()].flatMap(circuit => circuit.nextTrialAt ?? []),
+]
+
+/** What one call of `buryOld` ends at most. */
+const MAX_EXPIRED_PER_CALL = 500
+
+/** Ends messages that had their day while their circuit was open. Answers how many. */
+export async function expireUndeliverable(tx: Tx, now: Date): Promise<number> {
+  const old = await listExpiredMessages(tx, MAX_EXPIRED_PER_CALL, now)
+  await lockChannels(tx, old)
+  const idle = await lockIdleMessages(
+    tx,
+    old.map(({ id }) => id),
+    now,
+  )
+  const buried = old.filter(({ id }) => idle.has(id))
+  const attempt = buildUnsentAttempt('the relay gave up after a day', now)
+  await recordAttempts(
+    tx,
+    buried.map(({ id }) => ({ id, attempt, status: 'dead', retryAt: null })),
+    now,
+  )
+  await removeMessages(
+    tx,
+    buried.map(({ id }) => id),
+  )
+  await recordChannelResults(
+    tx,
+    buried.map(({ channelId }) => ({ channelId, succeeded: false })),
+    now,
+  )
+  return buried.length
+}

@@ -1,0 +1,234 @@
+import { newId } from '../../../foundation/platform/ids.ts'
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
+import { HAS_DUE_LANES_SQL } from '../queue/claim-store.ts'
+import { QUEUED_DELIVERY_COLUMNS, QUEUED_DELIVERY_JOINS, type QueuedDelivery } from '../queue/lane-store.ts'
+import { LEASE_MS } from '../queue/lanes.ts'
+import { MAX_DESTINATION_CONCURRENCY, MAX_RELAY_AGE_MS } from './retry-policy.ts'
+
+/** A message of the relay with all that is needed to render, sign and send it. */
+export type RelayMessage = QueuedDelivery & {
+  destinationId: string
+  origin: string
+  failures: number
+  handedOverAt: Date
+}
+
+export type RelayHandover = { id: string; channelId: string; relayOrigin: string }
+
+/** Takes deliveries out of their lanes' order and gives them to the relay. Their bytes are stored. */
+export async function handOver(tx: Tx, deliveries: RelayHandover[], now: Date): Promise<void> {
+  if (deliveries.length === 0) return
+  const rows = JSON.stringify(deliveries.map(({ id, relayOrigin }) => ({ id, origin: relayOrigin, newId: newId() })))
+  await execute(
+    tx,
+    `INSERT INTO relay_destinations (id, project_id, origin, created_at, updated_at)
+     SELECT DISTINCT ON (d.project_id, r.origin) r."newId", d.project_id, r.origin, :now::timestamptz, :now::timestamptz
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, origin text, "newId" uuid) JOIN deliveries d ON d.id = r.id
+     ORDER BY d.project_id, r.origin
+     ON CONFLICT (project_id, origin) DO NOTHING`,
+    { rows, now },
+  )
+  await execute(
+    tx,
+    `WITH handed AS (
+       UPDATE deliveries d SET relay_origin = r.origin, next_attempt_at = NULL, updated_at = :now
+       FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, origin text) WHERE d.id = r.id
+       RETURNING d.id, d.project_id, d.channel_id, r.origin
+     )
+     INSERT INTO relay_messages (delivery_id, destination_id, channel_id, handed_over_at, next_attempt_at)
+     SELECT handed.id, o.id, handed.channel_id, :now, :now
+     FROM handed JOIN relay_destinations o ON o.project_id = handed.project_id AND o.origin = handed.origin
+     ON CONFLICT (delivery_id) DO UPDATE SET destination_id = excluded.destination_id, failures = 0, lease_owner = NULL,
+       handed_over_at = excluded.handed_over_at, next_attempt_at = excluded.next_attempt_at`,
+    { rows, now },
+  )
+  await execute(tx, `SELECT pg_notify('relay', '')`)
+}
+
+// one step of the index a destination; what a circuit holds back is not due
+const DUE_DESTINATIONS = `
+  WITH RECURSIVE waiting AS (
+    (SELECT destination_id FROM relay_messages WHERE next_attempt_at <= :now ORDER BY destination_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT m.destination_id FROM relay_messages m
+            WHERE m.destination_id > w.destination_id AND m.next_attempt_at <= :now
+            ORDER BY m.destination_id LIMIT 1)
+    FROM waiting w WHERE w.destination_id IS NOT NULL
+  ), due AS MATERIALIZED (
+    SELECT o.id FROM waiting w JOIN relay_destinations o ON o.id = w.destination_id
+    WHERE o.opened_at IS NULL OR o.next_trial_at <= :now
+  )`
+
+/** What there is to do now. One statement, for a queue that is idle most of the time. */
+export type DueWork = {
+  /** lanes to claim */
+  lanes: boolean
+  /** messages of the relay to send */
+  messages: boolean
+  /** messages that have been in the relay for too long */
+  oldMessages: boolean
+}
+
+export async function findDueWork(db: Db, now: Date): Promise<DueWork> {
+  const [due] = await query<DueWork>(
+    db,
+    `SELECT ${HAS_DUE_LANES_SQL} AS lanes, EXISTS (${DUE_DESTINATIONS} SELECT FROM due) AS messages,
+       EXISTS (SELECT FROM relay_messages WHERE handed_over_at <= :relayEnd) AS "oldMessages"`,
+    { now, relayEnd: computeRelayCutoff(now) },
+  )
+  return due!
+}
+
+/** What was handed over then has had its day. */
+const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE_MS)
+
+/**
+ * Leases due messages to `owner`, at most `limit`, eight a destination over all processes, one where the circuit is
+ * half-open and none where it is open.
+ */
+export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
+  const due = await query<{ id: string }>(
+    tx,
+    `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.relay}, hashtext(id::text))`,
+    { now },
+  )
+  if (due.length === 0) return []
+  const leased = await query<{ id: string }>(
+    tx,
+    `WITH room AS MATERIALIZED (
+       SELECT o.id, CASE WHEN o.opened_at IS NULL THEN :concurrency::integer ELSE 1 END - (
+         SELECT count(*) FROM relay_messages
+         WHERE destination_id = o.id AND lease_owner IS NOT NULL AND next_attempt_at > :now
+       ) AS free
+       FROM relay_destinations o
+       WHERE o.id = ANY (:ids) AND (o.opened_at IS NULL OR o.next_trial_at <= :now)
+     ), picked AS MATERIALIZED (
+       SELECT message.delivery_id FROM room, LATERAL (
+         SELECT delivery_id FROM relay_messages WHERE destination_id = room.id AND next_attempt_at <= :now
+         ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
+       ) AS message LIMIT :limit
+     )
+     UPDATE relay_messages m SET lease_owner = :owner, next_attempt_at = :leaseEnd
+     FROM picked WHERE m.delivery_id = picked.delivery_id
+     RETURNING m.delivery_id AS id`,
+    {
+      ids: due.map(({ id }) => id),
+      now,
+      leaseEnd: new Date(now.getTime() + LEASE_MS),
+      owner,
+      limit,
+      concurrency: MAX_DESTINATION_CONCURRENCY,
+    },
+  )
+  return leased.map(({ id }) => id)
+}
+
+/** Messages with what they say and where they go. Those of a paused channel are not answered. */
+export function loadRelayMessages(tx: Tx, ids: string[]): Promise<RelayMessage[]> {
+  return query<RelayMessage>(
+    tx,
+    `SELECT ${QUEUED_DELIVERY_COLUMNS}, m.destination_id AS "destinationId", o.origin, m.failures, m.handed_over_at AS "handedOverAt"
+     FROM relay_messages m
+     JOIN relay_destinations o ON o.id = m.destination_id
+     JOIN deliveries d ON d.id = m.delivery_id
+     JOIN alert_channels c ON c.id = m.channel_id AND NOT c.is_paused
+     ${QUEUED_DELIVERY_JOINS}
+     JOIN events e ON e.id = d.event_id
+     WHERE m.delivery_id = ANY (:ids)`,
+    { ids },
+  )
+}
+
+/** Locks those of the messages that `owner` still holds; answers their ids. */
+export async function lockMessages(tx: Tx, owner: string, ids: string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT delivery_id AS id FROM relay_messages WHERE lease_owner = :owner AND delivery_id = ANY (:ids)
+     ORDER BY delivery_id FOR UPDATE`,
+    { owner, ids },
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Gives messages back to wait for their next attempt. */
+export async function postponeMessages(tx: Tx, messages: { id: string; retryAt: Date }[]): Promise<void> {
+  if (messages.length === 0) return
+  await execute(
+    tx,
+    `UPDATE relay_messages m SET failures = failures + 1, next_attempt_at = r."retryAt", lease_owner = NULL
+     FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, "retryAt" timestamptz) WHERE m.delivery_id = r.id`,
+    { rows: JSON.stringify(messages) },
+  )
+}
+
+export async function removeMessages(tx: Tx, ids: string[]): Promise<void> {
+  if (ids.length > 0) await execute(tx, 'DELETE FROM relay_messages WHERE delivery_id = ANY (?)', [ids])
+}
+
+/** What waits for channels that are paused becomes `skipped`; what is being sent runs to its end (decisions 6.4). */
+export async function skipPausedMessages(tx: Tx, channelIds: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `WITH paused AS (
+       SELECT m.delivery_id FROM relay_messages m JOIN alert_channels c ON c.id = m.channel_id AND c.is_paused
+       WHERE m.channel_id = ANY (:channelIds) AND (m.lease_owner IS NULL OR m.next_attempt_at <= :now)
+       FOR UPDATE OF m SKIP LOCKED
+     ), gone AS (
+       DELETE FROM relay_messages m USING paused WHERE m.delivery_id = paused.delivery_id RETURNING m.delivery_id
+     )
+     UPDATE deliveries d SET status = 'skipped', updated_at = :now FROM gone WHERE d.id = gone.delivery_id`,
+    { channelIds: [...new Set(channelIds)], now },
+  )
+}
+
+/** Messages that turned out to be of a paused channel, in the hand of who claimed them. */
+export async function skipMessages(tx: Tx, ids: string[], now: Date): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    tx,
+    `UPDATE deliveries SET status = 'skipped', updated_at = :now WHERE id = ANY (:ids) AND status = 'pending'`,
+    { ids, now },
+  )
+  await removeMessages(tx, ids)
+}
+
+/** Messages that have been in the relay for a day and are not being sent, at most `limit`. */
+export function listExpiredMessages(db: Db, limit: number, now: Date): Promise<{ id: string; channelId: string }[]> {
+  return query(
+    db,
+    `SELECT delivery_id AS id, channel_id AS "channelId" FROM relay_messages
+     WHERE handed_over_at <= :relayEnd AND (lease_owner IS NULL OR next_attempt_at <= :now)
+     ORDER BY handed_over_at LIMIT :limit`,
+    { now, relayEnd: computeRelayCutoff(now), limit },
+  )
+}
+
+/** Those of the messages that nobody sends, locked; the others are left to whoever has them. */
+export async function lockIdleMessages(tx: Tx, ids: string[], now: Date): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT delivery_id AS id FROM relay_messages
+     WHERE delivery_id = ANY (:ids) AND (lease_owner IS NULL OR next_attempt_at <= :now) FOR UPDATE SKIP LOCKED`,
+    { ids, now },
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Gives deliveries back to their lanes: the channel no longer asks for this relay, or leads elsewhere. */
+export async function returnToLanes(tx: Tx, ids: string[], now: Date): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    tx,
+    `WITH returned AS (
+       UPDATE deliveries SET relay_origin = NULL, updated_at = :now
+       WHERE id = ANY (:ids) AND status = 'pending' RETURNING channel_id, subject, project_id
+     )
+     INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)
+     SELECT DISTINCT channel_id, subject, project_id, :now::timestamptz FROM returned ORDER BY channel_id, subject
+     ON CONFLICT (channel_id, subject) DO UPDATE SET next_attempt_at = delivery_lanes.next_attempt_at`,
+    { ids, now },
+  )
+  await removeMessages(tx, ids)
+  await execute(tx, `SELECT pg_notify('deliveries', '')`)
+}

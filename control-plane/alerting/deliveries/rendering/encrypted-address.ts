@@ -1,0 +1,30 @@
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencrypt.ts'
+
+type Owner = { id: string; projectId: string }
+
+const buildBinding = ({ id, projectId }: Owner) => `${projectId}:delivery:${id}:address`
+
+/** Where a delivery went: an address may hold a secret, so it is sealed like the config of its channel. */
+export const encryptAddress = (url: string, delivery: Owner, secrets: SecretCipher): Buffer =>
+  secrets.encrypt(url, buildBinding(delivery))
+
+/** Null when the key does not open it: one such delivery must stop neither the others nor the log. */
+export function decryptAddress(sealed: Buffer, delivery: Owner, secrets: SecretCipher): string | null {
+  try {
+    return secrets.decrypt(sealed, buildBinding(delivery))
+  } catch {
+    return null
+  }
+}
+
+/** For a new key. */
+export const ENCRYPTED_DELIVERY_COLUMNS: EncryptedColumn[] = [
+  {
+    table: 'deliveries',
+    column: 'request_address',
+    key: ['id'],
+    needs: ['project_id'],
+    bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }),
+  },
+]

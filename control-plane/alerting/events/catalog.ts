@@ -1,0 +1,98 @@
+/** The events that the service sends (specification, "Events"; `monitor.unchecked` is an addition), and what each of them carries. */
+export const EVENT_NAMES = [
+  'monitor.down',
+  'monitor.up',
+  'monitor.degraded',
+  'monitor.ssl_expiry',
+  'monitor.domain_expiry',
+  'monitor.unchecked',
+  'incident.created',
+  'incident.updated',
+  'incident.acknowledged',
+  'incident.resolved',
+  'vendor.down',
+  'vendor.degraded',
+  'vendor.resolved',
+] as const
+export type EventName = (typeof EVENT_NAMES)[number]
+
+/** Data of `monitor.*` (specification, "Data of monitor events"; decisions 6.5). Times are ISO 8601 UTC. */
+export type MonitorEventData = {
+  monitor: { id: string; name: string; url: string | null; type: string; status: string | null }
+  check: {
+    region: string
+    /** the failing regions */
+    regions: string[] | null
+    /** 0 where there was none */
+    status_code: number
+    response_time_ms: number
+    /** "" where there is none */
+    error: string
+  }
+  ssl_expiry_days: number | null
+  domain_expiry_days: number | null
+  /** "4 minutes 12 seconds"; null unless an outage ended */
+  down_duration: string | null
+  incident: { id: string; title: string; status: string; severity: string; started_at: string } | null
+  dashboard_url: string
+}
+
+/** Data of `incident.*` (specification, "Data of incident events"). */
+export type IncidentEventData = {
+  incident: {
+    id: string
+    title: string
+    status: string
+    severity: string
+    started_at: string
+    resolved_at: string | null
+    acknowledged_at: string | null
+    acknowledged_by: string | null
+  }
+  update: {
+    id: string
+    status: string
+    message: string
+    is_internal: boolean
+    author_id: string | null
+    created_at: string
+  } | null
+  monitors: { id: string; name: string; status: string | null }[]
+  dashboard_url: string
+  status_page_url: string | null
+}
+
+/** Data of `vendor.*` (specification, "Data of vendor events"). */
+export type VendorEventData = {
+  vendor: { name: string; category: string }
+  incident: { title: string; severity: string; status: string; source_url: string }
+}
+
+export type EventData<Name extends EventName> = Name extends `monitor.${string}`
+  ? MonitorEventData
+  : Name extends `incident.${string}`
+    ? IncidentEventData
+    : VendorEventData
+
+/** A fact with a catalogue name. Deliveries about one `subject` stay in order (decisions 6.4). */
+export type EventRow<Name extends EventName = EventName> = {
+  id: string
+  projectId: string
+  name: Name
+  /** `monitor:<id>`, `incident:<id>` or `vendor:<id>` */
+  subject: string
+  data: EventData<Name>
+  occurredAt: Date
+}
+
+export const toMonitorSubject = (monitorId: string): string => `monitor:${monitorId}`
+export const toIncidentSubject = (incidentId: string): string => `incident:${incidentId}`
+/** What a vendor reports is about the dependency that tracks it. */
+export const toVendorSubject = (dependencyId: string): string => `vendor:${dependencyId}`
+
+/** The monitor's id, null when an event is about something else. */
+export const parseMonitorSubject = (subject: string): string | null => /^monitor:(.+)$/.exec(subject)?.[1] ?? null
+/** The id of the dependency that an event about a vendor came of, null when an event is about something else. */
+export const parseVendorSubject = (subject: string): string | null => /^vendor:(.+)$/.exec(subject)?.[1] ?? null
+/** The same for incidents. */
+export const parseIncidentSubject = (subject: string): string | null => /^incident:(.+)$/.exec(subject)?.[1] ?? null

@@ -1,0 +1,26 @@
+import type { EventData, EventName } from './catalog.ts'
+
+/** The body of every delivery (specification, "Envelope"). */
+export type Envelope<Name extends EventName = EventName> = {
+  api_version: '1'
+  event: Name
+  delivery_id: string
+  /** ISO 8601 UTC with milliseconds */
+  delivered_at: string
+  data: EventData<Name>
+}
+
+/** `deliveredAt`: when the bytes are made; retries and replays send the stored bytes, so it stays (decisions 6.3). */
+export function buildEnvelope<Name extends EventName>(
+  event: { name: Name; data: EventData<Name> },
+  deliveryId: string,
+  deliveredAt: Date,
+): Envelope<Name> {
+  return {
+    api_version: '1',
+    event: event.name,
+    delivery_id: deliveryId,
+    delivered_at: deliveredAt.toISOString(),
+    data: event.data,
+  }
+}

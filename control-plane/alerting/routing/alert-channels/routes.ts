@@ -1,0 +1,199 @@
+import type { FastifyRequest } from 'fastify'
+import type { AddressTools } from '../../../accounts/email/confirmation/actions.ts'
+import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { createFaultFinder } from '../../../foundation/web/validation/validation-errors.ts'
+import type { CheckLiteral } from '../../channels/registry.ts'
+import { LogEntry, toLogEntryResponse } from '../../deliveries/log/log-entry.ts'
+import { findDelivery } from '../../deliveries/log/store.ts'
+import { ChannelCreate, ChannelRecord, ChannelUpdate } from '../schemas.ts'
+import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } from './actions.ts'
+import { buildChannelResponse, buildChannelResponses } from './reader.ts'
+import { deleteChannel, findChannel, listChannels } from './store.ts'
+
+export type ChannelContext = {
+  db: Db
+  secrets: SecretCipher
+  checkLiteral: CheckLiteral
+  limits: InstallationLimits
+  /** the relay outside; null: the built-in one */
+  relayUrl: string | null
+} & Omit<AddressTools, 'secrets'>
+
+const tags = ['Alerts']
+
+/** Alert channels (specification, "Alerts"; decisions 6.1 and 6.3). */
+export function channelRoutes(app: App, context: ChannelContext): void {
+  readRoutes(app, context)
+  writeRoutes(app, context)
+  operationRoutes(app, context)
+}
+
+function readRoutes(app: App, context: ChannelContext): void {
+  const { db } = context
+  app.get(
+    '/alerts/channels',
+    {
+      schema: {
+        summary: 'List channels, newest first',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(ChannelRecord), 400),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const { rows, total } = await listChannels(db, caller.projectId, toPageBounds(request.query))
+      return { data: await buildChannelResponses(context, caller, rows), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/alerts/channels/:id',
+    {
+      schema: {
+        summary: 'One channel',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(ChannelRecord), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const caller = getCaller(request)
+      const channel = isId(id) ? await findChannel(db, caller.projectId, id) : null
+      if (!channel) throw notFound('channel')
+      return { data: await buildChannelResponse(context, caller, channel) }
+    },
+  )
+}
+
+function writeRoutes(app: App, context: ChannelContext): void {
+  const { db } = context
+  const toolsFor = (request: FastifyRequest) => ({
+    ...context,
+    db: withRequestActor(db, request),
+    findFaults: createFaultFinder(request),
+  })
+
+  app.post(
+    '/alerts/channels',
+    {
+      schema: {
+        summary: 'Create a channel; the answer holds the whole signing secret',
+        tags,
+        body: ChannelCreate,
+        response: responseSchemas(201, dataSchema(ChannelRecord), 400, 402, 409, 429),
+      },
+    },
+    async (request, reply) => {
+      const caller = getCaller(request)
+      const { channel, signingSecret } = await createChannel(toolsFor(request), caller, request.body, now())
+      return reply.code(201).send({ data: await buildChannelResponse(context, caller, channel, signingSecret) })
+    },
+  )
+
+  app.put(
+    '/alerts/channels/:id',
+    {
+      schema: {
+        summary: 'Change a channel; a config replaces the one before, masked values keep what is stored',
+        tags,
+        params: IdParams,
+        body: ChannelUpdate,
+        response: responseSchemas(200, dataSchema(ChannelRecord), 400, 402, 403, 404, 409, 429),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const channel = await changeChannel(toolsFor(request), caller, request.params.id, request.body, now())
+      return { data: await buildChannelResponse(context, caller, channel) }
+    },
+  )
+
+  app.delete(
+    '/alerts/channels/:id',
+    {
+      schema: {
+        summary: 'Delete a channel with its rules and its log',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await deleteChannel(withRequestActor(db, request), getCaller(request).projectId, id)))
+        throw notFound('channel')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}
+
+function operationRoutes(app: App, context: ChannelContext): void {
+  const { db, secrets } = context
+  const schemaOf = (summary: string) => ({
+    summary,
+    tags,
+    params: IdParams,
+    response: responseSchemas(200, dataSchema(ChannelRecord), 404),
+  })
+
+  app.post(
+    '/alerts/channels/:id/rotate-secret',
+    { schema: schemaOf('Make a new signing secret, shown in this answer only') },
+    async request => {
+      const caller = getCaller(request)
+      const { channel, signingSecret } = await rotateSecret(
+        { db: withRequestActor(db, request), secrets },
+        caller.projectId,
+        request.params.id,
+        now(),
+      )
+      return { data: await buildChannelResponse(context, caller, channel, signingSecret) }
+    },
+  )
+
+  app.post('/alerts/channels/:id/resume', { schema: schemaOf('Resume a paused channel') }, async request => {
+    const caller = getCaller(request)
+    const channel = await resumeChannel(withRequestActor(db, request), caller.projectId, request.params.id, now())
+    return { data: await buildChannelResponse(context, caller, channel) }
+  })
+
+  app.post(
+    '/alerts/channels/:id/test',
+    {
+      schema: {
+        summary: 'Queue a monitor.down that says it is a test; answers its entry in the log',
+        description: 'Mail addresses that are not confirmed are sent a confirmation instead.',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(LogEntry), 404, 409, 429),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const { projectId } = caller
+      const deliveryId = await sendTest(context, caller, request.params.id, now())
+      const entry = await findDelivery(db, projectId, deliveryId)
+      if (!entry) throw notFound('channel')
+      return { data: toLogEntryResponse(entry, secrets, getCaller(request)) }
+    },
+  )
+}

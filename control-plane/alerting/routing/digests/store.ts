@@ -1,0 +1,206 @@
+import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
+import { CHANNEL_TYPES, getChannelKind } from '../../channels/registry.ts'
+import type { NewDelivery } from '../../deliveries/types.ts'
+import { DIGESTIBLE_EVENTS } from '../../events/digest.ts'
+import { type ChannelShare, DEFAULT_DIGEST_SETTINGS, type GroupableChannel, STORM_WINDOW_MS } from './grouping.ts'
+
+const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => getChannelKind(type).renderDigest !== null)
+
+/** Those of some channels that may get digests, kept from being deleted. Without digests the threshold is infinite. */
+export async function lockGroupableChannels(tx: Tx, channelIds: string[]): Promise<GroupableChannel[]> {
+  const rows = await lockChannelRows(tx, channelIds, '')
+  return rows.flatMap(row => row.groupable ?? [])
+}
+
+/** `groupable` null: it gets every message by itself. `isWaiting`: something of its project waits for the fan-out. */
+export type LockedChannel = {
+  channelId: string
+  projectId: string
+  isWaiting: boolean
+  groupable: GroupableChannel | null
+}
+
+/** Locks those of some channels that no other transaction is changing, so that they are not deleted meanwhile. */
+export const tryLockChannels = (tx: Tx, channelIds: string[]): Promise<LockedChannel[]> =>
+  lockChannelRows(tx, channelIds, 'SKIP LOCKED')
+
+async function lockChannelRows(tx: Tx, channelIds: string[], wait: '' | 'SKIP LOCKED'): Promise<LockedChannel[]> {
+  if (channelIds.length === 0) return []
+  const rows = await query<Omit<LockedChannel, 'groupable'> & { isGroupable: boolean; threshold: number | null }>(
+    tx,
+    `SELECT c.id AS "channelId", c.project_id AS "projectId", c.type = ANY (:types::text[]) AS "isGroupable",
+       EXISTS (SELECT FROM fan_outs f WHERE f.project_id = c.project_id) AS "isWaiting",
+       CASE WHEN coalesce(s.is_digest_enabled, :isDigestEnabled)
+         THEN coalesce(s.digest_threshold, :digestThreshold) END AS threshold
+     FROM alert_channels c LEFT JOIN alert_settings s ON s.project_id = c.project_id
+     WHERE c.id = ANY (:channelIds::uuid[]) ORDER BY c.id FOR KEY SHARE OF c ${wait}`,
+    { channelIds, types: GROUPABLE_TYPES, ...DEFAULT_DIGEST_SETTINGS },
+  )
+  return rows.map(({ isGroupable, threshold, ...row }) => {
+    const { channelId, projectId } = row
+    const groupable = { channelId, projectId, threshold: threshold ?? Number.POSITIVE_INFINITY }
+    return { ...row, groupable: isGroupable ? groupable : null }
+  })
+}
+
+/**
+ * Lets one transaction at a time group a project's changes or close its digests, so that none counts past another and
+ * none adds to a digest that is being closed. Held to the end; it stands between channels and lanes in the lock order.
+ */
+export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> {
+  if (projectIds.length === 0) return
+  await query(
+    tx,
+    `SELECT pg_advisory_xact_lock(${LOCK_KEYS.digests}, key)
+     FROM (SELECT DISTINCT hashtext(id::text) AS key FROM unnest(?::uuid[]) AS id ORDER BY key) AS keys`,
+    [projectIds],
+  )
+}
+
+/** Takes the same lock for those projects of which no other transaction has it. Answers them. */
+export async function tryLockGrouping(tx: Tx, projectIds: string[]): Promise<Set<string>> {
+  if (projectIds.length === 0) return new Set()
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT id FROM unnest(?::uuid[]) AS project (id)
+     WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.digests}, hashtext(id::text))`,
+    [projectIds],
+  )
+  return new Set(rows.map(row => row.id))
+}
+
+/** The monitor of each incident that the system opened, and that nobody has taken over. */
+export async function loadIncidentMonitors(tx: Tx, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await query<{ id: string; monitorId: string }>(
+    tx,
+    `SELECT id, cause_monitor_id AS "monitorId" FROM incidents
+     WHERE id = ANY (?::uuid[]) AND source = 'automatic' AND cause_monitor_id IS NOT NULL`,
+    [ids],
+  )
+  return new Map(rows.map(row => [row.id, row.monitorId]))
+}
+
+/** How many monitors, beside those of its share, each channel was told of in the last minute. */
+export async function countNotifiedMonitors(tx: Tx, shares: ChannelShare[], now: Date): Promise<Map<string, number>> {
+  if (shares.length === 0) return new Map()
+  const rows = await query<{ channelId: string; told: number }>(tx, NOTIFIED_MONITORS_SQL, {
+    mine: JSON.stringify(shares.flatMap(({ channelId, monitorIds }) => monitorIds.map(id => ({ channelId, id })))),
+    all: shares.map(share => share.channelId),
+    // who is told singly is told of no more monitors than the threshold; some may change several times
+    limits: shares.map(share => (Number.isFinite(share.threshold) ? 200 + 4 * share.threshold : 0)),
+    changes: DIGESTIBLE_EVENTS,
+    since: new Date(now.getTime() - STORM_WINDOW_MS),
+  })
+  return new Map(rows.map(row => [row.channelId, row.told]))
+}
+
+const NOTIFIED_MONITORS_SQL = `
+  SELECT c.channel_id AS "channelId", count(DISTINCT monitor.id) AS told
+  FROM unnest(:all::uuid[], :limits::integer[]) AS c (channel_id, most), LATERAL (
+    SELECT subject FROM (
+      SELECT subject, event_name, created_at FROM deliveries WHERE channel_id = c.channel_id ORDER BY seq DESC LIMIT c.most
+    ) AS single WHERE created_at > :since AND event_name = ANY (:changes::text[])
+      AND subject ~ '^(monitor|incident):'
+    UNION ALL
+    SELECT entry.subject FROM (
+      SELECT id FROM digests WHERE channel_id = c.channel_id ORDER BY closed_at DESC LIMIT 3
+    ) AS digest, LATERAL (
+      SELECT subject, told_at FROM digest_entries WHERE digest_id = digest.id ORDER BY seq DESC LIMIT c.most
+    ) AS entry WHERE entry.told_at > :since
+  ) AS told, LATERAL (
+    SELECT CASE WHEN told.subject LIKE 'monitor:%' THEN replace(told.subject, 'monitor:', '')::uuid
+      ELSE (SELECT cause_monitor_id FROM incidents
+            WHERE id = replace(told.subject, 'incident:', '')::uuid AND source = 'automatic') END AS id
+  ) AS monitor
+  WHERE NOT EXISTS (
+    SELECT FROM jsonb_to_recordset(:mine::jsonb) AS mine ("channelId" uuid, id uuid)
+    WHERE mine."channelId" = c.channel_id AND mine.id = monitor.id)
+  GROUP BY c.channel_id`
+
+/** Which of the shares' subjects have something that is still to be sent by itself: by channel. */
+export async function listSubjectsQueuedSingly(tx: Tx, shares: ChannelShare[]): Promise<Map<string, Set<string>>> {
+  if (shares.length === 0) return new Map()
+  const sql = `
+    SELECT channel_id AS "channelId", subject
+    FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
+    WHERE EXISTS (
+      SELECT FROM deliveries d WHERE d.channel_id = mine.channel_id AND d.subject = mine.subject
+        AND d.status = 'pending' AND NOT d.is_replay)`
+  return byChannel(await query<Waiting>(tx, sql, toPairColumns(shares)))
+}
+
+/** The same in a digest, or behind one in its lane. */
+export async function listSubjectsInDigests(tx: Tx, shares: ChannelShare[]): Promise<Map<string, Set<string>>> {
+  if (shares.length === 0) return new Map()
+  const sql = `
+    SELECT mine.channel_id AS "channelId", mine.subject
+    FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
+    WHERE EXISTS (
+      SELECT FROM digests LEFT JOIN deliveries d ON d.id = digests.delivery_id
+      WHERE digests.channel_id = mine.channel_id
+        AND (digests.closed_at IS NULL OR d.status = 'pending' AND NOT d.is_replay)
+        AND EXISTS (
+          SELECT FROM digest_entries entry WHERE entry.digest_id = digests.id AND entry.subject = mine.subject))`
+  return byChannel(await query<Waiting>(tx, sql, toPairColumns(shares)))
+}
+
+function toPairColumns(shares: ChannelShare[]) {
+  const pairs = shares.flatMap(({ channelId, subjects }) => subjects.map(subject => ({ channelId, subject })))
+  return { channels: pairs.map(pair => pair.channelId), subjects: pairs.map(pair => pair.subject) }
+}
+
+type Waiting = { channelId: string; subject: string }
+
+function byChannel(rows: Waiting[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { channelId, subject } of rows) {
+    const subjects = found.get(channelId) ?? new Set()
+    found.set(channelId, subjects.add(subject))
+  }
+  return found
+}
+
+/** The open digest of each channel, if it has one, and when its last one was closed. The caller holds the lock. */
+export function loadDigestStates(tx: Tx, channelIds: string[]) {
+  return query<{ channelId: string; openId: string | null; lastClosedAt: Date | null }>(
+    tx,
+    `SELECT c.id AS "channelId",
+       (SELECT id FROM digests WHERE channel_id = c.id AND closed_at IS NULL) AS "openId",
+       (SELECT max(closed_at) FROM digests WHERE channel_id = c.id) AS "lastClosedAt"
+     FROM unnest(?::uuid[]) AS c (id)`,
+    [channelIds],
+  )
+}
+
+export type NewDigest = { id: string; projectId: string; channelId: string; dueAt: Date }
+
+export async function insertDigests(tx: Tx, digests: NewDigest[]): Promise<void> {
+  if (digests.length === 0) return
+  await execute(
+    tx,
+    `WITH opened AS (
+       INSERT INTO digests (id, project_id, channel_id, due_at)
+       SELECT id, "projectId", "channelId", "dueAt"
+       FROM jsonb_to_recordset(?::jsonb) AS row (id uuid, "projectId" uuid, "channelId" uuid, "dueAt" timestamptz)
+     )
+     SELECT pg_notify('digests', '')`,
+    [JSON.stringify(digests)],
+  )
+}
+
+export type NewDigestEntry = Pick<NewDelivery, 'eventId' | 'subject' | 'reminder'> & { digestId: string }
+
+/** In the order in which they are told. */
+export async function insertDigestEntries(tx: Tx, entries: NewDigestEntry[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO digest_entries (digest_id, event_id, subject, reminder, told_at)
+     SELECT "digestId", "eventId", subject, reminder, :now
+     FROM jsonb_to_recordset(:entries::jsonb)
+       AS row (place integer, "digestId" uuid, "eventId" uuid, subject text, reminder integer)
+     ORDER BY place`,
+    { entries: JSON.stringify(entries.map((entry, place) => ({ ...entry, place }))), now },
+  )
+}

@@ -1,0 +1,42 @@
+import { execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { EventRow, IncidentEventData } from '../../events/catalog.ts'
+import { isAutomaticUpdate, toPublicChange } from '../../events/page-event.ts'
+
+/** What the system tells by itself waits for company, so that many outages at once are one message. */
+const BATCH_DELAY_MS = 10_000
+
+/**
+ * Notes events for the published pages of their projects that have subscribers, in the transaction of the events: one
+ * statement, and nothing a subscriber. What is internal is noted for nobody.
+ */
+export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Date): Promise<void> {
+  const rows = events.flatMap(event => {
+    if (!isIncidentEvent(event) || toPublicChange(event, []) === null) return []
+    const dueAt = isAutomaticUpdate(event.data) ? new Date(now.getTime() + BATCH_DELAY_MS) : now
+    return [{ id: event.id, projectId: event.projectId, dueAt }]
+  })
+  if (rows.length === 0) return
+  await execute(
+    tx,
+    `WITH noted AS (
+       INSERT INTO page_notices (page_id, event_id, due_at)
+       SELECT p.id, e.id, e.due_at
+       FROM unnest(:ids::uuid[], :projectIds::uuid[], :dueAt::timestamptz[])
+         WITH ORDINALITY AS e (id, project_id, due_at, number)
+       JOIN status_pages p ON p.project_id = e.project_id AND p.is_published
+       WHERE EXISTS (SELECT FROM page_subscribers s WHERE s.page_id = p.id AND s.confirmed_at IS NOT NULL)
+       ORDER BY e.number
+       ON CONFLICT (page_id, event_id) DO NOTHING
+       RETURNING seq
+     )
+     SELECT pg_notify('page_notices', '') WHERE EXISTS (SELECT FROM noted)`,
+    {
+      ids: rows.map(row => row.id),
+      projectIds: rows.map(row => row.projectId),
+      dueAt: rows.map(row => row.dueAt),
+    },
+  )
+}
+
+const isIncidentEvent = (event: EventRow): event is EventRow & { data: IncidentEventData } =>
+  event.name.startsWith('incident.')

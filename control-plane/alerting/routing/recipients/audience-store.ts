@@ -1,0 +1,77 @@
+import { groupBy } from '../../../../shared/group-by.ts'
+import { query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { parseMonitorSubject, parseVendorSubject } from '../../events/catalog.ts'
+import type { StoredOverride } from '../rules/dependency-override.ts'
+import { OVERRIDE_COLUMNS } from '../rules/dependency-override-store.ts'
+import { RULE_COLUMNS, type StoredRule } from '../rules/rule-store.ts'
+import { getAlertType, type StoredSubscription } from '../rules/subscription.ts'
+import { SUBSCRIPTION_COLUMNS } from '../rules/subscription-store.ts'
+import { type AudiencePart, type AudiencePosition, cutAudiencePart } from './audience.ts'
+import { isDirectMessageEvent } from './direct-recipients.ts'
+import { loadDirectRecipients } from './direct-recipients-store.ts'
+
+/**
+ * The next part of each place's audience: rules for the events of monitors, subscriptions for all others and overrides
+ * for vendors', at most `limit` of each, for all places in one statement each.
+ */
+export async function loadAudienceParts(tx: Tx, places: AudiencePosition[], limit: number): Promise<AudiencePart[]> {
+  const ofMonitors = toRanges(places, ({ event }) => parseMonitorSubject(event.subject))
+  const ofDependencies = toRanges(places, ({ event }) => parseVendorSubject(event.subject))
+  const ofProjects = toRanges(places, ({ event }) => getAlertType(event.name) && event.projectId)
+  const rules = await read<StoredRule>(tx, RULES, ofMonitors, limit)
+  const overrides = await read<StoredOverride>(tx, OVERRIDES, ofDependencies, limit)
+  const subscriptions = await read<StoredSubscription>(tx, SUBSCRIPTIONS, ofProjects, limit)
+  const withPeople = places.flatMap(({ event }) => (isDirectMessageEvent(event.name) ? event.projectId : []))
+  const people = groupBy(await loadDirectRecipients(tx, [...new Set(withPeople)]), one => one.projectId)
+  return places.map(({ event, after }, place) =>
+    cutAudiencePart(
+      {
+        rules: rules.get(place) ?? [],
+        overrides: overrides.get(place) ?? [],
+        subscriptions: subscriptions.get(place) ?? [],
+        people: people.get(event.projectId) ?? [],
+      },
+      after,
+      limit,
+    ),
+  )
+}
+
+type Range = { place: number; owner: string; type: string | null; after: string }
+
+/** Before every id. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+function toRanges(places: AudiencePosition[], ownerOf: (place: AudiencePosition) => string | null): Range[] {
+  return places.flatMap((one, place) => {
+    const owner = ownerOf(one)
+    return owner === null ? [] : { place, owner, type: getAlertType(one.event.name), after: one.after ?? NIL_UUID }
+  })
+}
+
+const RANGES = `jsonb_to_recordset(:ranges::jsonb) AS r (place integer, owner uuid, type text, after uuid)`
+
+const RULES = `
+  SELECT r.place, rule.* FROM ${RANGES}, LATERAL (
+    SELECT ${RULE_COLUMNS} FROM alert_rules WHERE monitor_id = r.owner AND alert_channel_id > r.after
+    ORDER BY alert_channel_id LIMIT :limit
+  ) rule ORDER BY r.place, rule."alertChannelId"`
+
+const OVERRIDES = `
+  SELECT r.place, one.* FROM ${RANGES}, LATERAL (
+    SELECT ${OVERRIDE_COLUMNS} FROM dependency_overrides WHERE dependency_id = r.owner AND alert_channel_id > r.after
+    ORDER BY alert_channel_id LIMIT :limit
+  ) one ORDER BY r.place, one."alertChannelId"`
+
+const SUBSCRIPTIONS = `
+  SELECT r.place, one.* FROM ${RANGES}, LATERAL (
+    SELECT ${SUBSCRIPTION_COLUMNS} FROM alert_subscriptions
+    WHERE project_id = r.owner AND alert_type = r.type AND alert_channel_id > r.after
+    ORDER BY alert_channel_id LIMIT :limit
+  ) one ORDER BY r.place, one."alertChannelId"`
+
+async function read<Row>(tx: Tx, sql: string, ranges: Range[], limit: number): Promise<Map<number, Row[]>> {
+  if (ranges.length === 0) return new Map()
+  const rows = await query<Row & { place: number }>(tx, sql, { ranges: JSON.stringify(ranges), limit })
+  return groupBy(rows, row => row.place)
+}

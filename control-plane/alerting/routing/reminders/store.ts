@@ -1,0 +1,122 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { DueReminder, NewReminder } from './reminder.ts'
+
+/** One for each rule. Those of an outage that is told anew, after `degraded`, are counted on. */
+export async function upsertReminders(tx: Tx, reminders: NewReminder[]): Promise<void> {
+  if (reminders.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO reminders (rule_id, monitor_id, incident_id, event_id, due_at)
+     SELECT "ruleId", "monitorId", "incidentId", "eventId", "dueAt"
+     FROM jsonb_to_recordset(:rows::jsonb)
+       AS row ("ruleId" uuid, "monitorId" uuid, "incidentId" uuid, "eventId" uuid, "dueAt" timestamptz)
+     WHERE EXISTS (SELECT FROM alert_rules WHERE id = "ruleId" FOR KEY SHARE)
+     ORDER BY "ruleId" ${ON_CONFLICT_KEEP_COUNT_SQL}`,
+    { rows: JSON.stringify(reminders) },
+  )
+}
+
+const ON_CONFLICT_KEEP_COUNT_SQL = `
+  ON CONFLICT (rule_id) DO UPDATE SET monitor_id = excluded.monitor_id, incident_id = excluded.incident_id,
+    event_id = excluded.event_id, due_at = excluded.due_at,
+    told = CASE WHEN reminders.incident_id = excluded.incident_id THEN reminders.told ELSE 0 END`
+
+export async function deleteReminders(tx: Tx, ruleIds: string[]): Promise<void> {
+  if (ruleIds.length === 0) return
+  await execute(tx, 'DELETE FROM reminders WHERE rule_id = ANY (?::uuid[])', [ruleIds])
+}
+
+/**
+ * Rules begin to remind of the outages that their monitors are in, where those were told: one that was withheld (a
+ * maintenance window, a parent) has no event. The caller keeps the monitors from changing.
+ */
+export async function insertRemindersForOpenIncidents(
+  tx: Tx,
+  rules: { id: string; monitorId: string; dueAt: Date }[],
+): Promise<void> {
+  if (rules.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO reminders (rule_id, monitor_id, incident_id, event_id, due_at)
+     SELECT rule.id, i.cause_monitor_id, i.id, e.id, rule."dueAt"
+     FROM jsonb_to_recordset(:rows::jsonb) AS rule (id uuid, "monitorId" uuid, "dueAt" timestamptz)
+     JOIN incidents i ON i.cause_monitor_id = rule."monitorId" AND i.source = 'automatic' AND i.resolved_at IS NULL,
+     LATERAL (
+       SELECT id, data FROM events
+       WHERE subject = 'monitor:' || i.cause_monitor_id AND name = 'monitor.down' ORDER BY id DESC LIMIT 1
+     ) e
+     WHERE e.data->'incident'->>'id' = i.id::text
+     ORDER BY rule.id ${ON_CONFLICT_KEEP_COUNT_SQL}`,
+    { rows: JSON.stringify(rules.map(({ id, monitorId, dueAt }) => ({ id, monitorId, dueAt }))) },
+  )
+}
+
+/** When the next reminder is due, null without any. */
+export async function findNextReminderDue(db: Db): Promise<Date | null> {
+  const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM reminders')
+  return row?.due ?? null
+}
+
+/**
+ * Claims reminders that are due, at most `limit`, with what they are about. Their monitors are kept from changing and
+ * their channels from being deleted until the transaction ends, in that order; what somebody else holds is left for later,
+ * and so is a project with events that wait for the fan-out: what they tell comes first.
+ */
+export async function claimDueReminders(tx: Tx, limit: number, now: Date): Promise<DueReminder[]> {
+  const monitorIds = await lockIds(tx, MONITORS_OF_DUE, { now, limit })
+  if (monitorIds.length === 0) return []
+  const channelIds = await lockIds(tx, CHANNELS_OF_DUE, { monitorIds, now })
+  const rows = await query<DueReminder & { startedAt: Date }>(tx, CLAIM, { monitorIds, channelIds, limit, now })
+  return rows.map(({ startedAt, incident, ...row }) => ({
+    ...row,
+    incident: { ...incident, started_at: startedAt.toISOString() },
+  }))
+}
+
+async function lockIds(tx: Tx, sql: string, bindings: Parameters<typeof query>[2]): Promise<string[]> {
+  return (await query<{ id: string }>(tx, sql, bindings)).map(row => row.id)
+}
+
+const MONITORS_OF_DUE = `
+  SELECT id FROM monitors
+  WHERE id IN (
+    SELECT r.monitor_id FROM reminders r JOIN monitors m ON m.id = r.monitor_id
+    WHERE r.due_at <= :now AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.project_id = m.project_id)
+    ORDER BY r.due_at LIMIT :limit)
+  ORDER BY id FOR KEY SHARE SKIP LOCKED`
+
+const CHANNELS_OF_DUE = `
+  SELECT id FROM alert_channels
+  WHERE id IN (
+    SELECT rule.alert_channel_id FROM reminders r JOIN alert_rules rule ON rule.id = r.rule_id
+    WHERE r.monitor_id = ANY (:monitorIds::uuid[]) AND r.due_at <= :now)
+  ORDER BY id FOR KEY SHARE SKIP LOCKED`
+
+const CLAIM = `
+  SELECT r.rule_id AS "ruleId", rule.project_id AS "projectId", rule.alert_channel_id AS "channelId",
+    rule.on_down AS "onDown", rule.remind_every_minutes AS "everyMinutes", r.told, r.due_at AS "dueAt",
+    json_build_object('id', m.id, 'name', m.name, 'url', m.url, 'status', m.status, 'isPaused', m.is_paused) AS monitor,
+    m.deleted_at IS NOT NULL AS "isDeleted",
+    m.id IN (SELECT silenced_monitors(:monitorIds::uuid[], :now)) AS "isSilenced",
+    json_build_object('id', i.id, 'title', i.title, 'status', i.status, 'severity', i.severity) AS incident,
+    i.started_at AS "startedAt", i.resolved_at IS NOT NULL AS "isResolved",
+    i.acknowledged_at IS NOT NULL AS "isAcknowledged", e.data
+  FROM reminders r JOIN alert_rules rule ON rule.id = r.rule_id JOIN monitors m ON m.id = r.monitor_id
+  JOIN incidents i ON i.id = r.incident_id JOIN events e ON e.id = r.event_id
+  WHERE r.monitor_id = ANY (:monitorIds::uuid[]) AND rule.alert_channel_id = ANY (:channelIds::uuid[])
+    AND r.due_at <= :now
+  ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
+
+/** `wasTold` false: it was put off. */
+export type ReminderUpdate = { ruleId: string; dueAt: Date; wasTold: boolean }
+
+export async function updateReminders(tx: Tx, moved: ReminderUpdate[]): Promise<void> {
+  if (moved.length === 0) return
+  await execute(
+    tx,
+    `UPDATE reminders r SET due_at = row."dueAt", told = r.told + row."wasTold"::integer
+     FROM jsonb_to_recordset(?::jsonb) AS row ("ruleId" uuid, "dueAt" timestamptz, "wasTold" boolean)
+     WHERE r.rule_id = row."ruleId"`,
+    [JSON.stringify(moved)],
+  )
+}

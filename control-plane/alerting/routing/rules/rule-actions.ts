@@ -1,0 +1,115 @@
+import { checkRuleLimit } from '../../../accounts/plans/plans.ts'
+import { isId, newId } from '../../../foundation/platform/ids.ts'
+import { type Db, isUniqueViolation, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { conflict, notFound, tierLimitReached } from '../../../foundation/web/server/errors.ts'
+import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
+import { rescheduleReminder, startReminders } from '../reminders/actions.ts'
+import type { RuleCreate, RuleUpdate } from '../schemas.ts'
+import {
+  countRules,
+  findRule,
+  holdChannels,
+  insertRules,
+  lockMonitorsForRules,
+  lockRule,
+  type StoredRule,
+  updateRule,
+} from './rule-store.ts'
+
+export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
+
+/**
+ * Throws 404 for a monitor or channel that the project does not have, 409 when the pair has a rule, and 402 when the
+ * monitor would have more than `limit`.
+ */
+export async function createRule(
+  db: Db,
+  projectId: string,
+  body: NewRule,
+  limit: number,
+  now: Date,
+): Promise<StoredRule> {
+  const [rule] = await createRules(db, projectId, [body], limit, now)
+  return rule!
+}
+
+/** All of some rules, or none. Throws as createRule does. */
+export async function createRules(
+  db: Db,
+  projectId: string,
+  bodies: NewRule[],
+  limit: number,
+  now: Date,
+): Promise<StoredRule[]> {
+  const rules = bodies.map(body => ({
+    id: newId(),
+    projectId,
+    monitorId: body.monitor_id.toLowerCase(),
+    alertChannelId: body.alert_channel_id.toLowerCase(),
+    onDown: body.on_down ?? true,
+    onRecovery: body.on_recovery ?? true,
+    onDegraded: body.on_degraded ?? false,
+    remindEveryMinutes: body.remind_every_minutes ?? null,
+    createdAt: now,
+    updatedAt: now,
+  }))
+  return await db.transaction(async tx => {
+    await lockPairs(tx, projectId, rules)
+    await refuseDuplicatePairs(() => insertRules(tx, rules))
+    await assertRuleLimit(tx, rules, limit)
+    await startReminders(tx, rules, now)
+    return rules
+  })
+}
+
+/** Changes what the body names. Throws as createRule does, and 404 for an unknown rule. */
+export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {
+  return await db.transaction(async tx => {
+    const found = isId(id) ? await findRule(tx, projectId, id) : null
+    if (!found) throw notFound('rule')
+    const monitorId = body.monitor_id?.toLowerCase() ?? found.monitorId
+    const alertChannelId = body.alert_channel_id?.toLowerCase() ?? found.alertChannelId
+    await lockPairs(tx, projectId, [{ monitorId, alertChannelId }])
+    const locked = await lockRule(tx, projectId, id)
+    if (!locked) throw notFound('rule')
+    const rule = {
+      ...locked,
+      monitorId,
+      alertChannelId,
+      onDown: body.on_down ?? locked.onDown,
+      onRecovery: body.on_recovery ?? locked.onRecovery,
+      onDegraded: body.on_degraded ?? locked.onDegraded,
+      remindEveryMinutes:
+        body.remind_every_minutes === undefined ? locked.remindEveryMinutes : body.remind_every_minutes,
+      updatedAt: isEmptyUpdate(body) ? locked.updatedAt : now,
+    }
+    await refuseDuplicatePairs(() => updateRule(tx, rule))
+    if (monitorId !== locked.monitorId) await assertRuleLimit(tx, [rule], limit)
+    await rescheduleReminder(tx, locked, rule, now)
+    return rule
+  })
+}
+
+/** Throws 402 when a monitor has more rules than `limit` now. The monitors are locked. */
+async function assertRuleLimit(tx: Tx, rules: { monitorId: string }[], limit: number): Promise<void> {
+  const refusal = checkRuleLimit(await countRules(tx, [...new Set(rules.map(({ monitorId }) => monitorId))]), limit)
+  if (refusal !== null) throw tierLimitReached(refusal)
+}
+
+type Pair = Pick<StoredRule, 'monitorId' | 'alertChannelId'>
+
+async function lockPairs(tx: Tx, projectId: string, pairs: Pair[]): Promise<void> {
+  const monitorIds = pairs.map(({ monitorId }) => monitorId)
+  const channelIds = pairs.map(({ alertChannelId }) => alertChannelId)
+  if (!monitorIds.every(isId) || !(await lockMonitorsForRules(tx, projectId, monitorIds))) throw notFound('monitor')
+  if (!channelIds.every(isId) || !(await holdChannels(tx, projectId, channelIds))) throw notFound('channel')
+}
+
+async function refuseDuplicatePairs(write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw conflict('this channel has a rule for this monitor already')
+  }
+}

@@ -1,0 +1,145 @@
+import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { toRuleResponse } from '../responses.ts'
+import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from '../schemas.ts'
+import { changeRule, createRule } from './rule-actions.ts'
+import { deleteRule, findRule, hasMonitor, listRules } from './rule-store.ts'
+
+const tags = ['Alerts']
+
+/** Which channel hears of which monitor (specification, "Alert rule"). */
+export function ruleRoutes(app: App, { db, limits }: { db: Db; limits: InstallationLimits }): void {
+  readRoutes(app, db)
+  writeRoutes(app, db, limits.rulesPerMonitor)
+}
+
+function readRoutes(app: App, db: Db): void {
+  app.get(
+    '/alerts/rules',
+    {
+      schema: {
+        summary: 'List rules, newest first; all of them unless a page is asked for',
+        tags,
+        querystring: RuleQuery,
+        response: responseSchemas(200, pageSchema(RuleRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const { monitor_id: monitorId = null, page, per_page } = request.query
+      if (monitorId !== null && !(isId(monitorId) && (await hasMonitor(db, projectId, monitorId)))) {
+        throw notFound('monitor')
+      }
+      const isPaged = page !== undefined || per_page !== undefined
+      const { rows, total } = await listRules(
+        db,
+        projectId,
+        { monitorId },
+        isPaged ? toPageBounds(request.query) : null,
+      )
+      return {
+        data: rows.map(toRuleResponse),
+        meta: isPaged ? buildPageMeta(request.query, total) : buildFullPageMeta(total),
+      }
+    },
+  )
+
+  app.get(
+    '/alerts/rules/:id',
+    {
+      schema: {
+        summary: 'One rule',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(RuleRecord), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const rule = isId(id) ? await findRule(db, getCaller(request).projectId, id) : null
+      if (!rule) throw notFound('rule')
+      return { data: toRuleResponse(rule) }
+    },
+  )
+}
+
+function writeRoutes(app: App, db: Db, limit: number): void {
+  app.post(
+    '/alerts/rules',
+    {
+      schema: {
+        summary: 'Link a monitor to a channel',
+        tags,
+        body: RuleCreate,
+        response: responseSchemas(201, dataSchema(RuleRecord), 400, 402, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      const rule = await createRule(
+        withRequestActor(db, request),
+        getCaller(request).projectId,
+        request.body,
+        limit,
+        now(),
+      )
+      return reply.code(201).send({ data: toRuleResponse(rule) })
+    },
+  )
+
+  app.put(
+    '/alerts/rules/:id',
+    {
+      schema: {
+        summary: 'Change a rule: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: RuleUpdate,
+        response: responseSchemas(200, dataSchema(RuleRecord), 400, 402, 404, 409),
+      },
+    },
+    async request => ({
+      data: toRuleResponse(
+        await changeRule(
+          withRequestActor(db, request),
+          getCaller(request).projectId,
+          request.params.id,
+          request.body,
+          limit,
+          now(),
+        ),
+      ),
+    }),
+  )
+
+  app.delete(
+    '/alerts/rules/:id',
+    {
+      schema: {
+        summary: 'Delete a rule',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await deleteRule(withRequestActor(db, request), getCaller(request).projectId, id)))
+        throw notFound('rule')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,153 @@
+import { type Static, Type } from 'typebox'
+import {
+  Id,
+  Name,
+  nullable,
+  pageProperties,
+  strictObject,
+  stringEnum,
+  Timestamp,
+} from '../../foundation/web/validation/schemas.ts'
+import { CHANNEL_TYPES } from '../channels/registry.ts'
+
+const ChannelType = stringEnum(CHANNEL_TYPES)
+const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 50,
+  description:
+    'webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id',
+})
+const RecordId = Type.String({ minLength: 1 })
+
+export const ChannelCreate = strictObject(
+  {
+    name: Name,
+    type: ChannelType,
+    config: ChannelConfig,
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  {
+    title: 'AlertChannelCreate',
+    examples: [
+      { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/picket' }, is_default: true },
+      { name: 'On call', type: 'email', config: { to: ['oncall@example.com'] } },
+      { name: 'Chat', type: 'chat_a', config: { webhook_url: 'https://chat.example.com/services/T0/B0/x' } },
+    ],
+  },
+)
+export type ChannelCreate = Static<typeof ChannelCreate>
+
+/** `type` may be sent along, but stays what it is. */
+export const ChannelUpdate = strictObject(
+  {
+    name: Type.Optional(Name),
+    type: Type.Optional(ChannelType),
+    config: Type.Optional(ChannelConfig),
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  { title: 'AlertChannelUpdate' },
+)
+export type ChannelUpdate = Static<typeof ChannelUpdate>
+
+export const ChannelRecord = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    type: ChannelType,
+    config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
+    email_addresses: nullable(
+      Type.Array(
+        Type.Object({
+          address: Type.String(),
+          status: stringEnum(['confirmed', 'unconfirmed']),
+          confirmation_sent_at: nullable(Timestamp),
+        }),
+      ),
+      { description: 'of mail channels: alerts go to confirmed addresses only; null for other types' },
+    ),
+    is_default: Type.Boolean(),
+    signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
+    is_paused: Type.Boolean(),
+    paused_at: nullable(Timestamp),
+    paused_reason: nullable(Type.String()),
+    consecutive_failures: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'AlertChannel' },
+)
+
+const switches = {
+  on_down: Type.Optional(Type.Boolean()),
+  on_recovery: Type.Optional(Type.Boolean()),
+  on_degraded: Type.Optional(Type.Boolean()),
+}
+
+export const RuleCreate = strictObject(
+  { monitor_id: RecordId, alert_channel_id: RecordId, ...switches },
+  { title: 'AlertRuleCreate' },
+)
+export type RuleCreate = Static<typeof RuleCreate>
+
+export const RuleUpdate = strictObject(
+  {
+    monitor_id: Type.Optional(RecordId),
+    alert_channel_id: Type.Optional(RecordId),
+    ...switches,
+    remind_every_minutes: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 5,
+          maximum: 1_440,
+          description: 'tells an outage again while the monitor is down and nobody has acknowledged it; null: never',
+        }),
+      ),
+    ),
+  },
+  { title: 'AlertRuleUpdate' },
+)
+export type RuleUpdate = Static<typeof RuleUpdate>
+
+export const RuleQuery = strictObject({ ...pageProperties, monitor_id: Type.Optional(Type.String()) })
+
+export const RuleRecord = Type.Object(
+  {
+    id: Id,
+    monitor_id: Id,
+    alert_channel_id: Id,
+    on_down: Type.Boolean(),
+    on_recovery: Type.Boolean(),
+    on_degraded: Type.Boolean(),
+    remind_every_minutes: nullable(Type.Integer()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'AlertRule' },
+)
+
+const settings = {
+  is_digest_enabled: Type.Boolean({ description: 'chats and mail are told of many changes at once' }),
+  digest_threshold: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    description: 'of how many changing monitors in a minute a channel is told one by one; default 10',
+  }),
+}
+
+const OnCall = nullable(
+  Type.String({ description: 'the member who gets a direct message in the chat when an incident opens; null: nobody' }),
+)
+
+export const SettingsUpdate = strictObject({
+  is_digest_enabled: Type.Optional(settings.is_digest_enabled),
+  digest_threshold: Type.Optional(settings.digest_threshold),
+  on_call_user_id: Type.Optional(OnCall),
+})
+export type SettingsUpdate = Static<typeof SettingsUpdate>
+
+export const SettingsRecord = Type.Object({
+  id: Id,
+  ...settings,
+  on_call_user_id: OnCall,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})

@@ -1,0 +1,119 @@
+import { withPostgres } from '../../platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../platform/postgres/lock-keys.ts'
+import * as accounts from './0001-accounts.ts'
+import * as monitors from './0002-monitors.ts'
+import * as fleet from './0003-fleet.ts'
+import * as alerts from './0004-alerts.ts'
+import * as heartbeats from './0005-heartbeats.ts'
+import * as expiry from './0006-expiry.ts'
+import * as screenshots from './0007-screenshots.ts'
+import * as incidents from './0008-incidents.ts'
+import * as relay from './0009-relay.ts'
+import * as silences from './0010-silences.ts'
+import * as reminders from './0011-reminders.ts'
+import * as probeCredentials from './0013-probe-credentials.ts'
+import * as operator from './0014-operator.ts'
+import * as canaries from './0015-canaries.ts'
+import * as statusPages from './0016-status-pages.ts'
+import * as pageSubscribers from './0017-page-subscribers.ts'
+import * as audit from './0018-audit.ts'
+import * as sessions from './0019-sessions.ts'
+import * as dataSources from './0020-data-sources.ts'
+import * as vendors from './0021-vendors.ts'
+import * as chat from './0022-chat.ts'
+import * as rehearsals from './0023-rehearsals.ts'
+import * as idempotencyMarks from './0024-idempotency-marks.ts'
+import * as partitionRecovery from './0026-partition-recovery.ts'
+import * as tenantsApart from './0027-tenants-apart.ts'
+import * as fanOuts from './0030-fan-outs.ts'
+import * as pingIds from './0031-ping-ids.ts'
+import * as streaksSince from './0032-streaks-since.ts'
+import * as retention from './0033-retention.ts'
+import * as liveProbes from './0034-live-probes.ts'
+import * as imageFetches from './0036-image-fetches.ts'
+import * as sourceKeys from './0036-source-keys.ts'
+import * as canaryKinds from './0037-canary-kinds.ts'
+import * as absentRegions from './0038-absent-regions.ts'
+import * as witness from './0039-witness.ts'
+import * as canaryGuarantees from './0040-canary-guarantees.ts'
+import * as incidentCounts from './0040-incident-counts.ts'
+import * as foreignReports from './0041-foreign-reports.ts'
+import * as mailAddresses from './0042-mail-addresses.ts'
+import * as eventPaces from './0043-event-paces.ts'
+import * as sealedAddresses from './0044-sealed-addresses.ts'
+import * as suspendedAccess from './0045-suspended-access.ts'
+
+/** In order. A migration that has landed is never edited; the next one mends it. */
+const MIGRATIONS = {
+  '0001-accounts': accounts,
+  '0002-monitors': monitors,
+  '0003-fleet': fleet,
+  '0004-alerts': alerts,
+  '0005-heartbeats': heartbeats,
+  '0006-expiry': expiry,
+  '0007-screenshots': screenshots,
+  '0008-incidents': incidents,
+  '0009-relay': relay,
+  '0010-silences': silences,
+  '0011-reminders': reminders,
+  '0013-probe-credentials': probeCredentials,
+  '0014-operator': operator,
+  '0015-canaries': canaries,
+  '0016-status-pages': statusPages,
+  '0017-page-subscribers': pageSubscribers,
+  '0018-audit': audit,
+  '0019-sessions': sessions,
+  '0020-data-sources': dataSources,
+  '0021-vendors': vendors,
+  '0022-chat': chat,
+  '0023-rehearsals': rehearsals,
+  '0024-idempotency-marks': idempotencyMarks,
+  '0026-partition-recovery': partitionRecovery,
+  '0027-tenants-apart': tenantsApart,
+  '0030-fan-outs': fanOuts,
+  '0031-ping-ids': pingIds,
+  '0032-streaks-since': streaksSince,
+  '0033-retention': retention,
+  '0034-live-probes': liveProbes,
+  '0036-image-fetches': imageFetches,
+  '0036-source-keys': sourceKeys,
+  '0037-canary-kinds': canaryKinds,
+  '0038-absent-regions': absentRegions,
+  '0039-witness': witness,
+  '0040-canary-guarantees': canaryGuarantees,
+  '0040-incident-counts': incidentCounts,
+  '0041-foreign-reports': foreignReports,
+  '0042-mail-addresses': mailAddresses,
+  '0043-event-paces': eventPaces,
+  '0044-sealed-addresses': sealedAddresses,
+  '0045-suspended-access': suspendedAccess,
+}
+
+/**
+ * Brings a database to the newest schema, each migration in its own transaction. Several processes may call this at
+ * once: the first one works, the others wait. One that a newer version has brought further stays as it is.
+ */
+export async function migratePostgres(databaseUrl: string): Promise<void> {
+  await withPostgres(databaseUrl, async db => {
+    await db.transaction(async lock => {
+      // it waits while the migrations run, however long they take
+      await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+      await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
+      // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
+      await db.migrate.forceFreeMigrationsLock()
+      // not "latest", which runs all in one transaction: what the first one locks would stay locked until the last one ends
+      for (let isMore = true; isMore; ) {
+        const [, done] = await db.migrate.up({
+          // during an upgrade a process of the previous version has to start as well
+          disableMigrationsListValidation: true,
+          migrationSource: {
+            getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
+            getMigrationName: (name: keyof typeof MIGRATIONS) => name,
+            getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
+          },
+        })
+        isMore = done.length > 0
+      }
+    })
+  })
+}

@@ -1,0 +1,57 @@
+import { Worker } from 'node:worker_threads'
+import { createWorkerThread } from '../../../../shared/process/thread.ts'
+import { createFairLimiter, type LimiterRefusal } from './fair-limiter.ts'
+
+const IDLE_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 60_000
+/** For a turn */
+export const THREAD_WAIT_TIMEOUT_MS = 60_000
+
+type ThreadLimits = {
+  /** for a question, on a machine that is slow and busy */
+  timeoutMs: number
+  /** of one key */
+  maxWaiting: number
+  memoryMb: number
+  /** the error of a question that may not wait, or has waited too long */
+  refuse: (why: LimiterRefusal) => Error
+}
+
+/** Puts a question to a thread when it is the turn of its key. @throws Error when it has no turn, or takes too long */
+export type ThreadRunner<Q, A> = (key: string, question: Q) => Promise<A>
+
+/**
+ * A thread whose program is `{name}.ts` next to the file that asks, whose `import.meta.url` is given; `{name}.js` next to
+ * the bundled program in `dist`. It takes memory only while there is work for it. Keys have it by turns.
+ */
+export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits: ThreadLimits): ThreadRunner<Q, A> {
+  const { timeoutMs, maxWaiting, memoryMb, refuse } = limits
+  const turns = createFairLimiter({
+    ...{
+      maxConcurrent: 1,
+      maxConcurrentPerKey: 1,
+      maxWaitingPerKey: maxWaiting,
+      waitTimeoutMs: THREAD_WAIT_TIMEOUT_MS,
+      refuse,
+    },
+  })
+  const ask = createWorkerThread<Q, A>({
+    start: () => startThread(name, askedFrom, memoryMb),
+    after(ms, work) {
+      const timer = setTimeout(work, ms).unref()
+      return () => clearTimeout(timer)
+    },
+    answerTimeout: { ms: timeoutMs, problem: `it takes more than ${timeoutMs / 1_000} s` },
+    startTimeout: { ms: START_TIMEOUT_MS, problem: 'this process has no time for it' },
+    queueLimit: { waiting: 1, problem: 'another question is asked' },
+    idleMs: IDLE_TIMEOUT_MS,
+  })
+  return (key, question) => turns.run(key, () => ask(question))
+}
+
+function startThread(name: string, askedFrom: string, memoryMb: number): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: memoryMb }
+  if (!askedFrom.endsWith('.ts')) return new Worker(new URL(`./${name}.js`, askedFrom), { resourceLimits })
+  const workerData = new URL(`./${name}.ts`, askedFrom).href
+  return new Worker(new URL('./thread-source.mjs', import.meta.url), { resourceLimits, workerData })
+}

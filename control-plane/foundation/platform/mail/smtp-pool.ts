@@ -1,0 +1,135 @@
+import SmtpConnection from 'nodemailer/lib/smtp-connection'
+import { type DeadlineSignal, type Egress, openTcp } from '../../../../shared/egress/index.ts'
+import type { SmtpServer } from './smtp-url.ts'
+
+/** What one process holds open at a mail server: few enough for any of them. */
+const MAX_CONNECTIONS = 10
+
+/** How long a mail waits for one of them; a delivery's lease is longer than this and the conversation together. */
+const RESERVE_TIMEOUT_MS = 15_000
+
+/** A connection that nobody needs is given up; mail servers do so themselves after a while. */
+const IDLE_TIMEOUT_MS = 5_000
+
+export type SmtpPool = {
+  /** Waits for a place. The function that it answers gives the place back; null: none came free in time. */
+  reserve(): Promise<(() => void) | null>
+  /** A connection that is signed in and fresh. Rejects with an EgressFailure or nodemailer's error. */
+  acquire(signal: DeadlineSignal): Promise<SmtpConnection>
+  /** Keeps a connection for the next mail. */
+  release(connection: SmtpConnection): void
+  close(): void
+}
+
+/** A small pool of connections to one mail server. */
+export function createSmtpPool(server: SmtpServer, egress: Egress): SmtpPool {
+  const idle = new Map<SmtpConnection, NodeJS.Timeout>()
+  const waiting = new Set<() => void>()
+  let taken = 0
+
+  const forget = (connection: SmtpConnection) => {
+    clearTimeout(idle.get(connection))
+    idle.delete(connection)
+  }
+  const leave = () => {
+    const [next] = waiting
+    if (next) next()
+    else taken--
+  }
+  return {
+    reserve() {
+      if (taken < MAX_CONNECTIONS) {
+        taken++
+        return Promise.resolve(leave)
+      }
+      return new Promise(resolve => {
+        const timer = setTimeout(() => {
+          waiting.delete(enter)
+          resolve(null)
+        }, RESERVE_TIMEOUT_MS)
+        const enter = () => {
+          clearTimeout(timer)
+          waiting.delete(enter)
+          resolve(leave)
+        }
+        waiting.add(enter)
+      })
+    },
+    async acquire(signal) {
+      for (const connection of idle.keys()) {
+        forget(connection)
+        if (await isAlive(connection, signal)) return connection
+        connection.close()
+      }
+      return openConnection(server, signal, egress)
+    },
+    release(connection) {
+      connection.removeAllListeners()
+      connection.on('error', () => forget(connection))
+      connection.once('end', () => forget(connection))
+      const timer = setTimeout(() => {
+        forget(connection)
+        connection.quit()
+      }, IDLE_TIMEOUT_MS)
+      idle.set(connection, timer.unref())
+    },
+    close() {
+      for (const connection of idle.keys()) {
+        forget(connection)
+        connection.close()
+      }
+    },
+  }
+}
+
+/** A server may have hung up meanwhile: one that still answers is asked for nothing else. */
+async function isAlive(connection: SmtpConnection, signal: DeadlineSignal): Promise<boolean> {
+  return runStep(connection, signal, done => connection.reset(done)).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function openConnection(server: SmtpServer, signal: DeadlineSignal, egress: Egress): Promise<SmtpConnection> {
+  const { host, port, isTls, auth, requireTls, verifyCertificate } = server
+  const socket = await openTcp({ host, port }, signal, egress)
+  const connection = new SmtpConnection({
+    connection: socket,
+    host,
+    port,
+    secure: isTls,
+    requireTLS: requireTls === true,
+    ignoreTLS: requireTls === false,
+    socketCloseTimeout: 1_000,
+    tls: { rejectUnauthorized: verifyCertificate },
+  })
+  try {
+    await runStep(connection, signal, done => connection.connect(done))
+    if (auth) await runStep(connection, signal, done => connection.login(auth, done))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** One step of the conversation: done, or whatever ends it before. */
+function runStep(
+  connection: SmtpConnection,
+  signal: DeadlineSignal,
+  take: (done: (error?: Error | null) => void) => void,
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const fail = (error: Error) => reject(error)
+    const end = () => reject(new Error('the mail server closed the connection'))
+    const abort = () => {
+      connection.close()
+      reject(new Error('called off'))
+    }
+    connection.on('error', fail)
+    connection.once('end', end)
+    signal.addEventListener('abort', abort)
+    take(error => (error ? reject(error) : resolve()))
+    if (signal.aborted) abort()
+  })
+}

@@ -1,0 +1,52 @@
+import { DiscardPolicy, StorageType } from '@nats-io/jetstream'
+import { CLOCK_STREAM } from '../../../../shared/nats/subjects.ts'
+import { newId } from '../ids.ts'
+import { monotonicMs } from '../time/clock.ts'
+import type { Nats } from './client.ts'
+
+/** An answer that takes longer says too little of the time. */
+const ANSWER_TIMEOUT_MS = 5_000
+const MAX_MESSAGE_AGE_MS = 60_000
+const subject = `${CLOCK_STREAM}.${newId()}`
+const EMPTY_PAYLOAD = new Uint8Array()
+
+/**
+ * Learns JetStream's time: a message is published, and read again with the time at which it was taken. Answers by how
+ * much the clock moved.
+ */
+export async function syncJetstreamClock(nats: Nats): Promise<number> {
+  const { sentMs, receivedMs, sequence } = await publishClockMessage(nats).catch(async () => {
+    // kept in memory, the stream is gone after a restart of the server
+    await ensureClockStream(nats)
+    return publishClockMessage(nats)
+  })
+  const message = await nats.manager.streams.getMessage(CLOCK_STREAM, { seq: sequence })
+  if (message === null) throw new Error('the message that tells the time is gone')
+  return nats.clock.learn(sentMs, receivedMs, parseTimestampMs(message.timestamp))
+}
+
+async function publishClockMessage({ js }: Nats): Promise<{ sentMs: number; receivedMs: number; sequence: number }> {
+  const sentMs = monotonicMs()
+  const { seq } = await js.publish(subject, EMPTY_PAYLOAD, { timeout: ANSWER_TIMEOUT_MS, retries: 0 })
+  return { sentMs, receivedMs: monotonicMs(), sequence: seq }
+}
+
+/** One message a process, in memory. */
+async function ensureClockStream({ manager }: Nats): Promise<void> {
+  if (await manager.streams.info(CLOCK_STREAM).catch(() => null)) return
+  await manager.streams.add({
+    name: CLOCK_STREAM,
+    subjects: [`${CLOCK_STREAM}.*`],
+    storage: StorageType.Memory,
+    discard: DiscardPolicy.Old,
+    max_msgs_per_subject: 1,
+    max_age: MAX_MESSAGE_AGE_MS * 1_000_000,
+    max_bytes: 1024 * 1024,
+  })
+}
+
+/** RFC 3339 to the nanosecond; a Date has whole milliseconds. */
+function parseTimestampMs(timestamp: string): number {
+  const fraction = /\.\d{3}(\d+)Z$/.exec(timestamp)?.[1]
+  return Date.parse(timestamp) + (fraction ? Number(`0.${fraction}`) : 0)
+}

@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import { ConfigError } from '../../../../shared/process/env.ts'
+import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } from './limited-port.ts'
+
+// what it prints by itself it also throws
+setLogVerbosity(logVerbosity.NONE)
+
+export type GrpcServer = {
+  port: number
+  /** Says NOT_SERVING, takes no new calls, waits for the calls that are under way, at most `patienceMs`. */
+  stop(patienceMs: number): Promise<void>
+}
+
+/** PEM. With `clientCa`, whoever has no certificate of it is refused. */
+export type GrpcTls = { cert: Buffer; key: Buffer; clientCa: Buffer | null }
+
+type GrpcServerOptions = {
+  host: string
+  /** 0: any free one */
+  port: number
+  /** null: plain text */
+  tls: GrpcTls | null
+  service: ServiceDefinition
+  implementation: UntypedServiceImplementation
+  /** below `proto/`, for reflection and health */
+  protoFile: string
+  /** everyone who reaches the port may ask what it serves */
+  reflection: boolean
+  limits: PortLimits
+  /** a connection was closed because of the limits */
+  onRefused: (why: PortRefusal) => void
+}
+
+/** A connection that had a call, and has none any more, is closed after so long. */
+const IDLE_TIMEOUT_MS = 60_000
+
+/**
+ * A gRPC server with one service, the health service, and reflection where it is asked for. Throws a ConfigError when the port
+ * is taken.
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  let port: LimitedPort | null = null
+  // hands every call on as it is
+  const noteCalls: ServerInterceptor = (_method, call) => {
+    port?.noteCall(call.getPeer())
+    return call as ServerInterceptingCall
+  }
+  const server = new Server({
+    interceptors: [noteCalls],
+    'grpc.max_connection_idle_ms': IDLE_TIMEOUT_MS,
+    // a peer that vanished without a word is noticed by the connection too, not only by the service's own heartbeats
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.max_receive_message_length': 1024 * 1024,
+    'grpc.max_concurrent_streams': 16,
+  })
+  server.addService(options.service, options.implementation)
+
+  const root = findPackageRoot()
+  const definition = loadSync(options.protoFile, { includeDirs: [join(root, 'proto')] })
+  if (options.reflection) new ReflectionService(definition).addToServer(server)
+  const names = ['', ...Object.keys(definition).filter(name => typeof definition[name]?.format !== 'string')]
+  const health = new HealthImplementation(Object.fromEntries(names.map(name => [name, 'SERVING'])))
+  health.addToServer(server)
+
+  const address = `${options.host}:${options.port}`
+  const injector = server.createConnectionInjector(createCredentials(options.tls))
+  const take = injector.injectConnection.bind(injector)
+  const opened = await openLimitedPort(options, options.limits, take, options.onRefused).catch((error: Error) => {
+    server.forceShutdown()
+    throw new ConfigError(formatListenError(address, error.message))
+  })
+  port = opened
+  return {
+    port: opened.port,
+    async stop(patienceMs) {
+      opened.close()
+      for (const name of names) health.setStatus(name, 'NOT_SERVING')
+      const timer = setTimeout(() => server.forceShutdown(), patienceMs)
+      await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
+      clearTimeout(timer)
+    },
+  }
+}
+
+function createCredentials(tls: GrpcTls | null): ServerCredentials {
+  if (tls === null) return ServerCredentials.createInsecure()
+  const pair = { cert_chain: tls.cert, private_key: tls.key }
+  try {
+    // throws for what OpenSSL does not read, before the port is opened
+    createSecureContext({ cert: tls.cert, key: tls.key, ca: tls.clientCa ?? undefined })
+    return ServerCredentials.createSsl(tls.clientCa, [pair], tls.clientCa !== null)
+  } catch (error) {
+    throw new ConfigError(`GRPC_TLS_CERT and GRPC_TLS_KEY cannot be used: ${(error as Error).message}`)
+  }
+}
+
+const formatListenError = (address: string, reason: string) =>
+  reason.includes('EADDRINUSE')
+    ? `${address} is taken; choose another port for probes with GRPC_PORT`
+    : `cannot listen for probes on ${address}: ${reason}`
+
+/** Where package.json stands, from the source tree and from the bundle in dist/ alike. */
+function findPackageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!isRoot(folder)) {
+    if (dirname(folder) === folder) throw new Error('package.json of picket is not above this program')
+    folder = dirname(folder)
+  }
+  return folder
+}
+
+function isRoot(folder: string): boolean {
+  const file = join(folder, 'package.json')
+  return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'picket'
+}

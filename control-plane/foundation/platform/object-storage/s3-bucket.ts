@@ -1,0 +1,61 @@
+import { createDeadline, createEgress, type HttpResponse, sendRequest } from '../../../../shared/egress/index.ts'
+import { now } from '../time/clock.ts'
+import type { ObjectStore } from './nats-bucket.ts'
+import { type S3Credentials, signS3Request } from './s3-signature.ts'
+
+export type S3Address = S3Credentials & { endpoint: string; bucket: string }
+
+const ANSWER_TIMEOUT_MS = 10_000
+const MAX_OBJECT_BYTES = 4 * 1024 * 1024
+
+/**
+ * A bucket of an S3-compatible store, addressed by path. The bucket is the operator's to make. Its address comes from
+ * the operator and from no tenant, so it may be a private one.
+ */
+export function createS3ObjectStore({ endpoint, bucket, ...credentials }: S3Address): ObjectStore {
+  const egress = createEgress({ allow: ['0.0.0.0/0', '::/0'] })
+  const base = new URL(endpoint)
+
+  async function ask(method: string, key: string, body: Buffer, contentType?: string): Promise<HttpResponse> {
+    const path = `/${[bucket, ...key.split('/')].map(encodeURIComponent).join('/')}`
+    const headers = signS3Request({ method, host: base.host, path, body }, credentials, now())
+    const deadline = createDeadline(ANSWER_TIMEOUT_MS)
+    try {
+      return await sendRequest(
+        {
+          method,
+          url: `${base.origin}${path}`,
+          headers: contentType ? { ...headers, 'content-type': contentType } : headers,
+          body: method === 'PUT' ? body : null,
+          signal: deadline.signal,
+          maxBodyBytes: MAX_OBJECT_BYTES,
+          followRedirects: false,
+        },
+        egress,
+      )
+    } finally {
+      deadline.clear()
+    }
+  }
+
+  return {
+    async put(key, bytes, contentType) {
+      expectStatus(await ask('PUT', key, bytes, contentType), [200])
+    },
+    async get(key) {
+      const answer = await ask('GET', key, EMPTY_BODY)
+      expectStatus(answer, [200, 404])
+      return answer.statusCode === 200 ? (answer.body ?? EMPTY_BODY) : null
+    },
+    async remove(key) {
+      expectStatus(await ask('DELETE', key, EMPTY_BODY), [200, 204, 404])
+    },
+  }
+}
+
+const EMPTY_BODY = Buffer.alloc(0)
+
+function expectStatus({ error, statusCode }: HttpResponse, wanted: number[]): void {
+  if (error === null && wanted.includes(statusCode ?? 0)) return
+  throw new Error(`the S3 store answered: ${error?.message ?? statusCode}`)
+}

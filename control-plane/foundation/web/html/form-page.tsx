@@ -1,0 +1,106 @@
+import type { ComponentChildren } from 'preact'
+import { type RenderedDocument, renderDocument } from './document.tsx'
+import { FORM_PAGE_STYLE } from './form-page-style.ts'
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='%232563eb'%3E%3Cpath d='M12 2 4 6v6c0 5 3.4 8.7 8 10 4.6-1.3 8-5 8-10V6z'/%3E%3C/svg%3E"
+
+/** A page of a single card below our name: signing in, setting a password, one's own account. Works without scripts. */
+export function renderFormPage(title: string, content: ComponentChildren): RenderedDocument {
+  return renderDocument({
+    lang: 'en',
+    title: `${title} · Picket`,
+    head: (
+      <>
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href={ICON} />
+      </>
+    ),
+    styles: [FORM_PAGE_STYLE],
+    scripts: [],
+    hasInlineIcon: true,
+    body: (
+      <body>
+        <header>
+          <Mark />
+          Picket
+        </header>
+        <main>
+          <h1>{title}</h1>
+          {content}
+        </main>
+      </body>
+    ),
+  })
+}
+
+const ERROR_TITLES: Record<number, string> = {
+  403: 'This form was not sent from here',
+  404: 'There is nothing here',
+  429: 'Too often',
+  503: 'Try again in a moment',
+}
+
+/** What somebody is shown instead of a page that could not be made. `message`: a sentence without its capital. */
+export const renderErrorPage = (status: number, message: string) =>
+  renderFormPage(
+    ERROR_TITLES[status] ?? (status < 500 ? 'This cannot be read' : 'Something went wrong'),
+    <>
+      <p>{`${message.charAt(0).toUpperCase()}${message.slice(1)}.`}</p>
+      <p class="more">
+        <a href="/sign-in">Sign in</a>
+      </p>
+    </>,
+  )
+
+const Mark = () => (
+  <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
+    <path d="M12 2.5 4 6.2v5.6c0 4.7 3.3 8.3 8 9.7 4.7-1.4 8-5 8-9.7V6.2z" />
+    <path d="M7.5 12h2.4l1.5-3.4 2 6.4 1.4-3h1.7" stroke-linecap="round" stroke-linejoin="round" />
+  </svg>
+)
+
+/** What is wrong with the whole form. */
+export const FormError = ({ text }: { text: string | null }) =>
+  text === null ? null : (
+    <p class="wrong" role="alert">
+      {text}
+    </p>
+  )
+
+export const FormNotice = ({ text }: { text: string | null }) =>
+  text === null ? null : (
+    <p class="notice" role="status">
+      {text}
+    </p>
+  )
+
+export type FieldProps = {
+  name: string
+  label: string
+  type: 'email' | 'password'
+  autocomplete: string
+  value?: string
+  hint?: string
+  /** what is wrong with it */
+  error?: string | null
+  autofocus?: boolean
+}
+
+/** A field with its label, and below it what is wrong with it. */
+export function Field({ name, label, type, hint, error = null, ...input }: FieldProps) {
+  const about = error === null ? {} : { 'aria-invalid': true, 'aria-describedby': `${name}-error` }
+  return (
+    <label>
+      {label}
+      {hint && <small>{hint}</small>}
+      {/* of one type, so that the compiler finds the attributes of one kind of field */}
+      <input name={name} type={type as 'password'} required maxLength={512} {...input} {...about} />
+      {error !== null && (
+        <span class="error" id={`${name}-error`}>
+          {error}
+        </span>
+      )}
+    </label>
+  )
+}

@@ -1,0 +1,86 @@
+import { escapeHtml } from './escape.ts'
+import { MAIL_STYLE } from './mail-style.ts'
+
+/** A mail on a card: `title`, `badge`, `preview` and `paragraphs` are texts, `rows` and `footer` are HTML. */
+export type MailLayout = {
+  title: string
+  /** a word on the card's colour above the title; null: none */
+  badge: string | null
+  /** strong enough for white letters on it */
+  colour: string
+  /** what lists of mails show beside the subject */
+  preview: string
+  paragraphs: string[]
+  /** what stands below; empty ones are left out */
+  rows: string[]
+  footer: string
+}
+
+/** A mail as HTML that mail programs show: tables, styles in place, dark where the reader's program is dark. */
+export function renderMail({ title, badge, colour, preview, paragraphs, rows, footer }: MailLayout): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${MAIL_STYLE}</style>
+</head>
+<body class="page" style="margin:0;padding:0;background:#f2f4f7">
+<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preview)}</div>
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7">
+<tr><td align="center" class="around" style="padding:32px 16px">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="${CARD}">
+<tr><td height="6" style="height:6px;line-height:6px;font-size:0;background:${colour}">&nbsp;</td></tr>
+<tr><td class="inside" style="padding:28px 32px 8px">
+${renderHeading(title, badge, colour)}${paragraphs.map(renderParagraph).join('')}</td></tr>
+${rows.map(renderRow).join('')}<tr><td class="inside line soft" style="padding:16px 32px 20px;border-top:1px solid #eaecf0;font-size:13px;line-height:20px;color:#667085">
+${footer}
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`
+}
+
+/** Of what is neither good nor bad. */
+export const MAIL_BLUE = '#175cd3'
+/** For texts of others, which may be one long word. */
+export const MAIL_WORD_BREAK = 'overflow-wrap:anywhere;word-break:break-word'
+const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const CARD = `max-width:600px;background:#ffffff;border-radius:10px;overflow:hidden;${FONT};text-align:left`
+const BADGE =
+  'display:inline-block;padding:3px 10px;border-radius:12px;font-size:12px;line-height:18px;font-weight:600;color:#ffffff'
+const BUTTON =
+  'display:inline-block;margin:4px 8px 12px 0;padding:10px 20px;border-radius:8px;font-size:15px;line-height:22px;font-weight:600;text-decoration:none;text-align:center'
+
+export const renderMailBadge = (text: string, colour: string): string =>
+  `<span style="${BADGE};background:${colour}">${escapeHtml(text)}</span>`
+
+/** `colour` null: one that is not the first thing to do. */
+export function renderMailButton({ label, url }: { label: string; url: string }, colour: string | null): string {
+  const [name, style] =
+    colour === null
+      ? ['plain', 'border:1px solid #d0d5dd;color:#344054']
+      : ['full', `background:${colour};border:1px solid ${colour};color:#ffffff`]
+  return `<a class="button ${name}" href="${escapeHtml(url)}" style="${BUTTON};${style}">${escapeHtml(label)}</a>`
+}
+
+function renderHeading(title: string, badge: string | null, colour: string): string {
+  const above = badge === null ? '' : `${renderMailBadge(badge, colour)}\n`
+  const margin = badge === null ? '0' : '14px 0 0'
+  return `${above}<h1 class="strong" style="margin:${margin};font-size:22px;line-height:30px;font-weight:600;color:#101828;${MAIL_WORD_BREAK}">${escapeHtml(title)}</h1>\n`
+}
+
+function renderParagraph(text: string): string {
+  const lines = escapeHtml(text).replaceAll('\n', '<br>\n')
+  return `<p class="text" style="margin:10px 0 0;font-size:16px;line-height:24px;color:#344054;${MAIL_WORD_BREAK}">${lines}</p>\n`
+}
+
+/** With room around it. */
+const renderRow = (content: string) =>
+  content === '' ? '' : `<tr><td class="inside" style="padding:12px 32px 8px">\n${content}\n</td></tr>\n`

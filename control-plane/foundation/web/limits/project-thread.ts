@@ -1,0 +1,39 @@
+import { createThreadRunner, type ThreadRunner } from '../../platform/concurrency/worker-thread.ts'
+import { ApiError, rateLimited, tooBusy } from '../server/errors.ts'
+
+const ANSWER_TIMEOUT_MS = 20_000
+const RETRY_AFTER_S = 5
+
+type ProjectThreadOptions = {
+  /** of a project */
+  maxWaiting: number
+  memoryMb: number
+  /** what the thread reads, one and many, as messages name it */
+  one: string
+  many: string
+}
+
+/**
+ * A thread that requests of projects share, by turns (platform/thread). A question throws 429 where too many of its
+ * project wait, and 503 where others or the question itself take too long.
+ */
+export function createProjectThread<Q, A>(
+  name: string,
+  askedFrom: string,
+  options: ProjectThreadOptions,
+): ThreadRunner<Q, A> {
+  const { maxWaiting, memoryMb, one, many } = options
+  const full = `${maxWaiting} ${many} of this project wait already: they are read one after the other`
+  const ask = createThreadRunner<Q, A>(name, askedFrom, {
+    ...{ timeoutMs: ANSWER_TIMEOUT_MS, maxWaiting, memoryMb },
+    refuse: why => (why === 'late' ? tooBusy(`other ${many} take too long`) : rateLimited(full, RETRY_AFTER_S)),
+  })
+  return async (projectId, question) => {
+    try {
+      return await ask(projectId, question)
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      throw tooBusy(`the ${one} could not be read: ${(error as Error).message}`)
+    }
+  }
+}

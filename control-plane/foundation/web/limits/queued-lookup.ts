@@ -1,0 +1,47 @@
+import { createFairLimiter, type LimiterRefusal } from '../../platform/concurrency/fair-limiter.ts'
+import { tooBusy } from '../server/errors.ts'
+import { createMissingNames } from './missing-names.ts'
+
+export type QueuedLookupOptions = {
+  atOnce: number
+  mostWaiting: number
+  /** how long one waits for its turn */
+  patienceMs: number
+  /** how many more or fewer wait now */
+  onWaiting(change: 1 | -1): void
+  onRefused(why: LimiterRefusal): void
+}
+
+/**
+ * Looks up names for callers that cannot be distinguished, so none of them is refused because of the others: at most `atOnce`
+ * look-ups run at the same time and the rest waits in its order. `find` answers null where the name does not exist, which is
+ * remembered for a second. Throws 503 when too many wait, or one has waited too long.
+ */
+export type QueuedLookup = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
+
+export function createQueuedLookup(options: QueuedLookupOptions): QueuedLookup {
+  const { atOnce, mostWaiting, patienceMs, onWaiting, onRefused } = options
+  const names = createMissingNames()
+  const refuse = (why: LimiterRefusal) => {
+    onRefused(why)
+    return tooBusy('too many names are asked for')
+  }
+  const turns = createFairLimiter({
+    maxConcurrent: atOnce,
+    maxConcurrentPerKey: atOnce,
+    maxWaitingPerKey: mostWaiting,
+    waitTimeoutMs: patienceMs,
+    onWaiting,
+    refuse,
+  })
+  return async (name, find) => {
+    if (names.isMissing(name)) return null
+    return names.shareLookup(name, () =>
+      turns.run('', async () => {
+        const found = await find()
+        if (found === null) names.setMissing(name)
+        return found
+      }),
+    )
+  }
+}

@@ -1,0 +1,73 @@
+import type { ErrorDetail } from '../server/errors.ts'
+import { findHeaderProblems, MASK } from './header-map.ts'
+
+/** What a type of authentication needs, and which of it a read may show. */
+export type CredentialShape = {
+  keys: readonly string[]
+  readable: readonly string[]
+  /** the keys whose values are part of a header as they are */
+  verbatim?: readonly string[]
+  /** the keys that hold a header's name and its value */
+  header?: { name: string; value: string }
+}
+
+/** The types' own keys, and whatever else was sent along. */
+export type AuthConfig = Record<string, unknown>
+type Auth<T extends string> = { authType: T | null; authConfig: AuthConfig | null }
+
+const MAX_LENGTH = 8_192
+const ONE_LINE = /^[^\r\n\0]*$/
+/** What no header can carry, whatever its encoding. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const UNSENDABLE = /[\x00-\x08\x0a-\x1f\x7f]/
+
+/** Judges, masks and unmasks pairs of `auth_type` and `auth_config`, whose types have these shapes. */
+export function createCredentialRules<T extends string>(shapes: Record<T, CredentialShape>) {
+  /** Everything wrong with a pair: one without the other, or the wrong shape. */
+  function authProblems({ authType, authConfig }: Auth<T>): ErrorDetail[] {
+    if (authType === null && authConfig === null) return []
+    if (authType === null) return [{ path: 'auth_type', message: 'auth_type is required with auth_config' }]
+    if (authConfig === null) return [{ path: 'auth_config', message: 'auth_config is required with auth_type' }]
+    const { keys, header, verbatim = [] } = shapes[authType]
+    const problems = keys.flatMap(key => findTextProblems(key, authConfig[key], authType, verbatim.includes(key)))
+    if (problems.length > 0 || header === undefined) return problems
+    const sent = { [String(authConfig[header.name])]: String(authConfig[header.value]) }
+    return findHeaderProblems(sent, 'auth_config').map(({ message }) => ({ path: 'auth_config', message }))
+  }
+
+  /** The config as reads show it: whatever is not known to be harmless is masked (decisions 1.7). */
+  function maskAuth(type: T, config: AuthConfig): AuthConfig {
+    const { readable } = shapes[type]
+    return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, readable.includes(key) ? value : MASK]))
+  }
+
+  return { authProblems, maskAuth, unmaskAuth }
+}
+
+function findTextProblems(key: string, value: unknown, authType: string, isAsIs: boolean): ErrorDetail[] {
+  const path = `auth_config.${key}`
+  const problem = (sentence: string) => [{ path, message: `${path} ${sentence}` }]
+  if (value === undefined) return problem(`is required for auth_type ${authType}`)
+  if (typeof value !== 'string') return problem('must be a string')
+  if (value.length > MAX_LENGTH) return problem(`must have at most ${MAX_LENGTH} characters`)
+  if (!ONE_LINE.test(value)) return problem('must not contain line breaks or NUL')
+  return isAsIs && UNSENDABLE.test(value) ? problem('must not contain control characters') : []
+}
+
+/** Puts stored values back where masks were sent; `problems` where nothing of that type and key is stored. */
+function unmaskAuth<T extends string>(
+  sent: Auth<T>,
+  stored: Auth<T>,
+): { authConfig: AuthConfig | null; problems: ErrorDetail[] } {
+  if (sent.authConfig === null) return { authConfig: null, problems: [] }
+  const kept = sent.authType === stored.authType ? (stored.authConfig ?? {}) : {}
+  const masked = Object.keys(sent.authConfig).filter(key => sent.authConfig?.[key] === MASK)
+  const missing = masked.filter(key => !Object.hasOwn(kept, key))
+  return {
+    authConfig: { ...sent.authConfig, ...Object.fromEntries(masked.map(key => [key, kept[key] ?? MASK])) },
+    problems: missing.map(key => ({
+      path: `auth_config.${key}`,
+      message: `there is no stored ${key} to keep; send the value`,
+    })),
+  }
+}

@@ -1,0 +1,244 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
+import type { Log } from '../../../../shared/process/log.ts'
+import type { Metrics } from '../../../../shared/process/metrics.ts'
+import type { SecretCipher } from '../../platform/crypto/encryption.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Db } from '../../platform/postgres/client.ts'
+import { nowMs } from '../../platform/time/clock.ts'
+import { type Authenticate, assertScope, authenticateRequest } from '../auth/authentication.ts'
+import { createRateLimit } from '../limits/rate-limit.ts'
+import { createRequestQueue } from '../limits/request-queue.ts'
+import { addOpenapi } from '../openapi/openapi.ts'
+import { isStorable, parseBody } from '../validation/body.ts'
+import { coerceQuery } from '../validation/query-coercion.ts'
+import { createSchemaCompiler } from '../validation/schema-compiler.ts'
+import type { IsAcceptedHost } from './accepted-hosts.ts'
+import { sendError, sendMalformedRequestError } from './error-response.ts'
+import {
+  type ApiError,
+  misdirectedRequest,
+  notFound,
+  rateLimited,
+  unauthorized,
+  unsupportedMediaType,
+  validationError,
+} from './errors.ts'
+import { addIdempotency } from './idempotency.ts'
+import { serializeLongResponse } from './long-response.ts'
+
+/**
+ * What a room's routes are declared on: `monitorRoutes(app: App, context)`. Paths are written as in the
+ * specification, relative to `/api/v1` (`app.get('/monitors/:id', …)`): start.ts registers the rooms under that prefix.
+ * A route gives `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
+ */
+export type HttpReply = FastifyReply
+export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
+
+export type AppContext = {
+  log: Log
+  metrics: Metrics
+  db: Db
+  secrets: SecretCipher
+  authenticate: Authenticate
+  publicUrl: string
+  /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
+  trustedProxies: string[]
+  rateLimitPerMinute: number
+  isAcceptedHost: IsAcceptedHost
+  /** of all keys of a project together */
+  rateLimitPerProject: number
+}
+
+export const API_PREFIX = '/api/v1'
+const MAX_BODY_BYTES = 1024 * 1024
+/** Half a year, and no other host of the domain: a customer may move a domain away. */
+const HSTS_HEADER = 'max-age=15552000'
+
+/** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
+export async function createApp(context: AppContext): Promise<App> {
+  const app = createServer(context.log, context.trustedProxies)
+  app.setNotFoundHandler(request => {
+    throw buildUnknownRouteError(request, context.publicUrl)
+  })
+  app.setValidatorCompiler(createSchemaCompiler())
+  // the schemas check what comes in; what goes out is our own and is sent as it is
+  app.setSerializerCompiler(() => data => JSON.stringify(data))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseBody(body),
+  )
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
+    if (body.length > 0) throw unsupportedMediaType()
+  })
+  addRequestMetrics(app, context.metrics)
+  addHostCheck(app, context)
+  addAuthorization(app, context)
+  rejectUnknownInput(app)
+  const turns = createRequestQueue(context.metrics)
+  app.addHook('preHandler', turns.begin)
+  addIdempotency(app, context)
+  app.addHook('preSerialization', serializeLongResponse)
+  app.addHook('onSend', turns.end)
+  await addOpenapi(app, context.publicUrl)
+  return app
+}
+
+/** A server of HTTP that answers errors in the one shape, and nothing else yet. */
+export function createServer(log: Log, trustedProxies: string[] = []): App {
+  const app: App = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: createRequestIds(),
+    // what is logged of a request names it itself; a logger a request would cost more than a cached page
+    childLoggerFactory: logger => logger,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: 30_000,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
+    frameworkErrors: (_error, request, reply) => sendError(notFound('page'), request, reply),
+    clientErrorHandler: sendMalformedRequestError,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler(sendError)
+  closeConnectionsOnShutdown(app)
+  return app
+}
+
+/** Told apart over all processes and restarts, and cheap: a random beginning, and a number. */
+function createRequestIds(): () => string {
+  const beginning = newId()
+  let count = 0
+  return () => `${beginning}-${++count}`
+}
+
+const formatRoute = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
+
+export type HostContext = Pick<AppContext, 'isAcceptedHost' | 'publicUrl'>
+
+/** Before all else. An unknown route is answered as such for every host. */
+export function addHostCheck(app: App, { isAcceptedHost, publicUrl }: HostContext): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)
+    done(isAccepted ? undefined : misdirectedRequest(publicUrl))
+  })
+}
+
+function addAuthorization(app: App, context: AppContext): void {
+  const { authenticate, rateLimitPerMinute, rateLimitPerProject, publicUrl } = context
+  const limit = createRateLimit(rateLimitPerMinute)
+  const limitOfProject = createRateLimit(rateLimitPerProject)
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('cache-control', 'no-store')
+    const caller = await authenticateRequest(request, authenticate)
+    const use = limit(caller.keyId, nowMs())
+    reply.headers({
+      'ratelimit-limit': use.limit,
+      'ratelimit-remaining': use.remaining,
+      'ratelimit-reset': use.resetSeconds,
+    })
+    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
+    // what a key sends beyond its own limit takes nothing from the others
+    const all = limitOfProject(caller.projectId, nowMs())
+    if (!all.allowed)
+      throw rateLimited(`more than ${all.limit} requests a minute of all keys of the project`, all.resetSeconds)
+    if (!request.is404) assertScope(request, caller)
+  }
+  const isPublicHttps = publicUrl.startsWith('https:')
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-content-type-options', 'nosniff')
+    // browsers heed it over https only
+    if (isPublicHttps || request.protocol === 'https') reply.header('strict-transport-security', HSTS_HEADER)
+    const refusal = request.is404 ? buildUnknownRouteError(request, publicUrl) : undefined
+    if (!isApiRequest(request) || request.routeOptions.config.open) return done(refusal)
+    admit(request, reply).then(() => done(refusal), done)
+  })
+}
+
+/**
+ * 404; but 401 for an API key that is sent to an address outside the API: most often the client has a wrong base address,
+ * and the specification says that it gets a 401 for that.
+ */
+function buildUnknownRouteError(request: FastifyRequest, publicUrl: string): ApiError {
+  if (isApiRequest(request) || !/^Bearer\b/i.test(request.headers.authorization ?? ''))
+    return notFound(formatRoute(request))
+  const base = `${publicUrl}${API_PREFIX}`
+  return unauthorized(`${formatRoute(request)} is not part of the API; the base address of the API is ${base}`)
+}
+
+/**
+ * Of a known route its declared path counts, not the request's text: the router decodes `/%61pi/v1` before it matches.
+ */
+export function isApiRequest(request: FastifyRequest): boolean {
+  const path = request.is404 ? request.url.split('?')[0] : request.routeOptions.url
+  return path === API_PREFIX || path?.startsWith(`${API_PREFIX}/`) === true
+}
+
+/** What a schema does not say is refused too: a body or a query where the route knows none (decisions 1.2). */
+function rejectUnknownInput(app: App): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    const schema = request.routeOptions.schema
+    const query = request.query as Record<string, unknown>
+    if (schema === undefined && !isApiRequest(request) && isEmpty(query)) return done()
+    if (schema?.querystring) request.query = coerceQuery(query, schema.querystring)
+    const unknown = [
+      ...(schema?.querystring || !isApiRequest(request) ? [] : Object.keys(query)),
+      ...(schema?.body || !isApiRequest(request) ? [] : listUnknownInBody(request.body)),
+    ]
+    const broken = Object.keys(query).filter(name => !isStorable(`${name}${query[name]}`))
+    if (unknown.length + broken.length === 0) return done()
+    const details = [
+      ...unknown.map(path => ({
+        path,
+        message: path ? `${path} is not a known property` : 'no body is expected here',
+      })),
+      ...broken.map(path => ({ path, message: `${path} holds characters that are not text` })),
+    ]
+    done(validationError(details))
+  })
+}
+
+function isEmpty(record: Record<string, unknown>): boolean {
+  for (const _ in record) return false
+  return true
+}
+
+function listUnknownInBody(body: unknown): string[] {
+  if (body === undefined || body === null) return []
+  return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
+}
+
+/** While the server closes, each connection ends with its last answer; kept alive it would hold the close up. */
+function closeConnectionsOnShutdown(app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
+    done()
+  })
+}
+
+function addRequestMetrics(app: App, metrics: Metrics): void {
+  const seconds = metrics.histogram(
+    'picket_http_request_seconds',
+    'Answers of the HTTP API',
+    [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    ['method', 'route', 'status'],
+  )
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown')
+    seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    done()
+  })
+}

@@ -1,0 +1,99 @@
+import { type Db, execute, query, type Tx } from '../../platform/postgres/client.ts'
+
+/** How long a first answer is kept (decisions 1.6). */
+export const ANSWER_RETENTION_MS = 24 * 3_600_000
+
+/** After this a request that never finished counts as crashed. Longer than the slowest answer, a run-now of 65 s. */
+const ABANDONED_AFTER_MS = 90_000
+
+/** A request that has taken an Idempotency-Key. */
+export type IdempotencyClaim = { projectId: string; key: string; at: Date }
+
+export type StoredAnswer = {
+  requestHash: Buffer
+  /** null: there is no answer yet, or there will be none */
+  status: number | null
+  answer: Buffer | null
+  createdAt: Date
+}
+
+/**
+ * Takes an idempotency key for a request. True: it is ours, execute. False: another request has it. What is older than
+ * a day is taken over, and what was begun and never finished, unless something of it was carried out.
+ */
+export async function takeIdempotencyKey(
+  db: Db,
+  { projectId, key, at }: IdempotencyClaim,
+  requestHash: Buffer,
+): Promise<boolean> {
+  const taken = await execute(
+    db,
+    `INSERT INTO idempotency_keys (project_id, key, request_hash, created_at) VALUES (:projectId, :key, :requestHash, :at)
+     ON CONFLICT (project_id, key) DO UPDATE
+       SET request_hash = :requestHash, created_at = :at, status = NULL, answer = NULL
+       WHERE idempotency_keys.created_at < :expired
+          OR (idempotency_keys.status IS NULL AND idempotency_keys.created_at < :abandoned AND NOT ${IS_CARRIED_OUT})`,
+    {
+      ...{ projectId, key, requestHash, at },
+      expired: new Date(at.getTime() - ANSWER_RETENTION_MS),
+      abandoned: new Date(at.getTime() - ABANDONED_AFTER_MS),
+    },
+  )
+  return taken === 1
+}
+
+const IS_CARRIED_OUT = `EXISTS (SELECT FROM idempotency_marks mark WHERE mark.project_id = idempotency_keys.project_id
+  AND mark.key = idempotency_keys.key AND mark.claimed_at = idempotency_keys.created_at)`
+
+/**
+ * Remembers, in a transaction of the request itself, that something of it was carried out. Not once a request: who
+ * writes the same row waits for others who do.
+ */
+export const markCarriedOut = (tx: Tx, { projectId, key, at }: IdempotencyClaim) =>
+  execute(tx, 'INSERT INTO idempotency_marks (project_id, key, claimed_at) VALUES (?, ?, ?)', [projectId, key, at])
+
+/** What is kept under a key; null when it is gone again. */
+export async function findStoredAnswer(db: Db, { projectId, key }: IdempotencyClaim): Promise<StoredAnswer | null> {
+  const [row] = await query<StoredAnswer>(
+    db,
+    `SELECT request_hash AS "requestHash", status, answer, created_at AS "createdAt" FROM idempotency_keys
+     WHERE project_id = ? AND key = ?`,
+    [projectId, key],
+  )
+  return row ?? null
+}
+
+/** Whether a request without an answer was begun so long ago that none is to come. */
+export const isAbandoned = ({ createdAt }: StoredAnswer, now: Date) =>
+  now.getTime() - createdAt.getTime() > ABANDONED_AFTER_MS
+
+/** Keeps the answer of the request that has the claim, unless somebody took the key over meanwhile. */
+export async function storeAnswer(
+  db: Db,
+  { projectId, key, at }: IdempotencyClaim,
+  status: number,
+  answer: Buffer,
+): Promise<void> {
+  await execute(
+    db,
+    'UPDATE idempotency_keys SET status = ?, answer = ? WHERE project_id = ? AND key = ? AND created_at = ?',
+    [status, answer, projectId, key, at],
+  )
+}
+
+/** Gives a key back, so that the request may be sent again. False: something of it was carried out. */
+export async function releaseIdempotencyKey(db: Db, { projectId, key, at }: IdempotencyClaim): Promise<boolean> {
+  const released = await execute(
+    db,
+    `DELETE FROM idempotency_keys WHERE project_id = ? AND key = ? AND created_at = ? AND NOT ${IS_CARRIED_OUT}`,
+    [projectId, key, at],
+  )
+  return released === 1
+}
+
+/** Forgets what is older than a day. Returns how many keys that were. */
+export async function pruneIdempotencyKeys(db: Db, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - ANSWER_RETENTION_MS)
+  await execute(db, 'DELETE FROM idempotency_marks WHERE claimed_at < ?', [before])
+  return execute(db, 'DELETE FROM idempotency_keys WHERE created_at < ?', [before])
+}

@@ -1,0 +1,164 @@
+import type { ErrorObject } from 'ajv'
+import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { ErrorDetail } from '../server/errors.ts'
+
+/** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
+export type ValidationFault = {
+  keyword: string
+  instancePath: string
+  params: Record<string, unknown>
+  message?: string
+}
+
+/**
+ * A schema as Fastify calls it; the faults of the last value that was refused stay on it. Of a value that holds more than
+ * `mostValues` it finds only the first fault.
+ */
+export type SchemaCheck = ((value: unknown, mostValues?: number) => boolean) & { errors?: ErrorObject[] | null }
+
+/** Makes a check of a schema. */
+export type CompileSchema = (of: { schema: object }) => SchemaCheck
+
+/** How many values there are, containers included; no more than `most` are looked at. */
+export function countValues(value: unknown, most: number): number {
+  if (most <= 0 || typeof value !== 'object' || value === null) return Math.min(1, Math.max(0, most))
+  let count = 1
+  for (const key in value) {
+    if (count >= most) return count
+    count += countValues((value as Record<string, unknown>)[key], most - count)
+  }
+  return count
+}
+
+export const hasMoreValues = (value: unknown, most: number): boolean => countValues(value, most + 1) > most
+
+/** Holds a value against a schema; of one that holds more than `mostValues` it finds the first fault. */
+export type FindFaults = (schema: TSchema, value: unknown, mostValues?: number) => ValidationFault[]
+
+/** The validator that Fastify makes of a schema, for what is known only after a body was read: all messages read alike. */
+export const createFaultFinder =
+  (request: FastifyRequest): FindFaults =>
+  (schema, value, mostValues) => {
+    const check = request.compileValidationSchema(schema as Record<string, unknown>, 'body') as unknown as SchemaCheck
+    return check(value, mostValues) ? [] : (check.errors ?? [])
+  }
+
+const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+
+/**
+ * Our own formats, and stricter ones than Ajv's. `line`: what may stand in a header, a subject, a host or a name.
+ * `date-time`: what RFC 3339 writes and JavaScript can read, so no leap seconds, with days that exist, from 1970 on.
+ */
+export const FORMATS = {
+  line: /^[^\r\n\0]*$/,
+  'date-time': (text: string) => DATE_TIME.test(text) && Date.parse(text) >= 0 && isDay(text.slice(0, 10)),
+}
+
+/** JavaScript reads February 30th as March 2nd. */
+const isDay = (day: string) => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
+
+const MAX_DETAILS = 50
+
+const FORMAT_SENTENCES: Record<string, string> = {
+  line: 'must not contain line breaks or NUL',
+  email: 'must be an e-mail address',
+  uri: 'must be a URL',
+  'date-time': 'must be a date and time such as 2026-08-01T12:00:00Z',
+  date: 'must be a date such as 2026-08-01',
+}
+
+const PATTERN_SENTENCES: Record<string, string> = {
+  '^[a-z0-9-]+$': 'must be made of lower-case letters, digits and hyphens',
+  '^#[0-9a-fA-F]{6}$': 'must be a color such as #2563eb',
+}
+
+const TYPE_SENTENCES: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+}
+
+/** The faults as places and sentences (decisions 1.3): "interval_seconds must be at least 30". */
+export function toErrorDetails(faults: ValidationFault[], part: string): ErrorDetail[] {
+  const details = withoutBranches(faults.slice(0, MAX_DETAILS)).map(fault => {
+    const path = formatPlace(fault)
+    const orNull = fault.keyword === 'type' && faults.some(other => isNullBranch(other) && samePlace(other, fault))
+    return { path, message: `${path || `the ${part}`} ${formatSentence(fault)}${orNull ? ' or null' : ''}` }
+  })
+  return [...new Map(details.map(detail => [detail.message, detail])).values()]
+}
+
+/** `assertions` + `1` → `assertions[1]`; `config` + `url` → `config.url`. */
+export function joinPath(path: string, key: string, isItem: boolean): string {
+  if (isItem) return `${path}[${key}]`
+  return path === '' ? key : `${path}.${key}`
+}
+
+/** Of a value that may be one of several things, Ajv tells each branch's complaint and its own: keep the useful ones. */
+function withoutBranches(faults: ValidationFault[]): ValidationFault[] {
+  const isNoise = (fault: ValidationFault) =>
+    fault.keyword === 'anyOf' || fault.keyword === 'oneOf' || isNullBranch(fault)
+  return faults.filter(
+    fault =>
+      !isNoise(fault) || !faults.some(other => !isNoise(other) && other.instancePath.startsWith(fault.instancePath)),
+  )
+}
+
+const isNullBranch = (fault: ValidationFault) => fault.keyword === 'type' && fault.params.type === 'null'
+const samePlace = (a: ValidationFault, b: ValidationFault) => a !== b && a.instancePath === b.instancePath
+
+function formatPlace({ keyword, instancePath, params }: ValidationFault): string {
+  const keys = instancePath
+    .split('/')
+    .slice(1)
+    .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'required') keys.push(String(params.missingProperty))
+  if (keyword === 'additionalProperties') keys.push(String(params.additionalProperty))
+  return keys.reduce((path, key) => joinPath(path, key, path !== '' && /^\d+$/.test(key)), '')
+}
+
+function formatSentence({ keyword, params, message }: ValidationFault): string {
+  const limit = Number(params.limit)
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'additionalProperties':
+      return 'is not a known property'
+    case 'type':
+      return `must be ${[params.type]
+        .flat()
+        .map(type => TYPE_SENTENCES[String(type)] ?? type)
+        .join(' or ')}`
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'minLength':
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} ${getUnit(keyword)}`
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${limit} ${getUnit(keyword)}`
+    case 'uniqueItems':
+      return 'must not have the same item twice'
+    case 'pattern':
+      return PATTERN_SENTENCES[String(params.pattern)] ?? `must match ${params.pattern}`
+    case 'format':
+      return FORMAT_SENTENCES[String(params.format)] ?? `must be a valid ${params.format}`
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+const getUnit = (keyword: string) =>
+  keyword.endsWith('Length') ? 'characters' : keyword.endsWith('Items') ? 'items' : 'properties'

@@ -1,0 +1,94 @@
+import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
+import { type Db, query } from '../../foundation/platform/postgres/client.ts'
+import { LATENCY_SQL } from './clickhouse-jobs/hourly-sql.ts'
+import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
+import type { UptimeChange } from './uptime/uptime.ts'
+
+export type CheckFilter = {
+  regions: string[] | null
+  statuses: string[] | null
+  fromMs: number | null
+  toMs: number | null
+}
+
+/** A page of a monitor's checks, newest first, and how many there are. The caller has made sure whose monitor it is. */
+export async function listChecks(
+  clickhouse: Clickhouse,
+  monitorId: string,
+  filter: CheckFilter,
+  page: { limit: number; offset: number },
+): Promise<{ rows: ResultRow[]; total: number }> {
+  const conditions = ['monitor_id = {monitor:UUID}']
+  if (filter.regions) conditions.push('region IN {regions:Array(String)}')
+  if (filter.statuses) conditions.push('status IN {statuses:Array(String)}')
+  if (filter.fromMs !== null) conditions.push('scheduled_at >= fromUnixTimestamp64Milli({fromMs:Int64})')
+  if (filter.toMs !== null) conditions.push('scheduled_at < fromUnixTimestamp64Milli({toMs:Int64})')
+  const from = `FROM results FINAL WHERE ${conditions.join(' AND ')}`
+  const parameters = { monitor: monitorId, ...filter, ...page }
+  const [counted] = await select<{ total: string }>(clickhouse, `SELECT count() AS total ${from}`, parameters)
+  const rows = await select<ResultRow>(
+    clickhouse,
+    `SELECT ${RESULT_COLUMNS} ${from}
+     ORDER BY scheduled_at DESC, region, attempt DESC LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    parameters,
+  )
+  return { rows, total: Number(counted?.total ?? 0) }
+}
+
+/** When each monitor was last checked by a probe, for those that were within the last two hours. */
+export async function loadLastCheckedAt(clickhouse: Clickhouse, monitorIds: string[]): Promise<Map<string, Date>> {
+  const rows = await select<{ id: string; ms: string }>(
+    clickhouse,
+    `SELECT monitor_id AS id, toUnixTimestamp64Milli(max(started_at)) AS ms FROM results
+     WHERE monitor_id IN {ids:Array(UUID)} AND scheduled_at > now() - INTERVAL 2 HOUR AND status != 'missed'
+     GROUP BY monitor_id`,
+    { ids: monitorIds },
+  )
+  return new Map(rows.map(row => [row.id, new Date(Number(row.ms))]))
+}
+
+export type LatencyRow = {
+  hour: string
+  region: string
+  count: number
+  p50: number
+  p75: number
+  p90: number
+  p95: number
+  p99: number
+  min: number
+  max: number
+  avg: number
+}
+
+/** The hours of one monitor; times in seconds since 1970, `liveFrom` splits computed hours from raw results. */
+export function listLatency(
+  clickhouse: Clickhouse,
+  span: { monitor: string; region: string; from: number; to: number; liveFrom: number },
+): Promise<LatencyRow[]> {
+  return select<LatencyRow>(clickhouse, LATENCY_SQL, span)
+}
+
+/** The status with which `from` began, and the changes from there to `to`. */
+export async function loadStatusHistory(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  from: Date,
+  to: Date,
+): Promise<{ before: UptimeChange['status']; changes: UptimeChange[] }> {
+  const bindings = { projectId, monitorId, from, to }
+  const [before] = await query<{ status: UptimeChange['status'] }>(
+    db,
+    `SELECT to_status AS status FROM transitions
+     WHERE project_id = :projectId AND monitor_id = :monitorId AND at <= :from ORDER BY at DESC, id DESC LIMIT 1`,
+    bindings,
+  )
+  const changes = await query<UptimeChange>(
+    db,
+    `SELECT at, to_status AS status FROM transitions
+     WHERE project_id = :projectId AND monitor_id = :monitorId AND at > :from AND at < :to ORDER BY at, id`,
+    bindings,
+  )
+  return { before: before?.status ?? null, changes }
+}

@@ -1,0 +1,64 @@
+/**
+ * What ClickHouse's refusals of an insert mean. A code that is in neither list may be about the rows or about the server:
+ * such rows are tried again a few times.
+ */
+export type InsertErrorKind = 'rows' | 'server' | 'unknown'
+
+/** Values that it cannot parse or convert. */
+const ROW_ERROR_CODES = new Set(['6', '26', '27', '41', '53', '69', '117', '131', '321', '376', '441'])
+
+/**
+ * Overload, time limits, space, disks, replication, access, a schema that is not there yet, and errors without a code of
+ * their own (1000 to 1002). Retrying can help, with any rows.
+ */
+const SERVER_ERROR_CODES = new Set(
+  `16 47 60 62 74 75 76 81 107 115 159 160 164 172 173 192 193 194 195 198 201 202 203 204 205 206 207 209 210 218 225
+   236 241 242 243 244 252 271 279 285 286 289 291 298 305 306 319 341 359 392 394 396 425 439 473 497 499 516 521
+   546 574 586 594 597 630 665 667 668 673 693 710 999 1000 1001 1002`.split(/\s+/),
+)
+
+export function classifyInsertError({ code = '', message }: { code?: string; message: string }): InsertErrorKind {
+  // one code for two things: an insert over too many partitions, and too many parts that wait for merges
+  if (code === '252' && message.includes('partitions')) return 'rows'
+  if (ROW_ERROR_CODES.has(code)) return 'rows'
+  return SERVER_ERROR_CODES.has(code) ? 'server' : 'unknown'
+}
+
+/** How often a message is tried before it is inserted alone, and before its rows are set aside for an unknown refusal. */
+export const ATTEMPTS_BEFORE_ISOLATION = 3
+/** The same for refusals that say nothing about the rows. */
+export const MAX_ATTEMPTS = 20
+const MIN_RETRY_DELAY_MS = 2_000
+const MAX_RETRY_DELAY_MS = 60_000
+/** More than a consumer gives out unacknowledged; beyond, what was refused first is forgotten. */
+const MAX_TRACKED_MESSAGES = 20_000
+
+export type RetryTracker = ReturnType<typeof createRetryTracker>
+
+/**
+ * How often messages were refused while others were accepted, by a text that names the message. While ClickHouse accepts
+ * nothing no message is to blame, so nothing is counted. Holds only messages that wait to be delivered again.
+ */
+export function createRetryTracker() {
+  const refused = new Map<string, { count: number; accepted: number }>()
+  let accepted = 0
+  const countOf = (key: string) => refused.get(key)?.count ?? 0
+  return {
+    countOf,
+    accept(rows: number) {
+      accepted += rows
+    },
+    refuse(key: string) {
+      const known = refused.get(key)
+      if (known?.accepted === accepted) return
+      if (!known && refused.size >= MAX_TRACKED_MESSAGES) refused.delete(refused.keys().next().value!)
+      refused.set(key, { count: countOf(key) + 1, accepted })
+    },
+    forget(key: string) {
+      refused.delete(key)
+    },
+    /** How long the message rests before it comes again. */
+    pauseMs: (key: string) =>
+      Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.max(0, countOf(key) - ATTEMPTS_BEFORE_ISOLATION)),
+  }
+}

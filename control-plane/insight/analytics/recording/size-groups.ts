@@ -1,0 +1,15 @@
+/** Neighbours together, each group of at most `limit` in size, or of one item that is larger by itself. */
+export function groupBySize<T>(items: T[], sizeOf: (item: T) => number, limit: number): T[][] {
+  const groups: T[][] = []
+  let size = 0
+  for (const item of items) {
+    size += sizeOf(item)
+    const current = groups.at(-1)
+    if (current && size <= limit) current.push(item)
+    else {
+      groups.push([item])
+      size = sizeOf(item)
+    }
+  }
+  return groups
+}

@@ -1,0 +1,183 @@
+import { Type } from 'typebox'
+import { REGIONS } from '../../../shared/checks/check.ts'
+import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
+import type { Clickhouse } from '../../foundation/platform/clickhouse.ts'
+import { collectInChunks } from '../../foundation/platform/concurrency/collect.ts'
+import type { Signer } from '../../foundation/platform/crypto/signer.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
+import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
+import {
+  dataSchema,
+  IdParams,
+  pageProperties,
+  pageSchema,
+  responseSchemas,
+  strictObject,
+  stringEnum,
+} from '../../foundation/web/validation/schemas.ts'
+import { CheckResult, toCheckResultResponse } from '../../monitoring/fleet/on-demand/check-result.ts'
+import { findMonitor } from '../../monitoring/monitors/store.ts'
+import { DATA_SOURCE_REGION, HEARTBEAT_REGION, type StoredMonitor } from '../../monitoring/monitors/types.ts'
+import { buildScreenshotUrl } from '../../monitoring/screenshots/signed-link.ts'
+import { buildCheckKey, findScreenshotsOfChecks } from '../../monitoring/screenshots/store.ts'
+import { HeartbeatDetail, selectPingKinds, toPingResponse } from '../../verdict/heartbeats/response.ts'
+import { listPings } from '../../verdict/heartbeats/store.ts'
+import { listPeriods } from '../../verdict/maintenance/store.ts'
+import { listChecks, listLatency, loadStatusHistory } from './history-store.ts'
+import { LatencyHour, LatencyMeta, toLatencyHour, toLatencyMeta } from './latency-response.ts'
+import { type ResultRow, toResult } from './result-row.ts'
+import { markMaintenance } from './uptime/maintenance-intervals.ts'
+import { parseTimeRange } from './uptime/time-range.ts'
+import { buildIntervals, computeUptime } from './uptime/uptime.ts'
+import { toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
+
+export type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Signer }
+
+const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
+const DateTime = Type.String({ format: 'date-time' })
+const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
+const lastDay = {
+  from: Type.Optional({ ...DateTime, description: '24 hours before to unless it is said' }),
+  to: Type.Optional({ ...DateTime, description: 'now unless it is said; at most 400 days after from' }),
+}
+const severalDescription = 'one value, or several separated by commas'
+
+const ChecksQuery = strictObject({
+  ...pageProperties,
+  ...spanProperties,
+  region: Type.Optional(Type.String({ description: severalDescription })),
+  status: Type.Optional(Type.String({ description: severalDescription })),
+})
+
+/** The regions that results of checks have: those of heartbeats and data sources have a region of their own. */
+const ANSWERED_REGIONS = [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]
+
+const LatencyQuery = strictObject({
+  ...lastDay,
+  monitor_id: Type.String(),
+  region: Type.Optional(stringEnum(ANSWERED_REGIONS)),
+})
+
+const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
+
+/** Hours younger than this are computed from the results themselves, so they are never behind. */
+const LIVE_MS = 48 * 3_600_000
+
+export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: AnalyticsContext): void {
+  /** A screenshot is taken after its check, so the history learns of it here. */
+  const screenshotUrls = async (projectId: string, monitorId: string, rows: ResultRow[]) => {
+    const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
+    const found = await findScreenshotsOfChecks(db, projectId, monitorId, checks)
+    return new Map([...found].map(([key, id]) => [key, buildScreenshotUrl(publicUrl, { id }, now(), sign)]))
+  }
+
+  app.get(
+    '/monitors/:id/checks',
+    {
+      schema: {
+        summary: 'Checks of a monitor, newest first',
+        tags: ['Monitors'],
+        params: IdParams,
+        querystring: ChecksQuery,
+        response: responseSchemas(200, pageSchema(Check), 400, 404, 503),
+      },
+    },
+    async request => {
+      const { region, status, from, to } = request.query
+      const filter = {
+        regions: parseListFilter('region', region, ANSWERED_REGIONS),
+        statuses: parseListFilter('status', status, CHECK_STATUSES),
+        fromMs: from ? Date.parse(from) : null,
+        toMs: to ? Date.parse(to) : null,
+      }
+      const { projectId } = getCaller(request)
+      const { id, type } = await ownMonitor(db, projectId, request.params.id)
+      if (type === 'heartbeat') {
+        const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
+        const wanted = { ...span, kinds: selectPingKinds(filter) }
+        const { pings, total } = await listPings(db, projectId, id, wanted, toPageBounds(request.query))
+        return { data: pings.map(toPingResponse), meta: buildPageMeta(request.query, total) }
+      }
+      const { rows, total } = await listChecks(clickhouse, id, filter, toPageBounds(request.query))
+      const urls = await screenshotUrls(getCaller(request).projectId, request.params.id, rows)
+      return { data: rows.map(row => presentCheck(row, urls)), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/analytics/latency',
+    {
+      schema: {
+        summary: 'Hourly latency percentiles of a monitor, in milliseconds',
+        tags: ['Analytics'],
+        querystring: LatencyQuery,
+        description: 'Whole hours: all that the time from `from` to `to` touches, which `meta` names.',
+        response: responseSchemas(
+          200,
+          Type.Object({ data: Type.Array(LatencyHour), meta: LatencyMeta }),
+          400,
+          404,
+          503,
+        ),
+      },
+    },
+    async request => {
+      const { monitor_id: monitor, region = '' } = request.query
+      const { from, to } = parseTimeRange(request.query, now())
+      await ownMonitor(db, getCaller(request).projectId, monitor)
+      const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
+      // the hours that the span touches; its end is not part of it
+      const last = startOfHour(new Date(to.getTime() - 1))
+      const span = { monitor, region, from: startOfHour(from), to: last, liveFrom }
+      const data = (await listLatency(clickhouse, span)).map(toLatencyHour)
+      return { data, meta: toLatencyMeta(span.from, span.to) }
+    },
+  )
+
+  app.get(
+    '/analytics/uptime',
+    {
+      schema: {
+        summary: 'Time in each status and the intervals behind it',
+        tags: ['Analytics'],
+        querystring: UptimeQuery,
+        response: responseSchemas(200, dataSchema(UptimeRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const { monitor_id: monitorId } = request.query
+      const { from, to } = parseTimeRange(request.query, now())
+      await ownMonitor(db, projectId, monitorId)
+      const { before, changes } = await loadStatusHistory(db, projectId, monitorId, from, to)
+      const periods = await listPeriods(db, projectId, monitorId, from, to)
+      const cut = markMaintenance(buildIntervals(before, changes, from, to), periods)
+      // one that a tenant's own pings move up and down all day has some 100,000
+      const intervals = await collectInChunks(cut, createYieldPoint())
+      return { data: toUptimeResponse(monitorId, { from, to }, computeUptime(intervals), intervals) }
+    },
+  )
+}
+
+/** `urls`: by `checkKeyOf`. */
+function presentCheck(row: ResultRow, urls: Map<string, string>) {
+  const result = toResult(row)
+  const screenshotUrl = urls.get(buildCheckKey({ ...result, region: row.region })) ?? null
+  // no probe looked at the value of a data source
+  const probe_id = row.probe_id === '' ? null : row.probe_id
+  return { ...toCheckResultResponse(result, row.region, row.probe_id), probe_id, screenshot_url: screenshotUrl }
+}
+
+async function ownMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
+  const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+  if (!monitor) throw notFound('monitor')
+  return monitor
+}
+
+const startOfHour = (date: Date) => Math.floor(date.getTime() / 3_600_000) * 3_600

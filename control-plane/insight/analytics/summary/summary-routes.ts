@@ -1,0 +1,37 @@
+import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { dataSchema, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
+import { createCheckCountReader } from './check-count-reader.ts'
+import { buildUptimeWindows, computeUptimeByWindow, Summary } from './summary.ts'
+import { countMonitors, loadIncidentStatistics, sumTimeInStatus } from './summary-store.ts'
+
+/** A project at a glance (specification, "Analytics"; decisions 8.1). */
+export function summaryRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse: Clickhouse }): void {
+  const checksOfDay = createCheckCountReader({ db, clickhouse })
+  app.get(
+    '/analytics/summary',
+    {
+      schema: {
+        summary: 'Monitors, incidents, uptime and checks of the project',
+        tags: ['Analytics'],
+        response: responseSchemas(200, dataSchema(Summary)),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const until = now()
+      const windows = buildUptimeWindows(until)
+      const since = (name: string) => windows.find(window => window.name === name)!.since
+      const [monitors, incidents, times, checks] = await Promise.all([
+        countMonitors(db, projectId),
+        loadIncidentStatistics(db, projectId, { day: since('24h'), month: since('30d') }),
+        sumTimeInStatus(db, projectId, windows, until),
+        checksOfDay(projectId),
+      ])
+      return { data: { monitors, incidents, uptime: computeUptimeByWindow(times), checks_24h: checks } }
+    },
+  )
+}

@@ -1,0 +1,20 @@
+import { validationError } from '../../../foundation/web/server/errors.ts'
+
+const DAY_MS = 24 * 3_600_000
+const MAX_RANGE_DAYS = 400
+
+export type TimeRange = { from: Date; to: Date }
+
+/**
+ * The time that a question is about: the last 24 hours unless told otherwise, at most 400 days (decisions 8.2).
+ * Throws a 400 when `from` comes after `to`.
+ */
+export function parseTimeRange(query: { from?: string; to?: string }, now: Date): TimeRange {
+  const to = query.to ? new Date(query.to) : now
+  const from = query.from ? new Date(query.from) : new Date(to.getTime() - DAY_MS)
+  if (from > to) throw validationError([{ path: 'from', message: 'from must not be after to' }])
+  if (to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS) {
+    throw validationError([{ path: 'from', message: `from and to must not be more than ${MAX_RANGE_DAYS} days apart` }])
+  }
+  return { from, to }
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
+import type { TimeRange } from './time-range.ts'
+import type { Uptime, UptimeInterval } from './uptime.ts'
+
+const STATES = ['up', 'degraded', 'down', 'unknown'] as const
+
+export const UptimeRecord = Type.Object(
+  {
+    monitor_id: Id,
+    from: Timestamp,
+    to: Timestamp,
+    seconds: Type.Object({ up: Type.Number(), degraded: Type.Number(), down: Type.Number(), unknown: Type.Number() }),
+    maintenance_seconds: Type.Number({ description: 'in maintenance windows, whatever the status; not in seconds' }),
+    uptime_percentage: nullable(
+      Type.Number({
+        description:
+          'degraded counts as up; maintenance and unknown time (paused, before the first verdict) not at all',
+      }),
+    ),
+    intervals: Type.Array(
+      Type.Object({ status: stringEnum(STATES), from: Timestamp, to: Timestamp, is_maintenance: Type.Boolean() }),
+    ),
+  },
+  { title: 'Uptime' },
+)
+
+export function toUptimeResponse(monitorId: string, span: TimeRange, uptime: Uptime, intervals: UptimeInterval[]) {
+  return {
+    monitor_id: monitorId,
+    ...span,
+    seconds: uptime.seconds,
+    maintenance_seconds: uptime.maintenanceSeconds,
+    uptime_percentage: uptime.uptimePercentage,
+    intervals: intervals.map(({ status, from, to, isMaintenance }) => ({
+      status,
+      from,
+      to,
+      is_maintenance: isMaintenance,
+    })),
+  }
+}

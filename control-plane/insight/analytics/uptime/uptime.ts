@@ -1,0 +1,53 @@
+/** Where a monitor's time went. Pure. */
+
+export type UptimeStatus = 'up' | 'degraded' | 'down' | 'unknown'
+/** A change of status; `status` null: paused, or not known yet. */
+export type UptimeChange = { at: Date; status: 'up' | 'degraded' | 'down' | null }
+/** `isMaintenance`: in a maintenance window, see maintenance.ts */
+export type UptimeInterval = { status: UptimeStatus; from: Date; to: Date; isMaintenance: boolean }
+
+/**
+ * The intervals between `from` and `to`, without gaps, oldest first. `before` is the status with which `from` began
+ * (null: nothing known yet), `changes` lie inside and are in order. Equal neighbours become one.
+ */
+export function* buildIntervals(
+  before: UptimeChange['status'],
+  changes: readonly UptimeChange[],
+  from: Date,
+  to: Date,
+): Generator<UptimeInterval> {
+  let open: UptimeInterval = { status: before ?? 'unknown', from, to, isMaintenance: false }
+  for (const change of changes) {
+    const status = change.status ?? 'unknown'
+    if (status === open.status) continue
+    if (change.at > open.from) yield { ...open, to: change.at }
+    open = { status, from: change.at, to, isMaintenance: false }
+  }
+  if (open.to > open.from) yield open
+}
+
+export type Uptime = {
+  /** outside maintenance */
+  seconds: Record<UptimeStatus, number>
+  maintenanceSeconds: number
+  /** 0-100 with up to 4 decimals; null when nothing is known. Degraded counts as up, unknown time counts not at all. */
+  uptimePercentage: number | null
+}
+
+export function computeUptime(intervals: Iterable<UptimeInterval>): Uptime {
+  const seconds: Record<UptimeStatus, number> = { up: 0, degraded: 0, down: 0, unknown: 0 }
+  let maintenanceSeconds = 0
+  for (const { status, from, to, isMaintenance } of intervals) {
+    const length = (to.getTime() - from.getTime()) / 1_000
+    if (isMaintenance) maintenanceSeconds += length
+    else seconds[status] += length
+  }
+  return { seconds, maintenanceSeconds, uptimePercentage: computeUptimePercentage(seconds) }
+}
+
+/** See `Uptime`. */
+export function computeUptimePercentage({ up, degraded, down }: Uptime['seconds']): number | null {
+  const good = up + degraded
+  const known = good + down
+  return known === 0 ? null : Math.round((good / known) * 1_000_000) / 10_000
+}

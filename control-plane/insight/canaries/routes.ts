@@ -1,0 +1,63 @@
+import { REGIONS } from '../../../shared/checks/check.ts'
+import { decryptSigningSecret } from '../../alerting/channels/config/encrypted-config.ts'
+import { signBody } from '../../alerting/deliveries/rendering/signature.ts'
+import { equalSecrets, type SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
+import type { Signer } from '../../foundation/platform/crypto/signer.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { sendError } from '../../foundation/web/server/error-response.ts'
+import { notFound, unauthorized } from '../../foundation/web/server/errors.ts'
+import { parseAlert } from './alert.ts'
+import { signReceiver, signTarget } from './canary-urls.ts'
+import { type CanarySchedule, getLatestOutage, isFailing, parseFailureKinds } from './schedule.ts'
+import { findReceiverChannel, insertCanaryAlert } from './store.ts'
+import { createTargetResponder } from './target-routes.ts'
+
+const BODY_LIMIT_BYTES = 65_536
+const ANY_HOST = { config: { hosts: 'any' } } as const
+
+/**
+ * Outside /api/v1, for probes and deliveries: a target that fails by plan, answered without any engine, and the receiver
+ * of what is told about it. Without the key of its address nothing of either is there.
+ */
+export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets: SecretCipher; sign: Signer }): void {
+  app.setErrorHandler(sendError)
+  const answerTarget = createTargetResponder()
+  // a signature is over the bytes
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+
+  app.get<{ Params: { region: string } }>('/canary/:region', ANY_HOST, async (request, reply) => {
+    const { every, for: length, kinds: named = 'status', key } = request.query as Record<string, unknown>
+    const kinds = parseFailureKinds(String(named))
+    if (kinds === null) throw notFound('page')
+    const schedule = { region: request.params.region, everySeconds: Number(every), forSeconds: Number(length), kinds }
+    if (!isKnown(schedule) || typeof key !== 'string' || !equalSecrets(key, signTarget(schedule, sign))) {
+      throw notFound('page')
+    }
+    const at = now()
+    const outage = isFailing(schedule, at) ? getLatestOutage(schedule, at) : null
+    return answerTarget(reply, outage)
+  })
+
+  app.post<{ Params: { key: string } }>(
+    '/canary/receive/:key',
+    { bodyLimit: BODY_LIMIT_BYTES, ...ANY_HOST },
+    async (request, reply) => {
+      const receivedAt = now()
+      const receiver = equalSecrets(request.params.key, signReceiver(sign)) ? await findReceiverChannel(db) : null
+      const secret = receiver && decryptSigningSecret(receiver, secrets)
+      if (secret === null) throw notFound('page')
+      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+      const signature = String(request.headers['x-service-signature'])
+      if (!equalSecrets(signature, signBody(body, secret))) throw unauthorized('the signature is not of this body')
+      const alert = parseAlert(body)
+      if (alert) await insertCanaryAlert(db, { ...alert, now: receivedAt })
+      return reply.header('content-type', 'text/plain; charset=utf-8').send('OK')
+    },
+  )
+}
+
+const isKnown = (schedule: { region: string }): schedule is CanarySchedule =>
+  (REGIONS as readonly string[]).includes(schedule.region)

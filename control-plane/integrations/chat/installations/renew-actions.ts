@@ -1,0 +1,47 @@
+import type { Log } from '../../../../shared/process/log.ts'
+import { isTransient } from '../../../alerting/channels/chat-api-response.ts'
+import { decryptChatTokens, encryptChatTokens } from '../../../alerting/channels/chat-tokens.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { callProvider, type Provider } from '../provider/provider-reader.ts'
+import type { ChatSettings } from '../settings.ts'
+import { claimRenewals } from './due-store.ts'
+import { parseToken } from './grant.ts'
+import { computeTokenLifetime, type StoredInstallation } from './installation.ts'
+import { markRevoked, saveRenewedTokens } from './installation-store.ts'
+import { tryInstallation } from './try-installation.ts'
+
+export type RenewTools = { db: Db; secrets: SecretCipher; provider: Provider; settings: ChatSettings | null; log: Log }
+
+/** Longer than a call takes. A provider that is away is asked again after it. */
+const LEASE_MS = 30_000
+
+/** Renews the tokens that end soon, or were refused as expired. Each is used once: whoever claims it is alone. */
+export async function renewTokens({ settings, ...tools }: RenewTools, now: Date): Promise<void> {
+  if (!settings) return
+  const claimed = await claimRenewals(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  for (const installation of claimed) {
+    await tryInstallation(tools.log, installation.id, () => renew({ settings, ...tools }, installation, now))
+  }
+}
+
+async function renew(
+  { db, secrets, provider, settings }: RenewTools & { settings: ChatSettings },
+  installation: StoredInstallation,
+  now: Date,
+): Promise<void> {
+  const { id, tokens } = installation
+  const { refreshToken } = decryptChatTokens(tokens, installation, secrets)
+  if (refreshToken === null) return markRevoked(db, id, tokens, now)
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken }
+  const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
+  const renewed = answer.ok ? parseToken(answer.fields) : null
+  if (renewed === null) {
+    // the app's own settings may be wrong: that is no reason to give a team up
+    const isOver = !answer.ok && !isTransient(answer.reason) && answer.reason === 'invalid_refresh_token'
+    return isOver ? markRevoked(db, id, tokens, now) : undefined
+  }
+  const { expiresInSeconds, ...own } = renewed
+  const sealed = encryptChatTokens(own, installation, secrets)
+  await saveRenewedTokens(db, { id, tokens: sealed, ...computeTokenLifetime(expiresInSeconds, now) }, tokens, now)
+}

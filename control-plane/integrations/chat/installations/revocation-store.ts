@@ -1,0 +1,39 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+
+/** A grant whose installation is gone here, and that the provider has still to end. Its id is the installation's. */
+export type Revocation = { id: string; projectId: string; teamId: string; tokens: Buffer; failures: number }
+
+export async function queueRevocation(
+  tx: Tx,
+  grant: Omit<Revocation, 'failures'>,
+  leaseEnd: Date,
+  now: Date,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO chat_revocations (id, project_id, team_id, tokens, next_attempt_at, created_at)
+     VALUES (:id, :projectId, :teamId, :tokens, :leaseEnd, :now)`,
+    { ...grant, leaseEnd, now },
+  )
+}
+
+/** Leases what is due to the caller until `leaseEnd`. */
+export function claimRevocations(db: Db, leaseEnd: Date, now: Date): Promise<Revocation[]> {
+  return query(
+    db,
+    `UPDATE chat_revocations SET next_attempt_at = :leaseEnd WHERE id IN (
+       SELECT id FROM chat_revocations WHERE next_attempt_at <= :now
+       ORDER BY next_attempt_at LIMIT 20 FOR UPDATE SKIP LOCKED)
+     RETURNING id, project_id AS "projectId", team_id AS "teamId", tokens, failures`,
+    { leaseEnd, now },
+  )
+}
+
+export const dropRevocation = (db: Db, id: string) => execute(db, 'DELETE FROM chat_revocations WHERE id = ?', [id])
+
+export const postponeRevocation = (db: Db, id: string, until: Date) =>
+  execute(db, 'UPDATE chat_revocations SET failures = failures + 1, next_attempt_at = ? WHERE id = ?', [until, id])
+
+/** A team that installs again may be given the grant that was to be ended. */
+export const dropRevocationsOfTeam = (tx: Tx, teamId: string) =>
+  execute(tx, 'DELETE FROM chat_revocations WHERE team_id = ?', [teamId])

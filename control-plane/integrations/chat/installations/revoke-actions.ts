@@ -1,0 +1,59 @@
+import type { Log } from '../../../../shared/process/log.ts'
+import { isTransient } from '../../../alerting/channels/chat-api-response.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { getBotAuth } from '../provider/bot-token.ts'
+import { callProvider, type Provider } from '../provider/provider-reader.ts'
+import { deleteInstallation } from './installation-store.ts'
+import {
+  claimRevocations,
+  dropRevocation,
+  postponeRevocation,
+  queueRevocation,
+  type Revocation,
+} from './revocation-store.ts'
+import { tryInstallation } from './try-installation.ts'
+
+export type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
+
+/** Longer than one call takes; whoever died meanwhile is relieved then. */
+const LEASE_MS = 30_000
+const FIRST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 6 * 3_600_000
+/** About two weeks of six hours; the team can remove the app itself. */
+const MAX_FAILURES = 60
+
+/**
+ * Ends an installation: its channels are gone at once, its grant as soon as the provider can be told, identity links
+ * stay (decisions 10.2). Throws 404.
+ */
+export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
+  const revocation = await tools.db.transaction(async tx => {
+    const installation = isId(id) ? await deleteInstallation(tx, projectId, id) : null
+    if (!installation) throw notFound('chat installation')
+    if (installation.revokedAt !== null) return null
+    await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
+    return { ...installation, failures: 0 }
+  })
+  if (revocation) await revoke(tools, revocation, now)
+}
+
+/** Tells the provider of the grants that are over; what fails is tried again later. */
+export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): Promise<void> {
+  const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  for (const revocation of due) await tryInstallation(tools.log, revocation.id, () => revoke(tools, revocation, now))
+}
+
+async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {
+  const { id, failures } = revocation
+  const answer = await callProvider(provider, 'auth.revoke', { as: getBotAuth(revocation, secrets) })
+  // what is refused for good is no grant any more
+  if (answer.ok || !isTransient(answer.reason) || answer.reason === 'token_expired' || failures >= MAX_FAILURES) {
+    await dropRevocation(db, id)
+  } else {
+    const waitMs = Math.max(answer.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS))
+    await postponeRevocation(db, id, new Date(now.getTime() + waitMs))
+  }
+}

@@ -1,0 +1,67 @@
+import { newId } from '../../../foundation/platform/ids.ts'
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { Member } from './people-store.ts'
+
+/** A link between somebody in a team's chat and a user, as it is answered. */
+export type IdentityRow = {
+  id: string
+  team_id: string
+  chat_user_id: string
+  user_id: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** The member behind a user of a team's chat; null without a link, or when the user is not a member (any more) or is suspended. */
+export async function findLinkedMember(
+  db: Db,
+  projectId: string,
+  teamId: string,
+  chatUserId: string,
+): Promise<Member | null> {
+  const [row] = await query<Member>(
+    db,
+    `SELECT u.id AS "userId", u.email, m.role, m.organization_id AS "organizationId"
+     FROM chat_identities i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.user_id
+     JOIN memberships m ON m.user_id = u.id AND m.organization_id = p.organization_id
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.chat_user_id = :chatUserId AND m.suspended_at IS NULL`,
+    { projectId, teamId, chatUserId },
+  )
+  return row ?? null
+}
+
+export type NewIdentityLink = { projectId: string; teamId: string; chatUserId: string; userId: string }
+
+/** Links the two, unless one of them is linked already. */
+export async function insertLink(db: Db, link: NewIdentityLink, now: Date): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO chat_identities (id, project_id, team_id, chat_user_id, user_id, created_at, updated_at)
+     VALUES (:id, :projectId, :teamId, :chatUserId, :userId, :now, :now) ON CONFLICT DO NOTHING`,
+    { id: newId(), ...link, now },
+  )
+}
+
+/** Ends what links either of the two to somebody else. Answers the users who were linked. */
+export async function deleteLinks(tx: Tx, link: NewIdentityLink): Promise<string[]> {
+  const rows = await query<{ user_id: string }>(
+    tx,
+    `DELETE FROM chat_identities WHERE project_id = :projectId AND team_id = :teamId
+       AND (chat_user_id = :chatUserId OR user_id = :userId) RETURNING user_id`,
+    link,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** One page of a project's links, newest first, and how many there are in all. */
+export async function listIdentities(db: Db, projectId: string, page: { limit: number; offset: number }) {
+  const rows = await query<IdentityRow>(
+    db,
+    `SELECT id, team_id, chat_user_id, user_id, created_at, updated_at FROM chat_identities
+     WHERE project_id = :projectId ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+    { projectId, ...page },
+  )
+  const sql = 'SELECT count(*) AS total FROM chat_identities WHERE project_id = ?'
+  const [count] = await query<{ total: number }>(db, sql, [projectId])
+  return { rows, total: count?.total ?? 0 }
+}

@@ -1,0 +1,92 @@
+import { type ChatApiResult, isRevoked } from '../../../alerting/channels/chat-api-response.ts'
+import { encryptConfig } from '../../../alerting/channels/config/encrypted-config.ts'
+import { newId } from '../../../foundation/platform/ids.ts'
+import { claimPeopleMatch } from '../installations/due-store.ts'
+import type { StoredInstallation } from '../installations/installation.ts'
+import { markRevoked, scheduleNextMatch } from '../installations/installation-store.ts'
+import { getBotAuth } from '../provider/bot-token.ts'
+import { toId, toRecord } from '../provider/field-values.ts'
+import { callProvider } from '../provider/provider-reader.ts'
+import { parsePerson } from './chat-person.ts'
+import { linkPerson, type PeopleTools } from './people-actions.ts'
+import {
+  insertDirectChannel,
+  listMembersWithoutDirectChannel,
+  listUnlinkedMembers,
+  resumeDirectChannels,
+} from './people-store.ts'
+
+/** Longer than a round may take. */
+const LEASE_MS = 10 * 60_000
+/** Who becomes a member, or gets an account in the chat, is found after this, or at their first command. */
+const MATCH_INTERVAL_MS = 24 * 3_600_000
+const RETRY_DELAY_MS = 5 * 60_000
+
+type Refusal = Extract<ChatApiResult, { ok: false }>
+
+/**
+ * Looks at an installation: whether the team has the app still, as no message may need it for months; links members to
+ * whom they are in its chat, by their e-mail addresses; and opens a way to each of them. Answers whether there was a
+ * team to be looked at.
+ */
+export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolean> {
+  const leaseEnd = new Date(now.getTime() + LEASE_MS)
+  const installation = await claimPeopleMatch(tools.db, leaseEnd, now)
+  if (!installation) return false
+  const refusal =
+    (await checkAppInstalled(tools, installation)) ??
+    (await linkMembers(tools, installation, now)) ??
+    (await openDirectChannels(tools, installation, now))
+  if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation.id, installation.tokens, now)
+  if (!refusal) await resumeDirectChannels(tools.db, installation.id, now)
+  const waitMs = refusal ? Math.max(refusal.retryAfterMs ?? 0, RETRY_DELAY_MS) : MATCH_INTERVAL_MS
+  await scheduleNextMatch(tools.db, installation.id, leaseEnd, new Date(now.getTime() + waitMs))
+  return true
+}
+
+/** Null while the team has the app. */
+async function checkAppInstalled(
+  { secrets, provider }: PeopleTools,
+  installation: StoredInstallation,
+): Promise<Refusal | null> {
+  const answer = await callProvider(provider, 'auth.test', { as: getBotAuth(installation, secrets) })
+  return answer.ok ? null : answer
+}
+
+/** Answers the refusal that ended it early; null at its end. */
+async function linkMembers(tools: PeopleTools, installation: StoredInstallation, now: Date): Promise<Refusal | null> {
+  const { db, secrets, provider } = tools
+  const { projectId, teamId } = installation
+  const as = getBotAuth(installation, secrets)
+  for (const { userId, email } of await listUnlinkedMembers(db, projectId, teamId)) {
+    const answer = await callProvider(provider, 'users.lookupByEmail', { as, fields: { email } })
+    if (!answer.ok && answer.reason !== 'users_not_found') return answer
+    const person = answer.ok ? parsePerson(answer.fields, teamId) : null
+    if (person?.email !== email) continue
+    await linkPerson(db, installation, { chatUserId: person.chatUserId, userId }, now)
+  }
+  return null
+}
+
+async function openDirectChannels(
+  tools: PeopleTools,
+  installation: StoredInstallation,
+  now: Date,
+): Promise<Refusal | null> {
+  const { db, secrets, provider } = tools
+  const { id: installationId, projectId, teamId } = installation
+  const as = getBotAuth(installation, secrets)
+  for (const { userId, chatUserId } of await listMembersWithoutDirectChannel(db, projectId, teamId)) {
+    const answer = await callProvider(provider, 'conversations.open', { as, fields: { users: chatUserId } })
+    const channelId = answer.ok ? toId(toRecord(answer.fields.channel).id) : null
+    if (!answer.ok && !PERSON_ERRORS.includes(answer.reason)) return answer
+    if (channelId === null) continue
+    const owner = { id: newId(), projectId }
+    const config = encryptConfig({ installation_id: installationId, channel_id: channelId }, owner, secrets)
+    await insertDirectChannel(db, { ...owner, config, installationId, userId }, now)
+  }
+  return null
+}
+
+/** Says nothing about the others. */
+const PERSON_ERRORS = ['user_not_found', 'user_disabled', 'user_not_visible', 'users_not_found', 'cannot_dm_bot']

@@ -1,0 +1,106 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+
+/** A member of the organization that a project belongs to, whose membership is not suspended. */
+export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
+
+const MEMBERS = `
+  SELECT u.id AS "userId", u.email, m.role, m.organization_id AS "organizationId"
+  FROM projects p JOIN memberships m ON m.organization_id = p.organization_id JOIN users u ON u.id = m.user_id
+  WHERE p.id = :projectId AND m.suspended_at IS NULL`
+
+/** Null for somebody who is no member (any more). */
+export async function findMember(db: Db, projectId: string, userId: string): Promise<Member | null> {
+  const [row] = await query<Member>(db, `${MEMBERS} AND u.id = :userId`, { projectId, userId })
+  return row ?? null
+}
+
+/** Who began an installation, in the words that a stranger is asked with. */
+export type Installer = { email: string; projectName: string; organizationName: string }
+
+/** Null for somebody who is no member (any more). */
+export async function findInstaller(db: Db, projectId: string, userId: string): Promise<Installer | null> {
+  const [row] = await query<Installer>(
+    db,
+    `SELECT u.email, p.name AS "projectName", o.name AS "organizationName"
+     FROM projects p JOIN organizations o ON o.id = p.organization_id
+     JOIN memberships m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
+     WHERE p.id = :projectId AND u.id = :userId AND m.suspended_at IS NULL`,
+    { projectId, userId },
+  )
+  return row ?? null
+}
+
+/** The member with an e-mail address, however that is written. */
+export async function findMemberByEmail(db: Db, projectId: string, email: string): Promise<Member | null> {
+  const [row] = await query<Member>(db, `${MEMBERS} AND u.email = lower(:email)`, { projectId, email })
+  return row ?? null
+}
+
+/** Some monitors that are not up, the worst first. */
+export function listFailingMonitors(
+  db: Db,
+  projectId: string,
+): Promise<{ name: string; status: 'down' | 'degraded' }[]> {
+  return query(
+    db,
+    `SELECT name, status FROM monitors
+     WHERE project_id = ? AND deleted_at IS NULL AND status IN ('down', 'degraded')
+     ORDER BY status = 'down' DESC, status_changed_at LIMIT 10`,
+    [projectId],
+  )
+}
+
+/** So many calls a round: the provider lets us ask some fifty times a minute. */
+const MAX_CALLS_PER_ROUND = 100
+
+/** Some members who are linked to nobody in a team's chat: who is on call, and of the others not always the same. */
+export const listUnlinkedMembers = (db: Db, projectId: string, teamId: string): Promise<Member[]> =>
+  query(
+    db,
+    `${MEMBERS} AND NOT EXISTS (
+       SELECT FROM chat_identities i WHERE i.project_id = p.id AND i.team_id = :teamId AND i.user_id = u.id)
+     ORDER BY EXISTS (SELECT FROM alert_settings s WHERE s.project_id = p.id AND s.on_call_user_id = u.id) DESC,
+       random() LIMIT ${MAX_CALLS_PER_ROUND}`,
+    { projectId, teamId },
+  )
+
+/** Linked members to whom no way in person is open. */
+export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamId: string) =>
+  query<{ userId: string; chatUserId: string }>(
+    db,
+    `SELECT i.user_id AS "userId", i.chat_user_id AS "chatUserId"
+     FROM chat_identities i JOIN projects p ON p.id = i.project_id
+     JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND m.suspended_at IS NULL AND NOT EXISTS (
+       SELECT FROM alert_channels c WHERE c.project_id = i.project_id AND c.person_id = i.user_id)
+     ORDER BY i.id LIMIT ${MAX_CALLS_PER_ROUND}`,
+    { projectId, teamId },
+  )
+
+export type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
+
+/** The way to one person, unless there is one. `config` is sealed (channels/sealed.ts). */
+export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, chat_installation_id, person_id, is_default,
+       created_at, updated_at)
+     VALUES (:id, :projectId, 'Direct message', 'chat_a', :config, :installationId, :userId, false, :now, :now)
+     ON CONFLICT (project_id, person_id) WHERE person_id IS NOT NULL DO NOTHING`,
+    { ...channel, now },
+  )
+}
+
+/** Closes the way to one person. */
+export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
+  execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ? AND person_id = ?', [installationId, userId])
+
+/** Nobody sees these channels, so nobody else can resume one that paused itself while its chat was in trouble. */
+export const resumeDirectChannels = (db: Db, installationId: string, now: Date) =>
+  execute(
+    db,
+    `UPDATE alert_channels SET is_paused = false, paused_at = NULL, paused_reason = NULL, consecutive_failures = 0,
+       updated_at = :now
+     WHERE chat_installation_id = :installationId AND person_id IS NOT NULL AND is_paused`,
+    { installationId, now },
+  )

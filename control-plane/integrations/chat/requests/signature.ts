@@ -1,0 +1,22 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** How far a request's time may be from ours: a recorded one is of no use later. */
+export const REPLAY_WINDOW_SECONDS = 300
+
+export type SignedRequest = { timestamp: string; signature: string; body: Buffer }
+
+/**
+ * True for a request that the provider signed lately: `v0=` and the hex HMAC-SHA256 of `v0:timestamp:body` over the bytes
+ * as they came.
+ */
+export function isSignedByProvider(
+  { timestamp, signature, body }: SignedRequest,
+  secret: string,
+  nowMs: number,
+): boolean {
+  if (!/^\d{1,12}$/.test(timestamp)) return false
+  if (Math.abs(nowMs / 1_000 - Number(timestamp)) > REPLAY_WINDOW_SECONDS) return false
+  const digest = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest('hex')
+  const [expected, sent] = [Buffer.from(`v0=${digest}`), Buffer.from(signature)]
+  return expected.length === sent.length && timingSafeEqual(expected, sent)
+}

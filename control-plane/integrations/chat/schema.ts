@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { Id, pageProperties, strictObject, Timestamp } from '../../foundation/web/validation/schemas.ts'
+
+export const InstallQuery = strictObject({
+  redirect_to: Type.Optional(
+    Type.String({ maxLength: 2_048, description: 'a page of this origin to end at; default: the chat settings' }),
+  ),
+})
+
+export const ChannelQuery = strictObject({
+  ...pageProperties,
+  q: Type.Optional(Type.String({ maxLength: 100, description: 'part of a name' })),
+})
+
+/** What the provider adds to it is its own business. */
+export const CallbackQuery = Type.Object({
+  code: Type.Optional(Type.String({ maxLength: 2_048 })),
+  state: Type.Optional(Type.String({ maxLength: 8_192 })),
+  error: Type.Optional(Type.String({ maxLength: 200 })),
+})
+
+/** A link between somebody in a team's chat and a member. */
+export const IdentityRecord = Type.Object({
+  id: Id,
+  team_id: Type.String(),
+  chat_user_id: Type.String(),
+  user_id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})

@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readSession, toSessionCaller } from '../../../accounts/sessions/actions.ts'
+import { parseSessionToken } from '../../../accounts/sessions/cookie.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { type ApiCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
+import { sendErrorPage, sendPage } from '../../../foundation/web/html/forms.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { insufficientScope, notFound } from '../../../foundation/web/server/errors.ts'
+import { beginInstall, type InstallTools } from '../installations/install-actions.ts'
+import { listInstallations } from '../installations/installation-store.ts'
+import { connectRoutes } from './connect-routes.ts'
+import { renderSettingsPage } from './settings-page.tsx'
+
+const SETTINGS_PATH = '/settings/chat'
+
+/** The page that an install ends on, and where somebody who is signed in begins one: browsers send no API keys. */
+export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(host: string): boolean }): void {
+  const { db, settings } = tools
+  app.setErrorHandler(sendErrorPage)
+  app.addHook('preHandler', async request => {
+    if (!tools.isOwnHost(request.host)) throw notFound('page')
+  })
+
+  app.register(async scope => connectRoutes(scope as App, tools))
+
+  /** Null when somebody has to sign in first, and is on the way there. */
+  const callerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> => {
+    const session = await readSession(db, parseSessionToken(request.headers.cookie))
+    if (!session) {
+      await reply.redirect(`/sign-in?return_to=${SETTINGS_PATH}`, 303)
+      return null
+    }
+    const caller = toSessionCaller(session)
+    if (!caller) throw insufficientScope('you belong to no organization; ask an admin to invite you')
+    return caller
+  }
+
+  app.get(SETTINGS_PATH, async (request, reply) => {
+    const caller = await callerOf(request, reply)
+    if (!caller) return reply
+    const { rows: installations } = await listInstallations(db, caller.projectId, null)
+    const mayConnect = hasScope(caller, 'write')
+    return sendPage(reply, renderSettingsPage({ installations, hasApp: settings !== null, mayConnect }))
+  })
+
+  app.get(`${SETTINGS_PATH}/install`, async (request, reply) => {
+    const caller = await callerOf(request, reply)
+    if (!caller) return reply
+    if (!hasScope(caller, 'write')) throw insufficientScope('only editors and admins can connect a team')
+    return reply.header('cache-control', 'no-store').redirect(beginInstall(tools, caller, undefined, now()), 302)
+  })
+}

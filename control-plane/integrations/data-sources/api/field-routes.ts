@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { changeField, createField, deleteField, type FieldTools } from '../configuration/field-actions.ts'
+import { listChildMonitors, listFields } from '../configuration/field-store.ts'
+import { findSource } from '../configuration/source-store.ts'
+import type { StoredField } from '../types.ts'
+import { FieldCreate, FieldUpdate } from './request-schema.ts'
+import { toFieldResponse, toFieldResponses } from './response.ts'
+import { FieldRecord } from './response-schema.ts'
+
+const tags = ['Data sources']
+const params = Type.Object({ id: Type.String(), field_id: Type.String() })
+
+/** What is looked for in a data source (specification, "Data source field"; decisions 9.1). */
+export function fieldRoutes(app: App, tools: FieldTools): void {
+  listRoute(app, tools.db)
+  writeRoutes(app, tools)
+}
+
+function listRoute(app: App, db: Db): void {
+  app.get(
+    '/data-sources/:id/fields',
+    {
+      schema: {
+        summary: 'List the fields of a data source, in their order; all of them unless a page is asked for',
+        tags,
+        params: IdParams,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(FieldRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const source = isId(id) ? await findSource(db, getCaller(request).projectId, id) : null
+      if (!source) throw notFound('data source')
+      const fields = await listFields(db, [source.id])
+      const data = toFieldResponses(fields, await listChildMonitors(db, [source.id]))
+      const { page, per_page } = request.query
+      if (page === undefined && per_page === undefined) return { data, meta: buildFullPageMeta(data.length) }
+      const { limit, offset } = toPageBounds(request.query)
+      return { data: data.slice(offset, offset + limit), meta: buildPageMeta(request.query, data.length) }
+    },
+  )
+}
+
+function writeRoutes(app: App, tools: FieldTools): void {
+  const answer = async (field: StoredField) => {
+    const children = await listChildMonitors(tools.db, [field.dataSourceId])
+    return {
+      data: toFieldResponse(
+        field,
+        children.filter(({ fieldId }) => fieldId === field.id),
+      ),
+    }
+  }
+
+  app.post(
+    '/data-sources/:id/fields',
+    {
+      schema: {
+        summary: 'Add a field to a data source, which is fetched at once',
+        tags,
+        params: IdParams,
+        body: FieldCreate,
+        response: responseSchemas(201, dataSchema(FieldRecord), 400, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = getCaller(request)
+      const field = await createField(withActor(tools, request), projectId, request.params.id, request.body, now())
+      return reply.code(201).send(await answer(field))
+    },
+  )
+
+  app.put(
+    '/data-sources/:id/fields/:field_id',
+    {
+      schema: {
+        summary: 'Change a field: what is not named stays',
+        tags,
+        params,
+        body: FieldUpdate,
+        response: responseSchemas(200, dataSchema(FieldRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { id, field_id } = request.params
+      const { projectId } = getCaller(request)
+      return answer(await changeField(withActor(tools, request), projectId, id, field_id, request.body, now()))
+    },
+  )
+
+  app.delete(
+    '/data-sources/:id/fields/:field_id',
+    {
+      schema: {
+        summary: 'Remove a field; its monitors are archived',
+        tags,
+        params,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id, field_id } = request.params
+      await deleteField(withActor(tools, request), getCaller(request).projectId, id, field_id, now())
+      return { data: { id: field_id, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,81 @@
+import type { Egress } from '../../../../shared/egress/index.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
+import { findRedirectedSecrets } from '../../../foundation/web/masked-secrets/secret-redirect.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { decryptSource } from '../configuration/encryption.ts'
+import { type SourceSettings, toFieldSettings } from '../configuration/settings.ts'
+import { draftSource } from '../configuration/source-actions.ts'
+import { findSource } from '../configuration/source-store.ts'
+import type { ScalarValue } from '../document/text.ts'
+import type { ChildOutcome, EvaluatedChild } from '../evaluation/evaluate.ts'
+import { evaluateRawDocument } from '../evaluation/examine-reader.ts'
+import { requestDocument } from '../fetching/http-reader.ts'
+import { buildRequestHeaders } from '../fetching/request-headers.ts'
+import type { FieldDefinition } from '../types.ts'
+import type { SourcePreview } from './request-schema.ts'
+
+/** What a source would make of its document now, each child with the place of its field; `failure`: why there is none. */
+export type PreviewResult = {
+  failure: { code: string; message: string } | null
+  children: (Pick<EvaluatedChild, 'key' | 'name' | 'reason'> & {
+    field_index: number
+    value: ScalarValue
+    status: ChildOutcome
+  })[]
+  notes: string[]
+}
+
+/** A source that is not stored, and its fields. */
+export type PreviewDraft = { source: SourceSettings; fields: FieldDefinition[] }
+
+export type PreviewTools = { db: Db; secrets: SecretCipher; egress: Egress }
+
+/**
+ * What a body describes; each field has its place as its id. Throws 404, 400, and 403 where secrets of a stored source
+ * would go to another origin (assertMayLead).
+ */
+export async function draftPreview(tools: PreviewTools, caller: ApiCaller, body: SourcePreview): Promise<PreviewDraft> {
+  const { data_source_id: id, ...described } = body
+  const stored = id === undefined ? null : await loadStoredSettings(tools, caller.projectId, id)
+  const source = draftSource({ name: 'preview', ...described }, tools.egress.checkLiteral, stored)
+  const sent = { headers: body.headers ?? null, auth_config: body.auth_config ?? null }
+  if (stored) assertMayRedirectSecrets(caller, findRedirectedSecrets(stored, source, sent))
+  const fields = (body.fields ?? []).map((field, place) => ({ ...toFieldSettings(field, place), id: String(place) }))
+  return { source, fields }
+}
+
+async function loadStoredSettings(
+  { db, secrets }: PreviewTools,
+  projectId: string,
+  id: string,
+): Promise<SourceSettings> {
+  const source = isId(id) ? await findSource(db, projectId, id) : null
+  if (!source) throw notFound('data source')
+  return { ...source, ...decryptSource(source, secrets) }
+}
+
+/** Fetches a draft and shows its children; stores nothing (decisions 9.1). That it cannot be fetched is an answer too. */
+export async function previewSource(
+  egress: Egress,
+  projectId: string,
+  { source, fields }: PreviewDraft,
+): Promise<PreviewResult> {
+  const answer = await requestDocument(egress, source, buildRequestHeaders(source, source))
+  const examined =
+    'failure' in answer
+      ? answer
+      : await evaluateRawDocument(egress, { ...source, projectId, fields }, answer, 'preview')
+  if ('failure' in examined) {
+    const { code, message } = examined.failure
+    return { failure: { code, message }, children: [], notes: [] }
+  }
+  const { children, notes } = examined.evaluation
+  const shown = children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
+    ...{ field_index: Number(fieldId), key, name, value: typed },
+    ...{ status: outcome, reason },
+  }))
+  return { failure: null, children: shown, notes }
+}

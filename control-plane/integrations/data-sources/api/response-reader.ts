@@ -1,0 +1,30 @@
+import { groupBy } from '../../../../shared/group-by.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { listChildMonitors, listFields } from '../configuration/field-store.ts'
+import { findSource } from '../configuration/source-store.ts'
+import type { StoredSource } from '../types.ts'
+import { toSourceResponse } from './response.ts'
+
+export type SourceReadContext = { db: Db; secrets: SecretCipher }
+
+/** A source as the API answers it. Throws 404. */
+export async function getSourceResponse(context: SourceReadContext, projectId: string, id: string) {
+  const source = isId(id) ? await findSource(context.db, projectId, id) : null
+  if (!source) throw notFound('data source')
+  return (await loadSourceResponses(context, [source]))[0]!
+}
+
+/** Sources with their fields and monitors, as the API answers them. */
+export async function loadSourceResponses({ db, secrets }: SourceReadContext, sources: StoredSource[]) {
+  const ids = sources.map(({ id }) => id)
+  const [fields, children] = await Promise.all([listFields(db, ids), listChildMonitors(db, ids)])
+  const fieldsOf = groupBy(fields, ({ dataSourceId }) => dataSourceId)
+  const childrenOf = groupBy(children, ({ dataSourceId }) => dataSourceId)
+  return sources.map(source => {
+    const { id } = source
+    return toSourceResponse(source, fieldsOf.get(id) ?? [], childrenOf.get(id) ?? [], secrets)
+  })
+}

@@ -1,0 +1,127 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Egress } from '../../../../shared/egress/index.ts'
+import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  Id,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { changeSource, createSource, deleteSource } from '../configuration/source-actions.ts'
+import { listSources } from '../configuration/source-store.ts'
+import { SourceCreate, SourceUpdate } from './request-schema.ts'
+import { getSourceResponse, loadSourceResponses, type SourceReadContext } from './response-reader.ts'
+import { SourceRecord } from './response-schema.ts'
+
+export type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
+
+const tags = ['Data sources']
+const IdAnswer = dataSchema(Type.Object({ id: Id }))
+
+/** Data sources as a resource (specification, "Data source" and "Data sources"; decisions 9.1). */
+export function sourceRoutes(app: App, context: SourceRouteContext): void {
+  readRoutes(app, context)
+  writeRoutes(app, context)
+}
+
+function readRoutes(app: App, context: SourceRouteContext): void {
+  const { db } = context
+  app.get(
+    '/data-sources',
+    {
+      schema: {
+        summary: 'List data sources with their fields, newest first; all of them unless a page is asked for',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(SourceRecord), 400),
+      },
+    },
+    async request => {
+      const { page, per_page } = request.query
+      const isPaged = page !== undefined || per_page !== undefined
+      const { projectId } = getCaller(request)
+      const { sources, total } = await listSources(db, projectId, isPaged ? toPageBounds(request.query) : null)
+      const data = await loadSourceResponses(context, sources)
+      return { data, meta: isPaged ? buildPageMeta(request.query, total) : buildFullPageMeta(total) }
+    },
+  )
+
+  app.get(
+    '/data-sources/:id',
+    {
+      schema: {
+        summary: 'One data source',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(SourceRecord), 404),
+      },
+    },
+    async request => ({ data: await getSourceResponse(context, getCaller(request).projectId, request.params.id) }),
+  )
+}
+
+function writeRoutes(app: App, context: SourceRouteContext): void {
+  const toolsFor = (request: FastifyRequest) => ({
+    ...context,
+    db: withRequestActor(context.db, request),
+    checkLiteral: context.egress.checkLiteral,
+  })
+
+  app.post(
+    '/data-sources',
+    {
+      schema: {
+        summary: 'Create a data source; it is fetched at once',
+        tags,
+        body: SourceCreate,
+        response: responseSchemas(201, IdAnswer, 400, 402),
+      },
+    },
+    async (request, reply) => {
+      const id = await createSource(toolsFor(request), getCaller(request), request.body, now())
+      return reply.code(201).send({ data: { id } })
+    },
+  )
+
+  app.put(
+    '/data-sources/:id',
+    {
+      schema: {
+        summary: 'Change a data source; fields that are named replace its own, matched by id',
+        tags,
+        params: IdParams,
+        body: SourceUpdate,
+        response: responseSchemas(200, IdAnswer, 400, 404),
+      },
+    },
+    async request => ({
+      data: { id: await changeSource(toolsFor(request), getCaller(request), request.params.id, request.body, now()) },
+    }),
+  )
+
+  app.delete(
+    '/data-sources/:id',
+    {
+      schema: {
+        summary: 'Delete a data source with its monitors',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      await deleteSource(toolsFor(request), getCaller(request).projectId, id, now())
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,57 @@
+import { computePartition, lateSubject } from '../../../../shared/nats/subjects.ts'
+import type { Nats } from '../../../foundation/platform/nats/client.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
+import type { SourceFetch } from '../fetching/fetch-result.ts'
+import type { SourceMetrics } from '../metrics.ts'
+import { listActiveChildren } from './child-store.ts'
+import { buildHistoryMessages } from './history.ts'
+
+const SEND_INTERVAL_MS = 1_000
+const MAX_FETCHES_PER_SEND = 100
+/** While NATS is away; half an hour of a few hundred sources. What is older is dropped and counted. */
+const MAX_BUFFERED_FETCHES = 10_000
+
+export type HistoryWriter = {
+  /** A fetch that was taken in: the history shall have it. */
+  add(fetch: SourceFetch): void
+  stop(): Promise<void>
+}
+
+/**
+ * Sends what data sources said to the recorder of the history, as late results: those it alone reads, so that a
+ * verdict, which has been passed already, is not passed again. What cannot be sent now is sent again.
+ */
+export function startHistoryWriter(
+  context: LoopTools & { db: Db; nats: Nats },
+  owner: string,
+  meters: SourceMetrics,
+): HistoryWriter {
+  const subject = lateSubject(computePartition(owner), DATA_SOURCE_REGION)
+  const waiting: SourceFetch[] = []
+
+  const send = async () => {
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, MAX_FETCHES_PER_SEND)
+      const living = await listActiveChildren(context.db, [...new Set(some.map(({ source }) => source.id))])
+      for (const message of buildHistoryMessages(some, living)) await context.nats.js.publish(subject, message)
+      const sent = new Set(some)
+      waiting.splice(0, waiting.length, ...waiting.filter(fetch => !sent.has(fetch)))
+    }
+  }
+
+  const loop = startLoop('data-sources-history', SEND_INTERVAL_MS, context, send)
+  return {
+    add(fetch) {
+      waiting.push(fetch)
+      if (waiting.length <= MAX_BUFFERED_FETCHES) return
+      waiting.shift()
+      meters.historyDropped.inc()
+    },
+    async stop() {
+      await loop.stop()
+      await send().catch(err => context.log.warn({ err, fetches: waiting.length }, 'history was not written'))
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { newId } from '../../../foundation/platform/ids.ts'
+import type { Tx } from '../../../foundation/platform/postgres/client.ts'
+import {
+  openSystemIncident,
+  resolveSystemIncident,
+} from '../../../verdict/incidents/operator-incidents/system-incident-actions.ts'
+import type { StoredSource } from '../types.ts'
+
+const MAX_TITLE_CHARACTERS = 200
+
+/**
+ * The source's own alert (decisions 9.4): nobody knows how its values are, which is minor as long as nothing else says
+ * that they are bad. About no monitor, so no status page shows it. Answers the incident's id.
+ */
+export async function openSourceIncident(
+  tx: Tx,
+  { projectId, name }: Pick<StoredSource, 'projectId' | 'name'>,
+  { message, failures }: { message: string; failures: number },
+  publicUrl: string,
+  now: Date,
+): Promise<string> {
+  const id = newId()
+  const opening = {
+    title: `Data source ${name} cannot be fetched`.slice(0, MAX_TITLE_CHARACTERS),
+    severity: 'minor' as const,
+    message: `${failures} fetches in a row failed, the last one because ${message}. Its monitors are unknown until it can be fetched again.`,
+    startedAt: now,
+  }
+  await openSystemIncident(tx, projectId, id, opening, publicUrl, now)
+  return id
+}
+
+/** Resolves the source's own incident, when there is one. On the locked source. */
+export async function closeSourceIncident(
+  tx: Tx,
+  { projectId, name, incidentId }: Pick<StoredSource, 'projectId' | 'name' | 'incidentId'>,
+  why: 'fetched' | 'deleted',
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  if (incidentId === null) return
+  const message = why === 'fetched' ? `${name} can be fetched again.` : 'Resolved because the data source was deleted.'
+  await resolveSystemIncident(tx, projectId, incidentId, message, publicUrl, now)
+}

@@ -1,0 +1,19 @@
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import type { StoredSource } from '../types.ts'
+import { lockSource } from './source-store.ts'
+
+/** Changes something of a source while nobody else does, no worker either. Throws 404. */
+export function withLockedSource<T>(
+  db: Db,
+  projectId: string,
+  id: string,
+  change: (tx: Tx, source: StoredSource) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async tx => {
+    const source = isId(id) ? await lockSource(tx, projectId, id) : null
+    if (!source) throw notFound('data source')
+    return change(tx, source)
+  })
+}

@@ -1,0 +1,93 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { StoredSource } from '../types.ts'
+
+const COLUMNS = `
+  id, project_id AS "projectId", name, description, url, method, headers, body, auth_type AS "authType",
+  auth_config AS "authConfig", root_path AS "rootPath", fetch_interval_s AS "fetchIntervalS",
+  timeout_ms AS "timeoutMs", revision, next_fetch_at AS "nextFetchAt", last_fetched_at AS "lastFetchedAt",
+  last_success_at AS "lastSuccessAt", last_error AS "lastError", failures, incident_id AS "incidentId",
+  document_keys AS "documentKeys", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/** A project's data sources, newest first: one page of them, or all; and how many there are. */
+export async function listSources(
+  db: Db,
+  projectId: string,
+  page: { limit: number; offset: number } | null,
+): Promise<{ sources: StoredSource[]; total: number }> {
+  const sources = await query<StoredSource>(
+    db,
+    `SELECT ${COLUMNS} FROM data_sources WHERE project_id = :projectId ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+    { projectId, limit: page?.limit ?? null, offset: page?.offset ?? 0 },
+  )
+  if (page === null) return { sources, total: sources.length }
+  const sql = 'SELECT count(*) AS total FROM data_sources WHERE project_id = ?'
+  return { sources, total: (await query<{ total: number }>(db, sql, [projectId]))[0]!.total }
+}
+
+/** One source. `id` has to be a valid id. */
+export async function findSource(db: Db, projectId: string, id: string): Promise<StoredSource | null> {
+  const sql = `SELECT ${COLUMNS} FROM data_sources WHERE project_id = ? AND id = ?`
+  return (await query<StoredSource>(db, sql, [projectId, id]))[0] ?? null
+}
+
+/** The same, locked until the transaction ends: who changes a source, its fields or its monitors holds it, before them. */
+export async function lockSource(tx: Tx, projectId: string, id: string): Promise<StoredSource | null> {
+  const sql = `SELECT ${COLUMNS} FROM data_sources WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
+  return (await query<StoredSource>(tx, sql, [projectId, id]))[0] ?? null
+}
+
+export async function insertSource(tx: Tx, source: StoredSource): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO data_sources (id, project_id, name, description, url, method, headers, body, auth_type, auth_config,
+       root_path, fetch_interval_s, timeout_ms, next_fetch_at, created_at, updated_at)
+     VALUES (:id, :projectId, :name, :description, :url, :method, :headers, :body, :authType, :authConfig,
+       :rootPath, :fetchIntervalS, :timeoutMs, :nextFetchAt, :createdAt, :updatedAt)`,
+    source,
+  )
+}
+
+/** Writes what users configure of a source that the caller holds. */
+export async function updateSource(tx: Tx, source: StoredSource): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE data_sources SET name = :name, description = :description, url = :url, method = :method,
+       headers = :headers, body = :body, auth_type = :authType, auth_config = :authConfig, root_path = :rootPath,
+       fetch_interval_s = :fetchIntervalS, timeout_ms = :timeoutMs, updated_at = :updatedAt
+     WHERE id = :id`,
+    source,
+  )
+}
+
+/** What was fetched of a source before is void: it is fetched anew, at once. */
+export async function resetSource(tx: Tx, id: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE data_sources SET revision = revision + 1, seen_hash = NULL, next_fetch_at = :now, updated_at = :now
+     WHERE id = :id`,
+    { id, now },
+  )
+  await wakeWorkers(tx)
+}
+
+/** Fetches a source at once, whenever it was due; one that is being fetched, once more: that fetch may be too old. */
+export async function fetchSoon(tx: Tx, id: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE data_sources SET next_fetch_at =
+       CASE WHEN lease_until >= clock_timestamp() THEN :now ELSE least(next_fetch_at, :now) END
+     WHERE id = :id`,
+    { id, now },
+  )
+  await wakeWorkers(tx)
+}
+
+/** Tells the workers of all processes that a source is due. */
+export async function wakeWorkers(tx: Tx): Promise<void> {
+  await query(tx, `SELECT pg_notify('data_sources', '')`)
+}
+
+/** With its fields. Its monitors have left it before. */
+export async function removeSource(tx: Tx, id: string): Promise<void> {
+  await execute(tx, 'DELETE FROM data_sources WHERE id = ?', [id])
+}

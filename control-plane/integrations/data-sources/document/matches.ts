@@ -1,0 +1,94 @@
+import { type DocumentPath, formatPath, type PathStep, WILDCARD } from './path.ts'
+
+export type PathMatch = {
+  /** what the wildcards matched, in their order */
+  bound: (string | number)[]
+  /** what tells it from the field's other matches: the matched key or index */
+  key: string
+  /** where it stands, below the root */
+  place: string
+  value: unknown
+}
+
+/** What looking into one document may cost, over all its paths; `isSpent`: there would have been more to look at. */
+export type PathSearch = { visitsLeft: number; isExhausted: boolean; keys: Map<object, string[]> }
+
+const MAX_VISITS = 100_000
+const MAX_SORTED_KEYS = 10_000
+
+export const createSearch = (): PathSearch => ({ visitsLeft: MAX_VISITS, isExhausted: false, keys: new Map() })
+
+/**
+ * Every place of a document that a path leads to, in an order that does not hang on the document's: lists by index,
+ * objects by key.
+ */
+export function* findMatches(root: unknown, path: DocumentPath, search: PathSearch): Generator<PathMatch> {
+  for (const { value, steps, bound } of walk(root, path, 0, [], [], search)) {
+    yield { bound, key: getMatchKey(path, bound), place: formatPath(steps), value }
+  }
+}
+
+/** What stands at a path without wildcards; undefined where nothing does. */
+export function getValueAt(root: unknown, path: DocumentPath): unknown {
+  let value = root
+  for (const step of path) value = step === WILDCARD ? undefined : getChild(value, step)
+  return value
+}
+
+type WalkResult = { value: unknown; steps: PathStep[]; bound: (string | number)[] }
+
+function* walk(
+  value: unknown,
+  path: DocumentPath,
+  depth: number,
+  steps: (string | number)[],
+  bound: (string | number)[],
+  search: PathSearch,
+): Generator<WalkResult> {
+  if (depth === path.length) {
+    if (value !== undefined) yield { value, steps, bound }
+    return
+  }
+  const step = path[depth]!
+  if (step !== WILDCARD) {
+    yield* walk(getChild(value, step), path, depth + 1, [...steps, step], bound, search)
+    return
+  }
+  for (const key of listKeys(value, search)) {
+    if (search.visitsLeft-- <= 0) {
+      search.isExhausted = true
+      return
+    }
+    yield* walk(getChild(value, key), path, depth + 1, [...steps, key], [...bound, key], search)
+  }
+}
+
+/** Own properties only, so `__proto__` and `constructor` are keys like any other. */
+function getChild(value: unknown, step: string | number): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) return /^\d+$/.test(String(step)) ? value[Number(step)] : undefined
+  if (typeof step === 'number' || !Object.hasOwn(value, step)) return undefined
+  return (value as Record<string, unknown>)[step]
+}
+
+function* listKeys(value: unknown, search: PathSearch): Generator<string | number> {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) yield* value.keys()
+  else yield* sortedKeys(value, search)
+}
+
+/** Several paths may lead through one large object: its keys are listed once. */
+function sortedKeys(value: object, search: PathSearch): string[] {
+  const known = search.keys.get(value)
+  if (known) return known
+  const all = Object.keys(value)
+  const keys = all.slice(0, MAX_SORTED_KEYS).sort()
+  if (all.length > keys.length) search.isExhausted = true
+  search.keys.set(value, keys)
+  return keys
+}
+
+function getMatchKey(path: DocumentPath, bound: (string | number)[]): string {
+  if (bound.length > 1) return formatPath(bound.map(String))
+  return String(bound[0] ?? path.at(-1) ?? '$')
+}

@@ -1,0 +1,61 @@
+import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import { createThreadRunner } from '../../../foundation/platform/concurrency/worker-thread.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { MAX_CONCURRENT_TESTS } from '../../../monitoring/fleet/on-demand/test-limit.ts'
+import type { FailedFetch, RawDocument } from '../document/document.ts'
+import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
+import { checkUrls } from '../fetching/http-reader.ts'
+import type { FieldDefinition } from '../types.ts'
+import type { Evaluation } from './evaluate.ts'
+import { type Examination, type ExaminationResult, examine } from './examine.ts'
+
+/** Examined at once: some 12 ms at worst. A larger document can hold the event loop for a second. */
+const MAX_INLINE_BYTES = 65_536
+const createExamineThread = (mostWaiting: number) =>
+  createThreadRunner<Examination, ExaminationResult>('examine-worker', import.meta.url, {
+    ...{ timeoutMs: 20_000, maxWaiting: mostWaiting, memoryMb: 512 },
+    refuse: why => new Error(why === 'full' ? 'too many others of the project wait' : 'others take too long'),
+  })
+/** Apart, so that previews, which people ask for, take no place of sources that are due. Each document may have 5 MiB. */
+const THREADS = {
+  preview: createExamineThread(MAX_CONCURRENT_TESTS),
+  source: createExamineThread(MAX_CONCURRENT_FETCHES),
+}
+
+type Source = { projectId: string; rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
+
+/**
+ * What an answer says of a source, after the addresses that it names were asked. While they are, only the bytes are kept;
+ * what they hold can be twenty times as large. Never rejects.
+ */
+export async function evaluateRawDocument(
+  egress: Egress,
+  { projectId, rootPath, fields, timeoutMs }: Source,
+  answer: RawDocument,
+  caller: keyof typeof THREADS,
+  signal?: DeadlineSignal,
+): Promise<FailedFetch | { evaluation: Evaluation }> {
+  const examination = { answer, rootPath, fields }
+  const inThread = (question: Examination) => THREADS[caller](projectId, question)
+  const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
+  if (!('urls' in first)) return first
+  const answers = await checkUrls(egress, first.urls, timeoutMs, signal)
+  return (await examineSafely({ ...examination, now: now(), answers }, inThread)) as Exclude<
+    ExaminationResult,
+    { urls: string[] }
+  >
+}
+
+async function examineSafely(
+  examination: Examination,
+  inThread: (question: Examination) => Promise<ExaminationResult>,
+): Promise<ExaminationResult> {
+  const { body } = examination.answer
+  if (body === null || body.length <= MAX_INLINE_BYTES) return examine(examination)
+  try {
+    return await inThread(examination)
+  } catch (error) {
+    const message = `Picket could not examine the document: ${(error as Error).message}`
+    return { failure: { code: 'not_examined', message, isOurFault: true } }
+  }
+}

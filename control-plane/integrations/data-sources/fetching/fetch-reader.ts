@@ -1,0 +1,36 @@
+import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
+import { decryptSource } from '../configuration/encryption.ts'
+import type { RawDocument } from '../document/document.ts'
+import { evaluateRawDocument } from '../evaluation/examine-reader.ts'
+import type { ClaimedSource } from './claim-store.ts'
+import type { FetchResult, SourceFetch } from './fetch-result.ts'
+import { requestDocument } from './http-reader.ts'
+import { buildRequestHeaders } from './request-headers.ts'
+
+/** Fetches a source that is due, asks the addresses that its document names, and answers what it says. Never rejects for what they do. */
+export async function fetchSource(
+  { egress, secrets }: { egress: Egress; secrets: SecretCipher },
+  source: ClaimedSource,
+  signal: DeadlineSignal,
+): Promise<SourceFetch> {
+  const [startedAt, startedMs] = [now(), monotonicMs()]
+  const headers = buildRequestHeaders(source, decryptSource(source, secrets))
+  const answer = await requestDocument(egress, source, headers, signal)
+  const responseTimeMs = monotonicMs() - startedMs
+  const result = 'failure' in answer ? answer : await evaluateAnswer(egress, source, answer, signal)
+  return { source, result, startedAt, endedAt: now(), responseTimeMs }
+}
+
+async function evaluateAnswer(
+  egress: Egress,
+  source: ClaimedSource,
+  answer: RawDocument,
+  signal: DeadlineSignal,
+): Promise<FetchResult> {
+  const examined = await evaluateRawDocument(egress, source, answer, 'source', signal)
+  if ('failure' in examined) return examined
+  const { children, keys } = examined.evaluation
+  return { children, keys }
+}

@@ -1,0 +1,92 @@
+import { type CheckError, FailureSource } from '../../../../shared/checks/result.ts'
+import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import { httpRequest } from '../../../foundation/platform/network/http-client.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import { buildFailure, type FailedFetch, MAX_DOCUMENT_BYTES, type RawDocument } from '../document/document.ts'
+import type { UrlCheck, UrlChecks } from '../evaluation/rule.ts'
+import { isOkStatus } from '../evaluation/rules.ts'
+import type { StoredSource } from '../types.ts'
+
+export type SourceRequest = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
+
+/** Headers that tell no secret: another origin may see them when a source redirects there. */
+const SAFE_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+/**
+ * Fetches from a source through the egress guard, redirects included, each of them guarded. Of `headers`, another
+ * origin sees only what tells no secret. Answers what `readDocument` reads: many documents at once are bytes, and not
+ * the objects that they hold. Never rejects.
+ */
+export async function requestDocument(
+  egress: Egress,
+  { url, method, body, timeoutMs }: SourceRequest,
+  headers: Record<string, string>,
+  signal?: DeadlineSignal,
+): Promise<RawDocument | FailedFetch> {
+  const credentialHeaders = Object.keys(headers).filter(name => !SAFE_HEADERS.has(name.toLowerCase()))
+  const answer = await httpRequest(
+    { method, url, headers, body: method === 'POST' ? (body ?? '') : null, credentialHeaders, followRedirects: true },
+    { timeoutMs, maxAnswerBytes: MAX_DOCUMENT_BYTES },
+    egress,
+    signal,
+  )
+  if (answer.error) return toFailedFetch(answer.error)
+  const { statusCode } = answer
+  if (statusCode === null || statusCode < 200 || statusCode > 299) {
+    return buildFailure('http_status', `the source answers with status ${statusCode}`)
+  }
+  if (answer.truncated) return buildFailure('too_large', 'the document is larger than 5 MiB')
+  return { body: answer.body, headers: answer.headers }
+}
+
+function toFailedFetch({ source, code, message }: CheckError): FailedFetch {
+  if (source !== FailureSource.INTERNAL) return buildFailure(code, message)
+  return { failure: { code, message: `Picket could not fetch the source: ${message}`, isOurFault: true } }
+}
+
+const MAX_CONCURRENT_URL_CHECKS = 20
+const URL_CHECK_TIMEOUT_MS = 10_000
+/** For all addresses of one document together: a source does not wait longer for its values. */
+export const URL_CHECKS_TIMEOUT_MS = 20_000
+
+/**
+ * Asks whether URLs answer with a status of 200 to 399 (the rule `http_ok`), without credentials; a redirect is an
+ * answer and is not followed. `isOk` null: our own fault, no time was left to ask, or the egress guard refuses the
+ * address: that says nothing of whoever stands there. Never rejects.
+ */
+export async function checkUrls(
+  egress: Egress,
+  urls: readonly string[],
+  timeoutMs: number,
+  signal?: DeadlineSignal,
+): Promise<UrlChecks> {
+  const answers = new Map<string, UrlCheck>()
+  const endMs = monotonicMs() + URL_CHECKS_TIMEOUT_MS
+  const waiting = [...urls]
+  const work = async () => {
+    for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+      const leftMs = endMs - monotonicMs()
+      const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS, leftMs)
+      const isAsked = leftMs > 0 && !signal?.aborted
+      answers.set(url, isAsked ? await checkUrl(egress, url, limitMs, signal) : NOT_CHECKED)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, urls.length) }, work))
+  return answers
+}
+
+const NOT_CHECKED: UrlCheck = { isOk: null, said: 'was not asked: the others took too long' }
+
+async function checkUrl(egress: Egress, url: string, timeoutMs: number, signal?: DeadlineSignal): Promise<UrlCheck> {
+  const { error, statusCode } = await httpRequest(
+    { method: 'GET', url, headers: {}, body: null, followRedirects: false, keepBody: false },
+    { timeoutMs, maxAnswerBytes: 1 },
+    egress,
+    signal,
+  )
+  // with the status its answer is complete: what becomes of the body is no matter
+  if (statusCode !== null) return { isOk: isOkStatus(statusCode), said: `answers ${statusCode}` }
+  const isTheirs = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
+  if (isTheirs) return { isOk: false, said: `does not answer: ${error.message}` }
+  return { isOk: null, said: `could not be asked: ${error?.message}` }
+}

@@ -1,0 +1,9 @@
+const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** A duration as Go writes it, `1h30m`, in milliseconds; null when it is none. */
+export function parseDurationMs(value: unknown): number | null {
+  if (typeof value !== 'string') return null
+  const parts = [...value.trim().matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)]
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== value.trim()) return null
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
+}

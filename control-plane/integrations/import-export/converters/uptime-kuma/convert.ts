@@ -1,0 +1,75 @@
+import { groupBy } from '../../../../../shared/group-by.ts'
+import type { ChannelEntry, MonitorEntry } from '../../file/project-file.ts'
+import type { ImportWarning } from '../../import/import-report.ts'
+import {
+  type ConvertedFile,
+  type ForeignRecord,
+  isRecord,
+  isSet,
+  listRecords,
+  wrongProductError,
+} from '../foreign-file.ts'
+import { toChannel } from './channel.ts'
+import { toMonitor } from './monitor.ts'
+
+const READ = ['version', 'notificationList', 'monitorList']
+
+/**
+ * The backup that Uptime Kuma 1 writes (Settings, Backup): `{ version, notificationList, monitorList }`. Version 2 writes
+ * none; its API answers the same records, by their ids.
+ */
+export function convertUptimeKuma(source: unknown): ConvertedFile {
+  if (!isRecord(source) || !source.monitorList) throw wrongProductError('Uptime Kuma', 'monitorList')
+  const warnings: ImportWarning[] = []
+  const warn = (path: string, message: string) => warnings.push({ path, message })
+  const channels = new Map<string, ChannelEntry>()
+  for (const { record, path } of listRecords(source.notificationList ?? [], 'notificationList', warn)) {
+    const channel = toChannel(record, message => warn(path, message))
+    if (channel) channels.set(String(record.id), channel)
+  }
+  addIdsToDuplicates(channels)
+  const records = listRecords(source.monitorList, 'monitorList', warn)
+  const groups = buildGroupPaths(records.map(({ record }) => record))
+  const monitors: MonitorEntry[] = []
+  for (const { record, path } of records) {
+    const monitor = toMonitor(record, { channels, groups }, message => warn(path, message))
+    if (monitor) monitors.push(monitor)
+  }
+  if (monitors.some(({ retry_count = 0 }) => retry_count > 0)) {
+    warn('monitorList', 'retries follow within seconds here, not after the retry interval that is set there')
+  }
+  for (const section of Object.keys(source).filter(key => !READ.includes(key) && isSet(source[key]))) {
+    warn(section, `${section} was not carried over`)
+  }
+  return { file: { version: 1, alert_channels: [...channels.values()], monitors }, warnings }
+}
+
+/** Notifications of one name get ids for their rules to refer to. */
+function addIdsToDuplicates(channels: Map<string, ChannelEntry>): void {
+  const sharing = groupBy([...channels], ([, { name }]) => name)
+  for (const [id, channel] of [...sharing.values()].filter(({ length }) => length > 1).flat()) {
+    channels.set(id, { ...channel, id: `notification-${id}` })
+  }
+}
+
+/** A monitor has no more tags. */
+const MAX_GROUPS = 50
+
+/** Names of the groups above a group, itself last, by its id. */
+function buildGroupPaths(records: ForeignRecord[]): Map<string, string[]> {
+  const groups = new Map(records.filter(({ type }) => type === 'group').map(record => [String(record.id), record]))
+  const pathOf = (id: string): string[] => {
+    const path: string[] = []
+    const seen = new Set<string>()
+    for (
+      let at = id;
+      groups.has(at) && !seen.has(at) && path.length < MAX_GROUPS;
+      at = String(groups.get(at)!.parent)
+    ) {
+      seen.add(at)
+      path.unshift(String(groups.get(at)!.name))
+    }
+    return path
+  }
+  return new Map([...groups.keys()].map(id => [id, pathOf(id)]))
+}

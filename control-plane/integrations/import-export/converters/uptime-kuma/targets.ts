@@ -1,0 +1,168 @@
+import { parseJsonPath } from '../../../../../shared/assertions/json-path.ts'
+import type { MonitorEntry } from '../../file/project-file.ts'
+import { clampWithWarning, type ForeignRecord, HEARTBEAT_BOUNDS, isRecord, toNumber, toText } from '../foreign-file.ts'
+
+type Say = (message: string) => void
+type Target = Omit<MonitorEntry, 'name'>
+type Assertion = { type: string; operator: string; value: string }
+
+/** What each type watches. Null: it cannot be watched in the same sense. */
+export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, tell: Say) => Target | null> = {
+  http: (record, tell) => ({ type: 'http', ...toRequest(record, tell), assertions: statusAssertions(record) }),
+  keyword: (record, tell) => ({
+    type: 'keyword',
+    ...toRequest(record, tell),
+    assertions: statusAssertions(record),
+    ...(toText(record.keyword) !== null && { keyword: toText(record.keyword)! }),
+    keyword_type: record.invertKeyword ? 'not_contains' : 'contains',
+  }),
+  'json-query': toJsonQuery,
+  port: record => ({ type: 'tcp', url: `${toHost(record)}:${toNumber(record.port) ?? 443}` }),
+  ping: record => ({ type: 'ping', url: toHost(record) }),
+  dns: toDns,
+  push: toHeartbeat,
+}
+
+/** A literal IPv6 address stands in brackets before a port. */
+function toHost(record: ForeignRecord): string {
+  const host = toText(record.hostname)?.trim() ?? ''
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
+function toRequest(record: ForeignRecord, tell: Say): Partial<Target> {
+  const body = toText(record.body)
+  const headers = { ...contentType(record, body), ...toHeaders(record, tell) }
+  return {
+    ...(toText(record.url) !== null && { url: toText(record.url)! }),
+    method: (toText(record.method) ?? 'GET').toUpperCase() as Target['method'],
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== null && { body }),
+    ...toAuth(record, tell),
+    ...(record.expiryNotification === true && { ssl_check: true }),
+    ...(record.domainExpiryNotification === true && { domain_check: true }),
+  }
+}
+
+const CONTENT_TYPES: Record<string, string> = {
+  json: 'application/json',
+  xml: 'text/xml; charset=utf-8',
+  form: 'application/x-www-form-urlencoded',
+}
+
+function contentType(record: ForeignRecord, body: string | null): Record<string, string> {
+  const type = CONTENT_TYPES[toText(record.httpBodyEncoding) ?? 'json']
+  return body === null || type === undefined ? {} : { 'Content-Type': type }
+}
+
+/** JSON in a text. */
+function toHeaders({ headers }: ForeignRecord, tell: Say): Record<string, string> {
+  const text = toText(headers)
+  if (text === null) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
+  } catch {
+    // told below, like anything else that is no object
+  }
+  tell('its headers cannot be read; they were left out')
+  return {}
+}
+
+function toAuth(record: ForeignRecord, tell: Say): Partial<Target> {
+  const method = toText(record.authMethod)
+  const username = toText(record.basic_auth_user)
+  if (method === 'bearer' && toText(record.bearer_token) !== null) {
+    return { auth_type: 'bearer', auth_config: { token: toText(record.bearer_token) } }
+  }
+  // versions that knew no other authentication said nothing of its method
+  if ((method === 'basic' || record.authMethod === undefined) && username !== null) {
+    return { auth_type: 'basic', auth_config: { username, password: toText(record.basic_auth_pass) ?? '' } }
+  }
+  if (method !== null && method !== 'basic') tell(`its authentication (${method}) was not carried over`)
+  return {}
+}
+
+/** `["200-299", "404"]` is one range, or one expression. */
+function statusAssertions(record: ForeignRecord): Assertion[] {
+  const accepted = Array.isArray(record.accepted_statuscodes) ? record.accepted_statuscodes : ['200-299']
+  const ranges = accepted.flatMap(text => {
+    const [, first, last = first] = /^([1-9]\d\d)(?:-([1-9]\d\d))?$/.exec(String(text)) ?? []
+    return first === undefined ? [] : [[Number(first), Number(last)] as const]
+  })
+  const merged: [number, number][] = []
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const before = merged.at(-1)
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else merged.push([first, last])
+  }
+  if (merged.length === 0) return [{ type: 'status_code', operator: 'equals', value: '200-299' }]
+  const [only] = merged
+  if (merged.length === 1) return [{ type: 'status_code', operator: 'equals', value: rangeText(only!) }]
+  return [{ type: 'status_code', operator: 'matches', value: `^(${merged.map(formatCodes).join('|')})$` }]
+}
+
+const rangeText = ([first, last]: [number, number]) => (first === last ? `${first}` : `${first}-${last}`)
+
+/** Whole hundreds are short; other ranges name each code. */
+function formatCodes([first, last]: [number, number]): string {
+  const codes: string[] = []
+  for (let code = first; code <= last; code++) {
+    const isHundred = code % 100 === 0 && code + 99 <= last
+    codes.push(isHundred ? `${code / 100}\\d\\d` : `${code}`)
+    if (isHundred) code += 99
+  }
+  return codes.join('|')
+}
+
+const OPERATORS: Record<string, string> = {
+  '==': 'equals',
+  '!=': 'not_equals',
+  '<': 'less_than',
+  '>': 'greater_than',
+  contains: 'contains',
+}
+
+/** Uptime Kuma asks in JSONata; a plain path means the same here. */
+function toJsonQuery(record: ForeignRecord, tell: Say): Target {
+  const query = toText(record.jsonPath) ?? '$'
+  const path = query.startsWith('$') ? query : `$.${query}`
+  const operator = OPERATORS[toText(record.jsonPathOperator) ?? '==']
+  const isPlain = /^\$(\.[A-Za-z_][\w-]*|\[\d+\])*$/.test(path) && parseJsonPath(path) !== null
+  const assertion = {
+    type: 'json_path',
+    operator: operator ?? '',
+    value: `${path}: ${toText(record.expectedValue) ?? ''}`,
+  }
+  if (!isPlain) tell(`its query ${query} is no plain path; what it expects was left out`)
+  else if (operator === undefined) tell(`its comparison by ${record.jsonPathOperator} was left out`)
+  const isKept = isPlain && operator !== undefined
+  return {
+    type: 'http',
+    ...toRequest(record, tell),
+    assertions: [...statusAssertions(record), ...(isKept ? [assertion] : [])],
+  }
+}
+
+function toDns(record: ForeignRecord, tell: Say): Target | null {
+  const [server, ...others] = (toText(record.dns_resolve_server) ?? '').split(',').map(one => one.trim())
+  if (others.length > 0) tell(`it asks the resolver ${server} only`)
+  const port = toNumber(record.port) ?? 53
+  const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
+  const type = toText(record.dns_resolve_type) ?? 'A'
+  if (type !== 'PTR') return { type: 'dns', url: `dns://${at}${toHost(record)}?type=${type}` }
+  tell('records of type PTR cannot be asked for; it was left out')
+  return null
+}
+
+/** The address to ping is a new one: it is the secret of each Picket. */
+function toHeartbeat(record: ForeignRecord, tell: Say): Target {
+  tell('it has a new address to ping; change it where the pings come from')
+  const interval = toNumber(record.interval) ?? 60
+  const say = (moved: number) => tell(`it was expected every ${interval} s, and is every ${moved} s`)
+  const patience = (toNumber(record.maxretries) ?? 0) * (toNumber(record.retryInterval) || interval)
+  return {
+    type: 'heartbeat',
+    heartbeat_interval: clampWithWarning(interval, HEARTBEAT_BOUNDS, say),
+    heartbeat_grace: Math.min(patience, HEARTBEAT_BOUNDS[1]),
+  }
+}

@@ -1,0 +1,53 @@
+import { dump, load, YAMLException } from 'js-yaml'
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
+import { validationError } from '../../../foundation/web/server/errors.ts'
+import { splitByWeight } from '../../../foundation/web/server/json-weight.ts'
+import { assertPlain, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
+
+const MAX_DEPTH = 64
+/** Enough for a block that many monitors share. What they stand for counts towards the values of a body. */
+const MAX_ALIASES = 1_000
+
+/**
+ * The value of a YAML body, held to the same bounds as a JSON one. Only what JSON has can be written: tags, and keys that
+ * are no text, are refused, and so is a key twice. Throws 400 with the line.
+ */
+export function parseYaml(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  const value = loadYaml(decodeUtf8(bytes))
+  assertPlain(value)
+  return value
+}
+
+/** Some 5 ms. */
+const MAX_PIECE_WEIGHT = 1_000
+
+/**
+ * A record as YAML; its lists are written in pieces, with pauses between them. Strings that another reader could take for
+ * something else are quoted.
+ */
+export async function formatYaml(record: object, pause: YieldPoint): Promise<string> {
+  let text = ''
+  for (const [key, value] of Object.entries(record)) {
+    const pieces = Array.isArray(value) && value.length > 0 ? splitByWeight(value, MAX_PIECE_WEIGHT) : [value]
+    let isFirst = true
+    for (const piece of pieces) {
+      const written = dump({ [key]: piece }, { lineWidth: 120, noRefs: true })
+      // the key is written once
+      text += isFirst ? written : written.slice(written.indexOf('\n') + 1)
+      isFirst = false
+      await pause()
+    }
+  }
+  return text
+}
+
+function loadYaml(text: string): unknown {
+  try {
+    return load(text, { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES })
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    const line = error.mark === undefined ? '' : ` in line ${error.mark.line + 1}`
+    throw validationError([{ path: '', message: `the body is not valid YAML${line}: ${error.reason}` }])
+  }
+}

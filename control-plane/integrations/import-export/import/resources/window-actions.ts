@@ -1,0 +1,66 @@
+import { changeWindow, createWindow } from '../../../../verdict/maintenance/actions.ts'
+import { findNextPeriod, findPeriodAt } from '../../../../verdict/maintenance/schedule.ts'
+import type { MaintenanceWindow } from '../../../../verdict/maintenance/types.ts'
+import { describeNewFields, diffFields, omitDefaults } from '../../fields/fields.ts'
+import { createWindowDisplay, toStoredWindowFields, toWindowBody, toWindowFields } from '../../fields/window-fields.ts'
+import type { WindowEntry } from '../../file/project-file.ts'
+import type { ResolveReference } from '../../file/references.ts'
+import { attempt, recordUpdate } from '../import-report.ts'
+import type { ImportRun } from '../import-run.ts'
+import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
+
+const RESOURCE = 'maintenance_window'
+
+/** The maintenance windows of the file. Answers those that it does not name and that are not over. */
+export async function importWindows(run: ImportRun, findMonitor: ResolveReference): Promise<MaintenanceWindow[]> {
+  const { file, state, report: ledger, now } = run
+  const entries = file.maintenance_windows ?? []
+  const found = matchEntries(entries, state.windows, matchBy('title'))
+  for (const [index, entry] of entries.entries()) {
+    const place = `maintenance_windows[${index}]`
+    await attempt(ledger, place, async () => {
+      const ids = entry.monitors.map((name, i) => findMonitor(name, `monitors[${i}]`))
+      if (ids.some(id => id === null)) return
+      await importWindow(run, entry, ids as string[], found[index] ?? null, place)
+    })
+  }
+  return file.maintenance_windows
+    ? listUnmatched(state.windows, found).filter(window => !hasWindowEnded(window, now))
+    : []
+}
+
+/** What is over is history: it is neither exported nor made again. */
+export const hasWindowEnded = (window: MaintenanceWindow, now: Date): boolean =>
+  findPeriodAt(window, now) === null && findNextPeriod(window, now) === null
+
+async function importWindow(
+  run: ImportRun,
+  entry: WindowEntry,
+  monitorIds: string[],
+  stored: MaintenanceWindow | null,
+  place: string,
+) {
+  const { tools, caller, report: ledger, now } = run
+  const after = toWindowFields(entry, monitorIds)
+  const body = toWindowBody(entry, monitorIds)
+  if (stored === null) {
+    if (isPast(entry, now)) {
+      ledger.warnings.push({ path: place, message: `the maintenance window "${entry.title}" is over; it was not made` })
+      return
+    }
+    await createWindow(tools, caller.projectId, body, now)
+    const fields = describeNewFields(omitDefaults({ ...after, monitors: entry.monitors }, {}))
+    ledger.changes.push({ action: 'create', resource: RESOURCE, key: entry.title, id: null, fields })
+    return
+  }
+  const fields = diffFields(toStoredWindowFields(stored), after, createWindowDisplay(run.state.names.monitors))
+  if (!recordUpdate(ledger, { resource: RESOURCE, key: entry.title, id: stored.id, fields })) return
+  // what did not change is left out: naming the times anew would begin a period that runs again
+  const changed = Object.keys(fields).map(key => (key === 'monitors' ? 'monitor_ids' : key))
+  await changeWindow(tools, caller.projectId, stored.id, pickKeys(body, changed), now)
+}
+
+const pickKeys = <T extends object>(body: T, keys: string[]) =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => keys.includes(key))) as Partial<T>
+
+const isPast = ({ ends_at }: WindowEntry, now: Date) => ends_at != null && new Date(ends_at) <= now

@@ -1,0 +1,199 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
+import { getCaller, hasScope } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { type ErrorDetail, validationError } from '../../foundation/web/server/errors.ts'
+import {
+  dataSchema,
+  Id,
+  nullable,
+  responseSchemas,
+  strictObject,
+  stringEnum,
+} from '../../foundation/web/validation/schemas.ts'
+import {
+  createFaultFinder,
+  type FindFaults,
+  type SchemaCheck,
+  toErrorDetails,
+} from '../../foundation/web/validation/validation-errors.ts'
+import { convertForeignFile } from './converters/convert-reader.ts'
+import type { ConvertedFile } from './converters/foreign-file.ts'
+import { detectProduct, IMPORT_SOURCES } from './converters/index.ts'
+import { exportProject } from './export.ts'
+import { ProjectFile } from './file/project-file.ts'
+import { addEntryNames } from './file/references.ts'
+import { formatYaml } from './file/yaml.ts'
+import { parseYamlBody } from './file/yaml-reader.ts'
+import { importProject } from './import/import-actions.ts'
+import { IMPORT_ACTIONS, type ImportReport, type ImportWarning, RESOURCE_KINDS } from './import/import-report.ts'
+import type { ImportTools } from './import/import-run.ts'
+import { hasWindowEnded } from './import/resources/window-actions.ts'
+import { loadProject } from './project-reader.ts'
+
+export type ImportExportContext = Omit<ImportTools, 'findFaults'>
+
+const tags = ['Import and export']
+const YAML = 'application/yaml'
+
+const ImportQuery = strictObject({
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'true unless it is said: what would change, and nothing changes' }),
+  ),
+  prune: Type.Optional(
+    Type.Boolean({ description: 'deletes what the file does not name, in the sections that it has; default false' }),
+  ),
+  from: Type.Optional({
+    ...stringEnum(IMPORT_SOURCES, { default: 'picket' }),
+    description: "the body is a backup of Uptime Kuma, or a configuration of Gatus, instead of Picket's own file",
+  }),
+})
+
+const ImportAnswer = Type.Object({
+  dry_run: Type.Boolean(),
+  create: Type.Integer(),
+  update: Type.Integer(),
+  delete: Type.Integer(),
+  unchanged: Type.Integer(),
+  extra: Type.Integer({ description: 'records that the file does not name and that stay; prune deletes them' }),
+  changes: Type.Array(
+    Type.Object({
+      action: stringEnum(IMPORT_ACTIONS),
+      resource: stringEnum(RESOURCE_KINDS),
+      key: Type.String({ description: 'what people call it' }),
+      id: nullable(Id),
+      fields: Type.Record(
+        Type.String(),
+        Type.Object({
+          from: Type.Unknown(),
+          to: Type.Unknown(),
+          is_secret: Type.Optional(Type.Boolean({ description: 'it differs, and is masked' })),
+        }),
+      ),
+    }),
+  ),
+  warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+})
+
+/** A project as a file, and back (decisions: import and export). */
+export function importExportRoutes(app: App, context: ImportExportContext): void {
+  app.register(async scope => {
+    scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+      parseYamlBody(getCaller(request).projectId, body),
+    )
+    exportRoute(scope as App, context)
+    importRoute(scope as App, context)
+  })
+}
+
+function exportRoute(app: App, { db, secrets }: ImportExportContext): void {
+  app.get(
+    '/export',
+    {
+      schema: {
+        summary: 'The whole project as a file that POST /import takes; secrets are masked',
+        tags,
+        querystring: strictObject({ format: Type.Optional(stringEnum(['yaml', 'json'], { default: 'yaml' })) }),
+        response: {
+          ...responseSchemas(200, Type.Unsafe<string>({}), 400),
+          200: {
+            description: 'The project',
+            content: { 'application/json': { schema: ProjectFile }, [YAML]: { schema: Type.String() } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const at = now()
+      const caller = getCaller(request)
+      const state = await loadProject(db, caller.projectId)
+      const pause = createYieldPoint()
+      const file = await exportProject(
+        state,
+        secrets,
+        window => hasWindowEnded(window, at),
+        !hasScope(caller, 'write'),
+        pause,
+      )
+      if (request.query.format === 'json') return reply.send(file as never)
+      return reply.type(`${YAML}; charset=utf-8`).send(await formatYaml(file, pause))
+    },
+  )
+}
+
+function importRoute(app: App, context: ImportExportContext): void {
+  app.post(
+    '/import',
+    {
+      config: { isHeavy: true },
+      onRequest: context.heavyWrites.assertCapacity,
+      preValidation: compileBodyCheck,
+      attachValidation: true,
+      schema: {
+        summary: 'Make the project what a file says, or show what would change',
+        tags,
+        consumes: ['application/json', YAML],
+        querystring: ImportQuery,
+        body: ProjectFile,
+        response: responseSchemas(200, dataSchema(ImportAnswer), 400, 402, 403, 404, 409, 429, 503),
+      },
+    },
+    async request => {
+      const { dry_run: isDryRun = true, prune: isPruning = false, from = 'picket' } = request.query
+      const { file, warnings } = await loadFile(request)
+      const tools = { ...context, db: withRequestActor(context.db, request), findFaults: createFaultFinder(request) }
+      const hasLeft = () => request.raw.socket.destroyed
+      const options = { isDryRun, isPruning, isLenient: from !== 'picket', hasLeft }
+      const ledger = await importProject(tools, getCaller(request), file, options, now())
+      return { data: toImportResponse(ledger, warnings, isDryRun) }
+    },
+  )
+}
+
+/** The first import of a process compiles the check of its body: reading the body, that and checking it are a turn each. */
+async function compileBodyCheck(request: FastifyRequest): Promise<void> {
+  const pause = createYieldPoint(0)
+  await pause()
+  const check = request.getValidationFunction('body') as unknown as SchemaCheck | undefined
+  check?.(null, 0)
+  await pause()
+}
+
+type Query = { from?: (typeof IMPORT_SOURCES)[number] }
+
+/** The file of a request, in Picket's own form. Throws 400. */
+async function loadFile(request: FastifyRequest<{ Querystring: Query }>): Promise<ConvertedFile> {
+  const findFaults = createFaultFinder(request)
+  // where the body is not as ours, which is no fault of another product's, nobody has looked at the query yet
+  const faults = findFaults(ImportQuery, request.query)
+  if (faults.length > 0) throw validationError(toErrorDetails(faults, 'query'))
+  const { from = 'picket' } = request.query
+  if (from !== 'picket') return await convertForeignFile(getCaller(request).projectId, from, request.body)
+  if (request.validationError) throw validationError(listBodyProblems(request.body, findFaults))
+  return { file: request.body as ProjectFile, warnings: [] }
+}
+
+function listBodyProblems(body: unknown, findFaults: FindFaults): ErrorDetail[] {
+  const foreign = detectProduct(body)
+  if (foreign === null) return addEntryNames(toErrorDetails(findFaults(ProjectFile, body), 'body'), body)
+  const message = `the body is no file of Picket; it reads like one of ${foreign}, which from=${foreign} takes`
+  return [{ path: '', message }]
+}
+
+function toImportResponse(
+  { changes, warnings, unchanged, extra }: ImportReport,
+  ofSource: ImportWarning[],
+  isDryRun: boolean,
+) {
+  const count = (action: (typeof IMPORT_ACTIONS)[number]) => changes.filter(change => change.action === action).length
+  return {
+    dry_run: isDryRun,
+    create: count('create'),
+    update: count('update'),
+    delete: count('delete'),
+    ...{ unchanged, extra, changes },
+    warnings: [...ofSource, ...warnings],
+  }
+}

@@ -1,0 +1,184 @@
+import { listOverrides } from '../../../alerting/routing/rules/dependency-override-store.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { listVendorIncidents } from '../incidents/incident-store.ts'
+import { searchCatalog } from './catalog.ts'
+import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
+import { deleteDependency, findDependency, listDependencies } from './dependency-store.ts'
+import {
+  type DependencyWithFeed,
+  toCatalogEntryResponse,
+  toDependencyResponse,
+  toVendorIncidentResponse,
+} from './response.ts'
+import {
+  CatalogQuery,
+  CatalogRecord,
+  DependencyCreate,
+  DependencyRecord,
+  DependencyUpdate,
+  VendorIncidentRecord,
+} from './schema.ts'
+
+const tags = ['Dependencies']
+
+/** Third parties that a project depends on, and what they report (decisions 10.1). */
+export function dependencyRoutes(app: App, tools: VendorTools): void {
+  catalogRoutes(app)
+  readRoutes(app, tools.db)
+  writeRoutes(app, tools)
+}
+
+function catalogRoutes(app: App): void {
+  app.get(
+    '/dependencies/catalog',
+    {
+      schema: {
+        summary: 'Well-known vendors that can be tracked by their slug, by name',
+        tags,
+        querystring: CatalogQuery,
+        response: responseSchemas(200, pageSchema(CatalogRecord), 400),
+      },
+    },
+    async request => {
+      const entries = searchCatalog(request.query)
+      const { limit, offset } = toPageBounds(request.query)
+      const data = entries.slice(offset, offset + limit).map(toCatalogEntryResponse)
+      return { data, meta: buildPageMeta(request.query, entries.length) }
+    },
+  )
+}
+
+function readRoutes(app: App, db: Db): void {
+  app.get(
+    '/dependencies',
+    {
+      schema: {
+        summary: 'List dependencies, newest first',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(DependencyRecord), 400),
+      },
+    },
+    async request => {
+      const { rows, total } = await listDependencies(db, getCaller(request).projectId, toPageBounds(request.query))
+      return { data: await shown(db, rows), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/dependencies/:id',
+    {
+      schema: {
+        summary: 'One dependency',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(DependencyRecord), 404),
+      },
+    },
+    async request => ({ data: await read(db, getCaller(request).projectId, request.params.id) }),
+  )
+
+  app.get(
+    '/dependencies/:id/incidents',
+    {
+      schema: {
+        summary: 'Incidents that the vendor reported, newest first',
+        tags,
+        params: IdParams,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(VendorIncidentRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { id } = await read(db, getCaller(request).projectId, request.params.id)
+      const { rows, total } = await listVendorIncidents(db, id, toPageBounds(request.query))
+      return { data: rows.map(toVendorIncidentResponse), meta: buildPageMeta(request.query, total) }
+    },
+  )
+}
+
+function writeRoutes(app: App, tools: VendorTools): void {
+  app.post(
+    '/dependencies',
+    {
+      schema: {
+        summary: 'Track a vendor: by its slug of the catalogue, or by the address of its status page',
+        tags,
+        body: DependencyCreate,
+        response: responseSchemas(201, dataSchema(DependencyRecord), 400, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = getCaller(request)
+      const id = await createDependency(withActor(tools, request), projectId, request.body, now())
+      return reply.code(201).send({ data: await read(tools.db, projectId, id) })
+    },
+  )
+
+  app.put(
+    '/dependencies/:id',
+    {
+      schema: {
+        summary: 'Change a dependency: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: DependencyUpdate,
+        response: responseSchemas(200, dataSchema(DependencyRecord), 400, 404, 409),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      await changeDependency(withActor(tools, request), projectId, id, request.body, now())
+      return { data: await read(tools.db, projectId, id) }
+    },
+  )
+
+  app.delete(
+    '/dependencies/:id',
+    {
+      schema: {
+        summary: 'Stop tracking a vendor; its incidents go too, and nobody is told',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const isDeleted =
+        isId(id) && (await deleteDependency(withRequestActor(tools.db, request), getCaller(request).projectId, id))
+      if (!isDeleted) throw notFound('dependency')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}
+
+async function read(db: Db, projectId: string, id: string) {
+  const dependency = isId(id) ? await findDependency(db, projectId, id) : null
+  if (!dependency) throw notFound('dependency')
+  return (await shown(db, [dependency]))[0]!
+}
+
+async function shown(db: Db, dependencies: DependencyWithFeed[]) {
+  const overrides = await listOverrides(
+    db,
+    dependencies.map(({ id }) => id),
+  )
+  return dependencies.map(dependency => toDependencyResponse(dependency, overrides))
+}

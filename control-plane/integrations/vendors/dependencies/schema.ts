@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox'
+import { Overrides } from '../../../alerting/routing/rules/dependency-override.ts'
+import {
+  Id,
+  lineText,
+  Name,
+  nullable,
+  pageProperties,
+  strictObject,
+  stringEnum,
+  Timestamp,
+} from '../../../foundation/web/validation/schemas.ts'
+import { FEED_TYPES } from '../feeds/index.ts'
+import { DEFAULT_MAPPING } from '../feeds/json.ts'
+import { VENDOR_INCIDENT_STATUSES, VENDOR_SEVERITIES, VENDOR_STATUSES } from '../feeds/report.ts'
+import { CATEGORIES } from './catalog.ts'
+
+const Address = Type.String({ minLength: 1, maxLength: 2_048 })
+const Category = lineText(1, 50)
+const FeedType = stringEnum(FEED_TYPES)
+const Place = lineText(1, 100)
+const Mapping = strictObject(
+  Object.fromEntries(Object.keys(DEFAULT_MAPPING).map(name => [name, Type.Optional(Place)])) as Record<
+    keyof typeof DEFAULT_MAPPING,
+    ReturnType<typeof Type.Optional<typeof Place>>
+  >,
+  {
+    description:
+      'for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident',
+  },
+)
+
+const fields = {
+  name: Type.Optional(Name),
+  category: Type.Optional(Category),
+  status_url: Type.Optional(Address),
+  feed_type: Type.Optional(FeedType),
+  feed_url: Type.Optional(Address),
+  feed_mapping: Type.Optional(Mapping),
+  components: Type.Optional(
+    Type.Array(lineText(1, 200), {
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'names of components that count; none: all that the vendor reports',
+    }),
+  ),
+  overrides: Type.Optional(Overrides),
+}
+
+export const DependencyCreate = strictObject(
+  { slug: Type.Optional(lineText(1, 50)), ...fields },
+  {
+    title: 'DependencyCreate',
+    description: 'a slug of the catalogue, or name, status_url and feed_type',
+    examples: [
+      { slug: 'github' },
+      { name: 'Our host', status_url: 'https://status.example.com/', feed_type: 'statuspage', components: ['API'] },
+    ],
+  },
+)
+export type DependencyCreate = Static<typeof DependencyCreate>
+
+export const DependencyUpdate = strictObject(fields)
+export type DependencyUpdate = Static<typeof DependencyUpdate>
+
+export const DependencyRecord = Type.Object(
+  {
+    id: Id,
+    slug: nullable(Type.String({ description: 'of the catalogue; null: the address is your own' })),
+    name: Type.String(),
+    category: Type.String(),
+    status_url: Type.String(),
+    feed_type: FeedType,
+    feed_url: Type.String(),
+    feed_mapping: Type.Record(Type.String(), Type.String()),
+    components: Type.Array(Type.String()),
+    overrides: Type.Array(
+      Type.Object({
+        alert_channel_id: Id,
+        on_down: Type.Boolean(),
+        on_degraded: Type.Boolean(),
+        on_resolved: Type.Boolean(),
+      }),
+    ),
+    status: stringEnum(VENDOR_STATUSES),
+    open_incidents: Type.Integer(),
+    last_checked_at: nullable(Type.String({ format: 'date-time', description: 'when its feed was last read' })),
+    last_error: nullable(Type.String({ description: 'why its feed cannot be read; it says nothing about the vendor' })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Dependency' },
+)
+
+export const VendorIncidentRecord = Type.Object(
+  {
+    id: Id,
+    dependency_id: Id,
+    title: Type.String(),
+    severity: stringEnum(VENDOR_SEVERITIES),
+    status: stringEnum(VENDOR_INCIDENT_STATUSES),
+    components: Type.Array(Type.String()),
+    source_url: Type.String(),
+    started_at: Timestamp,
+    resolved_at: nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'VendorIncident' },
+)
+
+export const CatalogQuery = strictObject({
+  ...pageProperties,
+  category: Type.Optional(stringEnum(CATEGORIES)),
+  q: Type.Optional(Type.String({ description: 'a part of the name' })),
+})
+
+export const CatalogRecord = Type.Object(
+  {
+    slug: Type.String(),
+    name: Type.String(),
+    category: Type.String(),
+    status_url: Type.String(),
+    feed_type: FeedType,
+    feed_url: Type.String(),
+  },
+  { title: 'CatalogEntry' },
+)

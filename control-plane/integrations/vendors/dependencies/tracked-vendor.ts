@@ -1,0 +1,87 @@
+import { findUrlProblem } from '../../../alerting/channels/config/url-validation.ts'
+import type { CheckLiteral } from '../../../alerting/channels/types.ts'
+import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
+import type { Dependency } from '../types.ts'
+import { buildSummaryUrl, type CatalogEntry } from './catalog.ts'
+import type { DependencyCreate, DependencyUpdate } from './schema.ts'
+
+/** What people choose of a dependency. */
+export type TrackedVendor = Pick<
+  Dependency,
+  'slug' | 'name' | 'category' | 'statusUrl' | 'feedUrl' | 'feedType' | 'feedMapping' | 'components'
+>
+
+export type TrackedVendorDraft = { tracked: TrackedVendor; problems: ErrorDetail[] }
+
+const ADDRESS_FIELDS = ['status_url', 'feed_type', 'feed_url', 'feed_mapping'] as const
+
+/** A dependency on an entry of the catalogue; the body may rename it, and name components. */
+export function trackCatalogEntry(entry: CatalogEntry, body: DependencyCreate): TrackedVendorDraft {
+  const { slug, statusUrl, feedType, feedUrl, feedMapping } = entry
+  const { name = entry.name, category = entry.category, components = [] } = body
+  const problems = ADDRESS_FIELDS.filter(field => body[field] !== undefined).map(field => ({
+    path: field,
+    message: `${field} comes with the slug; leave out one of them`,
+  }))
+  return { tracked: { slug, name, category, statusUrl, feedType, feedUrl, feedMapping, components }, problems }
+}
+
+/** A dependency with an address of the project's own. */
+export function trackOwnAddress(body: DependencyCreate, checkLiteral: CheckLiteral): TrackedVendorDraft {
+  const required = (['name', 'status_url', 'feed_type'] as const).filter(field => body[field] === undefined)
+  if (required.length > 0) {
+    const missing = { name: '', category: '', statusUrl: '', feedUrl: '', feedType: 'statuspage' as const }
+    const message = (field: string) => `${field} is required without a slug of the catalogue`
+    return {
+      tracked: { ...missing, slug: null, feedMapping: {}, components: [] },
+      problems: required.map(field => ({ path: field, message: message(field) })),
+    }
+  }
+  const { name = '', category = 'other', status_url: statusUrl = '', feed_type: feedType = 'statuspage' } = body
+  const feedUrl = body.feed_url ?? buildFeedUrl(statusUrl, feedType)
+  const tracked = {
+    ...{ slug: null, name, category, statusUrl, feedType, feedUrl },
+    ...{ feedMapping: body.feed_mapping ?? {}, components: body.components ?? [] },
+  }
+  return { tracked, problems: findAddressProblems(tracked, checkLiteral) }
+}
+
+/**
+ * What a change makes of a dependency: what is not named stays. With an address of the project's own it leaves the
+ * catalogue; a new status page or type brings its feed along, unless that is named too.
+ */
+export function applyDependencyUpdate(
+  before: Dependency,
+  body: DependencyUpdate,
+  checkLiteral: CheckLiteral,
+): TrackedVendorDraft {
+  const { name = before.name, category = before.category, components = before.components } = body
+  const isOwn = ADDRESS_FIELDS.some(field => body[field] !== undefined)
+  const { status_url: statusUrl = before.statusUrl, feed_type: feedType = before.feedType } = body
+  const { feed_mapping: feedMapping = before.feedMapping } = body
+  const isMoved = body.status_url !== undefined || body.feed_type !== undefined
+  const feedUrl = body.feed_url ?? (isMoved ? buildFeedUrl(statusUrl, feedType) : before.feedUrl)
+  const tracked = {
+    ...{ slug: isOwn ? null : before.slug, name, category, components },
+    ...{ statusUrl, feedType, feedUrl, feedMapping },
+  }
+  return { tracked, problems: isOwn ? findAddressProblems(tracked, checkLiteral) : [] }
+}
+
+const buildFeedUrl = (statusUrl: string, feedType: TrackedVendor['feedType']): string =>
+  feedType === 'statuspage' ? buildSummaryUrl(statusUrl) : statusUrl
+
+function findAddressProblems(
+  { statusUrl, feedUrl, feedType, feedMapping }: TrackedVendor,
+  checkLiteral: CheckLiteral,
+): ErrorDetail[] {
+  const problemOf = (path: string, url: string): ErrorDetail[] => {
+    const message = findUrlProblem(url, checkLiteral, path)
+    return message === null ? [] : [{ path, message }]
+  }
+  const ofPage = problemOf('status_url', statusUrl)
+  if (ofPage.length > 0) return ofPage
+  const isNeedless = feedType !== 'json' && Object.keys(feedMapping).length > 0
+  const message = 'feed_mapping is for the feed type json'
+  return [...problemOf('feed_url', feedUrl), ...(isNeedless ? [{ path: 'feed_mapping', message }] : [])]
+}

@@ -1,0 +1,13 @@
+const MAX_WAIT_MS = 900_000
+
+/** At its interval, and after failures in a row later and later, up to a quarter of an hour; a tenth of that by chance. */
+export function computeNextFetchAt(
+  failures: number,
+  intervalMs: number,
+  from: Date,
+  jitterMs: (ms: number) => number,
+): Date {
+  if (failures === 0) return new Date(from.getTime() + intervalMs)
+  const waitMs = Math.min(Math.max(MAX_WAIT_MS, intervalMs), intervalMs * 2 ** Math.min(failures - 1, 10))
+  return new Date(from.getTime() + waitMs + jitterMs(waitMs / 10))
+}

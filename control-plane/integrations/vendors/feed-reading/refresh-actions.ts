@@ -1,0 +1,39 @@
+import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { applyFeedRead } from '../incidents/report-actions.ts'
+import { type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
+import { computeNextFetchAt } from './fetch-interval.ts'
+import { fetchFeed } from './fetch-reader.ts'
+
+export type RefreshTools = {
+  db: Db
+  egress: Egress
+  /** of a read that fails */
+  timeoutMs: number
+  intervalMs: number
+  jitterMs: (ms: number) => number
+  now: () => Date
+}
+
+/**
+ * Reads a claimed feed and brings all who follow it to what it says; what says the same as before costs them nothing.
+ * What cannot be read is tried again later and later, and says nothing about the vendor.
+ */
+export async function refreshFeed(feed: StoredFeed, tools: RefreshTools): Promise<'changed' | 'same' | 'failed'> {
+  const { db, egress, timeoutMs, intervalMs, jitterMs, now } = tools
+  const startedAt = now()
+  const fetched = await fetchFeed(feed, egress, timeoutMs, now)
+  if ('error' in fetched) {
+    const failures = feed.failures + 1
+    const nextFetchAt = computeNextFetchAt(failures, intervalMs, now(), jitterMs)
+    await storeFailure(db, feed, { error: fetched.error.slice(0, 500), failures, nextFetchAt })
+    return 'failed'
+  }
+  const nextFetchAt = computeNextFetchAt(0, intervalMs, startedAt, jitterMs)
+  const read = { ...fetched, readAt: now(), nextFetchAt }
+  if (read.digest === feed.digest && feed.isSettled) {
+    await storeRead(db, feed, { ...read, isSettled: true })
+    return 'same'
+  }
+  return (await applyFeedRead(db, feed, read, now())) ? 'changed' : 'same'
+}

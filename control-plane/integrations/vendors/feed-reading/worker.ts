@@ -1,0 +1,70 @@
+import type { Egress } from '../../../../shared/egress/index.ts'
+import { jitterMs } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import { syncCatalogFeeds } from '../dependencies/dependency-actions.ts'
+import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
+import { refreshFeed } from './refresh-actions.ts'
+
+const POLL_INTERVAL_MS = 5_000
+const MAX_CONCURRENT_FEEDS = 16
+const TIMEOUT_MS = 10_000
+/** longer than a read and all that follows from it may take */
+const LEASE_MS = 60_000
+
+export type VendorWorkerContext = LoopTools & {
+  db: Db
+  egress: Egress
+  /** how often a feed is read */
+  vendorIntervalSeconds: number
+}
+
+/**
+ * Reads the feeds of vendors, each address once for all projects. Any number of processes may do so; a feed that is slow
+ * holds up no other.
+ */
+export function startVendorWorker(context: VendorWorkerContext): { stop(): Promise<void> } {
+  const { db, egress, log, metrics } = context
+  const reads = metrics.counter('picket_vendor_reads_total', 'Feeds of vendors that were read', ['outcome'])
+  const intervalMs = context.vendorIntervalSeconds * 1_000
+  const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
+  const claim = (limit: number) => {
+    const at = now()
+    return claimDueFeeds(db, at, new Date(at.getTime() + LEASE_MS), limit)
+  }
+  const refresh = async (feed: StoredFeed) => {
+    try {
+      reads.inc({ outcome: await refreshFeed(feed, tools) })
+    } catch (err) {
+      // ours: its claim ends by itself, and the others have nothing to do with it
+      log.error({ err, feed_id: feed.id, url: feed.url }, 'the feed of a vendor could not be followed')
+      reads.inc({ outcome: 'broken' })
+    }
+  }
+  const underWay = new Set<Promise<void>>()
+  let isBehind = false
+  let hasCatalog = false
+  const begin = (feed: StoredFeed) => {
+    const work = refresh(feed).finally(() => {
+      underWay.delete(work)
+      if (isBehind) loop.wake()
+    })
+    underWay.add(work)
+  }
+  const loop = startLoop('vendor-feeds', Math.min(POLL_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
+    if (!hasCatalog) await syncCatalogFeeds(db, now())
+    hasCatalog = true
+    const free = MAX_CONCURRENT_FEEDS - underWay.size
+    if (free === 0) return
+    const due = await claim(free)
+    isBehind = due.length === free
+    for (const feed of due) begin(feed)
+  })
+  return {
+    async stop() {
+      await loop.stop()
+      await Promise.all(underWay)
+    },
+  }
+}

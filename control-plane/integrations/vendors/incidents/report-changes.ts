@@ -1,0 +1,154 @@
+import { type FeedReport, isOpen, type ReportedIncident, type VendorSeverity } from '../feeds/report.ts'
+import type { Dependency, ImpactLevel, VendorIncident } from '../types.ts'
+import { selectRelevantIncidents } from './affected-components.ts'
+import { matchIncidents } from './incident-matching.ts'
+
+/** What is told of a vendor's incident, as it is then. */
+export type VendorChange = { name: 'vendor.down' | 'vendor.degraded' | 'vendor.resolved'; incident: VendorIncident }
+
+export type ReportEffects = {
+  /** new ones and changed ones */
+  incidents: VendorIncident[]
+  news: VendorChange[]
+  /** false: something is missing and waits to be counted as closed */
+  isSettled: boolean
+}
+
+export type ReportContext = {
+  /** how many reads in a row an incident has to be missing */
+  patience: number
+  /** how many beginnings may still be told in this hour */
+  budget: number
+  now: Date
+  newId: () => string
+}
+
+/** How many beginnings of incidents a dependency is told of in an hour, whatever its feed makes up. */
+export const MAX_NOTIFICATIONS_PER_HOUR = 10
+
+/**
+ * What a report changes for a dependency: its incidents begin, change, worsen and end. Each is told once when it begins,
+ * once more if it goes from degraded to down, and once when it ends, if its beginning was told. What was there before the
+ * dependency is told to nobody until it worsens. Pure; the same report again changes nothing.
+ */
+export function computeReportEffects(
+  dependency: Dependency,
+  known: VendorIncident[],
+  report: FeedReport,
+  { patience, budget, now, newId }: ReportContext,
+): ReportEffects {
+  const { pairs, missing } = matchIncidents(selectRelevantIncidents(report, dependency.components, known), known)
+  const incidents: VendorIncident[] = []
+  const news: VendorChange[] = []
+  let left = budget
+  for (const [reported, before] of pairs) {
+    if (before === null && !isOpen(reported)) continue
+    const start = before ?? createIncident(dependency, reported, newId(), now)
+    const isQuiet = (before === null && !dependency.isBaselined) || left <= 0
+    const { incident, name } = decideNotification(mergeReported(start, reported, dependency, now), isQuiet, now)
+    if (name !== null) news.push({ name, incident })
+    if (name !== null && name !== 'vendor.resolved') left--
+    if (before === null || hasChanged(before, incident)) incidents.push(incident)
+  }
+  for (const before of missing) {
+    const isOver = before.missing + 1 >= patience
+    const after = { ...before, missing: before.missing + 1, ...(isOver && buildResolution(before, now)) }
+    const { incident, name } = decideNotification(after, false, now)
+    if (name !== null) news.push({ name, incident })
+    incidents.push(incident)
+  }
+  const isSettled = incidents.every(incident => incident.resolvedAt !== null || incident.missing === 0)
+  return { incidents, news, isSettled }
+}
+
+const RANK: Record<ImpactLevel, number> = { none: 0, degraded: 1, down: 2 }
+const LEVEL_OF: Record<VendorSeverity, ImpactLevel> = {
+  none: 'none',
+  minor: 'degraded',
+  major: 'down',
+  critical: 'down',
+}
+
+export const toImpactLevel = (severity: VendorSeverity): ImpactLevel => LEVEL_OF[severity]
+
+/** Marks what is told now, or, if it is `isQuiet`, what will never be. */
+function decideNotification(
+  incident: VendorIncident,
+  isQuiet: boolean,
+  now: Date,
+): { incident: VendorIncident; name: VendorChange['name'] | null } {
+  if (incident.resolvedAt !== null) {
+    if (incident.told !== 'begin') return { incident, name: null }
+    return { incident: { ...incident, told: 'end' }, name: 'vendor.resolved' }
+  }
+  const level = toImpactLevel(incident.severity)
+  if (level === 'none' || RANK[level] <= RANK[incident.worst]) return { incident, name: null }
+  if (isQuiet) return { incident: { ...incident, worst: level }, name: null }
+  return { incident: { ...incident, worst: level, told: 'begin', toldAt: now }, name: `vendor.${level}` }
+}
+
+function createIncident(dependency: Dependency, reported: ReportedIncident, id: string, now: Date): VendorIncident {
+  return {
+    id,
+    projectId: dependency.projectId,
+    dependencyId: dependency.id,
+    sourceId: reported.id,
+    title: reported.title,
+    severity: reported.severity,
+    status: reported.status,
+    components: reported.components,
+    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    startedAt: reported.started_at === null ? now : new Date(reported.started_at),
+    resolvedAt: null,
+    worst: 'none',
+    told: null,
+    toldAt: null,
+    missing: 0,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+function mergeReported(
+  before: VendorIncident,
+  reported: ReportedIncident,
+  dependency: Dependency,
+  now: Date,
+): VendorIncident {
+  const after = {
+    ...before,
+    sourceId: reported.id,
+    title: reported.title,
+    severity: reported.severity,
+    status: reported.status,
+    components: reported.components,
+    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    missing: 0,
+  }
+  if (isOpen(reported)) return withUpdatedAt(before, { ...after, resolvedAt: null }, now)
+  const resolvedAt = reported.resolved_at === null ? now : new Date(reported.resolved_at)
+  return withUpdatedAt(
+    before,
+    { ...after, resolvedAt: before.resolvedAt ?? getLater(before.startedAt, resolvedAt) },
+    now,
+  )
+}
+
+const buildResolution = (before: VendorIncident, now: Date) =>
+  ({ status: 'resolved', resolvedAt: getLater(before.startedAt, now), updatedAt: now }) as const
+
+const getLater = (a: Date, b: Date) => (a > b ? a : b)
+
+/** What people see of it. */
+const serializeVisible = ({ title, severity, status, components, sourceUrl, resolvedAt }: VendorIncident) =>
+  JSON.stringify([title, severity, status, components, sourceUrl, resolvedAt])
+
+const withUpdatedAt = (before: VendorIncident, after: VendorIncident, now: Date): VendorIncident =>
+  serializeVisible(before) === serializeVisible(after) ? after : { ...after, updatedAt: now }
+
+const hasChanged = (before: VendorIncident, after: VendorIncident): boolean =>
+  serializeVisible(before) !== serializeVisible(after) ||
+  before.sourceId !== after.sourceId ||
+  before.missing !== after.missing ||
+  before.worst !== after.worst ||
+  before.told !== after.told

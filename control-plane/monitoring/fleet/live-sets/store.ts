@@ -1,0 +1,148 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { RegionEpoch } from '../assignments/assignment-table.ts'
+import type { StoredStates } from '../sessions/messages.ts'
+import { EPOCH_ORIGIN_S, MAX_CLOCK_EPOCH } from './epochs.ts'
+import type { ProbeState } from './live-set.ts'
+
+/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+
+/** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
+export type ProbeActivity = { id: string; connectedTo: string; silentMs: number; health: object | null }
+
+/** What ended a connection: its probe was revoked, or has connected to another process. */
+export type SessionLossReason = 'revoked' | 'taken over'
+
+/**
+ * Records when the probes of one process sent their last message, for all of them in one statement. Returns the probes that are no
+ * longer connected to this process, by id, with the reason.
+ */
+export async function recordActivity(db: Db, seen: ProbeActivity[]): Promise<Map<string, SessionLossReason>> {
+  const rows = await query<{ id: string }>(
+    db,
+    `UPDATE probes SET
+       last_seen_at = GREATEST(last_seen_at, now() - s."silentMs" * interval '1 millisecond'),
+       health = COALESCE(s.health, probes.health)
+     FROM jsonb_to_recordset(?::jsonb) AS s (id uuid, "connectedTo" text, "silentMs" double precision, health jsonb),
+       probe_tokens t
+     WHERE probes.id = s.id AND probes.connected_to = s."connectedTo"
+       AND probes.revoked_at IS NULL AND t.id = probes.token_id AND t.revoked_at IS NULL
+     RETURNING probes.id`,
+    [JSON.stringify(seen)],
+  )
+  const recorded = new Set(rows.map(row => row.id))
+  const lost = seen.filter(({ id }) => !recorded.has(id)).map(({ id }) => id)
+  if (lost.length === 0) return new Map()
+  const revoked = await query<{ id: string }>(
+    db,
+    `SELECT p.id FROM probes p JOIN probe_tokens t ON t.id = p.token_id
+     WHERE p.id = ANY (?::uuid[]) AND (p.revoked_at IS NOT NULL OR t.revoked_at IS NOT NULL)`,
+    [lost],
+  )
+  const isRevoked = new Set(revoked.map(row => row.id))
+  return new Map(lost.map(id => [id, isRevoked.has(id) ? 'revoked' : 'taken over']))
+}
+
+/** A probe that says goodbye gets no work any more, until it connects again. */
+export async function markDraining(db: Db, probeId: string, connectedTo: string): Promise<void> {
+  await execute(db, 'UPDATE probes SET is_draining = true WHERE id = ? AND connected_to = ?', [probeId, connectedTo])
+}
+
+/** These connections are closed; nothing happens to probes that have connected anew since. */
+export async function markDisconnected(db: Db, connectedTo: string[]): Promise<void> {
+  await execute(db, 'UPDATE probes SET connected_to = NULL WHERE connected_to = ANY (?::text[])', [connectedTo])
+}
+
+/** The probes of all regions, or of one. Those long gone and out of every live set are left out. */
+export function listProbeStates(db: Db, region: string | null): Promise<ProbeState[]> {
+  return query(
+    db,
+    `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
+       EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
+       p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
+       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
+       COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities,
+       COALESCE((p.health->>'nats_away_ms')::float8, 0) AS "natsAwayMs",
+       COALESCE((p.health->>'offline_ms')::float8, 0) AS "offlineMs"
+     FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
+     WHERE (:region::text IS NULL OR p.region = :region)
+       AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,
+    { region },
+  )
+}
+
+/** The live sets of all regions, or of one, with what their probes can do. */
+export function listRegionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
+  return query(
+    db,
+    `SELECT region, epoch,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'capabilities', to_jsonb(p.capabilities)) ORDER BY p.id)
+         FROM probes p WHERE p.id = ANY (probe_ids)), '[]') AS probes
+     FROM region_epochs WHERE :region::text IS NULL OR region = :region`,
+    { region },
+  )
+}
+
+/** The ids of the region's live set, locked until the transaction ends; an empty set is made where there is none. */
+export async function lockLiveSet(tx: Tx, region: string): Promise<string[]> {
+  await execute(
+    tx,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at) VALUES (?, 0, '{}', now()) ON CONFLICT DO NOTHING`,
+    [region],
+  )
+  const rows = await query<{ probeIds: string[] }>(
+    tx,
+    `SELECT probe_ids AS "probeIds" FROM region_epochs WHERE region = ? FOR UPDATE`,
+    [region],
+  )
+  return rows[0]!.probeIds
+}
+
+/** Seconds since 2026. A clock that is decades ahead does not use up the numbers there are. */
+const EPOCH_NOW = `CAST(LEAST(extract(epoch FROM clock_timestamp()) - ${EPOCH_ORIGIN_S}, ${MAX_CLOCK_EPOCH}) AS integer)`
+
+/**
+ * The next epoch: another live set, or one whose probes can do something else. Notifies every fleet process. It is a time,
+ * so that a database which was restored to an earlier state gives out no number again, and higher than `above`.
+ */
+export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[], above = 0): Promise<void> {
+  await execute(
+    tx,
+    `WITH saved AS (UPDATE region_epochs SET epoch = GREATEST(epoch + 1, CAST(:above AS integer) + 1, ${EPOCH_NOW}),
+         probe_ids = CAST(:probeIds AS uuid[]), updated_at = now()
+       WHERE region = :region RETURNING region)
+     SELECT pg_notify('region_epochs', region) FROM saved`,
+    { region, probeIds, above },
+  )
+}
+
+export type RegionCounts = { region: string; monitors: number; unassigned: number }
+
+/** Writes down what changed of these. Every fleet process counts the same, so each may write. */
+export async function recordRegionCounts(db: Db, counts: RegionCounts[]): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at, monitors, unassigned)
+     SELECT region, 0, '{}', now(), monitors, unassigned
+     FROM jsonb_to_recordset(?::jsonb) AS c (region text, monitors integer, unassigned integer)
+     WHERE NOT EXISTS (SELECT FROM region_epochs e
+                       WHERE e.region = c.region AND e.monitors = c.monitors AND e.unassigned = c.unassigned)
+       AND (c.monitors > 0 OR EXISTS (SELECT FROM region_epochs e WHERE e.region = c.region))
+     ORDER BY region
+     ON CONFLICT (region) DO UPDATE SET monitors = EXCLUDED.monitors, unassigned = EXCLUDED.unassigned`,
+    [JSON.stringify(counts)],
+  )
+}
+
+/** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
+export async function loadStoredStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
+  if (monitorIds.length === 0) return new Map()
+  const rows = await query<{ id: string; regionState: string | null }>(
+    db,
+    `SELECT monitor_id AS id,
+       (SELECT cell->>'state' FROM jsonb_array_elements(state->'cells') cell WHERE cell->>'region' = :region)
+         AS "regionState"
+     FROM verdict_states WHERE monitor_id = ANY (:monitorIds::uuid[])`,
+    { region, monitorIds },
+  )
+  return new Map(rows.map(row => [row.id, row]))
+}

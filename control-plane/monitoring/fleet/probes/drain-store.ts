@@ -1,0 +1,76 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { NewDisagreement, ProbeDisagreement } from './outlier.ts'
+
+/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+
+/** Writes down who contradicted whom. The same again changes nothing. */
+export async function insertDisagreements(db: Db | Tx, rows: NewDisagreement[]): Promise<void> {
+  if (rows.length === 0) return
+  await execute(
+    db,
+    `INSERT INTO probe_disagreements (monitor_id, region, scheduled_at, probe_id, other_probe_id, odd_probe_id, at)
+     SELECT "monitorId", region, to_timestamp("scheduledAtMs" / 1000), "probeId", "otherProbeId", "oddProbeId",
+       to_timestamp("atMs" / 1000)
+     FROM jsonb_to_recordset(?::jsonb) AS row ("monitorId" uuid, region text, "scheduledAtMs" float8, "probeId" uuid,
+       "otherProbeId" uuid, "oddProbeId" uuid, "atMs" float8)
+     ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** Regions with disagreements about so many monitors or more within a window. */
+export async function listDisagreeingRegions(db: Db, windowMs: number, monitors: number): Promise<string[]> {
+  const rows = await query<{ region: string }>(
+    db,
+    `SELECT region FROM probe_disagreements WHERE at > now() - :windowMs * interval '1 millisecond'
+     GROUP BY region HAVING count(DISTINCT monitor_id) >= :monitors ORDER BY region`,
+    { windowMs, monitors },
+  )
+  return rows.map(({ region }) => region)
+}
+
+/** A region's disagreements within a window, each monitor and pair once. */
+export function listDisagreements(db: Db, region: string, windowMs: number): Promise<ProbeDisagreement[]> {
+  return query(
+    db,
+    `SELECT DISTINCT monitor_id AS "monitorId", probe_id AS "probeId", other_probe_id AS "otherProbeId",
+       odd_probe_id AS "oddProbeId"
+     FROM probe_disagreements WHERE region = :region AND at > now() - :windowMs * interval '1 millisecond'`,
+    { region, windowMs },
+  )
+}
+
+/** What is too old to count any more. */
+export const pruneDisagreements = (db: Db) =>
+  execute(db, `DELETE FROM probe_disagreements WHERE at < now() - interval '1 day'`)
+
+export const drainProbe = (tx: Tx, probeId: string, reason: string, forMs: number) =>
+  execute(
+    tx,
+    `UPDATE probes SET drain_reason = :reason, drained_until = now() + :forMs * interval '1 millisecond'
+     WHERE id = :probeId`,
+    { probeId, reason, forMs },
+  )
+
+/** Ends a drain, and forgets the disagreements that led to it. False when the probe is not drained. */
+export async function endDrain(tx: Tx, probeId: string): Promise<boolean> {
+  await execute(tx, 'DELETE FROM probe_disagreements WHERE :probeId IN (probe_id, other_probe_id)', { probeId })
+  const ended = await execute(
+    tx,
+    'UPDATE probes SET drained_until = NULL, drain_reason = NULL WHERE id = ? AND drained_until > now()',
+    [probeId],
+  )
+  return ended > 0
+}
+
+export type DrainedProbe = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
+
+/** Those that get no work now because of what they did. */
+export function listDrainedProbes(db: Db): Promise<DrainedProbe[]> {
+  return query(
+    db,
+    `SELECT p.id, p.name, p.region, p.drain_reason AS reason, p.drained_until AS "drainedUntil"
+     FROM probes p JOIN probe_tokens t ON t.id = p.token_id
+     WHERE p.drained_until > now() AND p.revoked_at IS NULL AND t.revoked_at IS NULL ORDER BY p.id`,
+  )
+}

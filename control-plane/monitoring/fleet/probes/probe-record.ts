@@ -1,0 +1,136 @@
+import { Type } from 'typebox'
+import { REGIONS } from '../../../../shared/checks/check.ts'
+import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
+import type { StoredProbeHealth } from '../sessions/messages.ts'
+
+/** A row of `probes` with what follows from it at the database's time. */
+export type StoredProbe = {
+  id: string
+  name: string
+  region: string
+  version: string
+  capabilities: string[]
+  /** of its newest heartbeat; rows that an older control plane wrote lack fields */
+  health: Partial<StoredProbeHealth & { assignments: number }> | null
+  created_at: Date
+  connected_at: Date | null
+  last_seen_at: Date
+  is_live: boolean
+  is_connected: boolean
+  is_draining: boolean
+  drain_reason: string | null
+  /** null: it is not drained now */
+  drained_until: Date | null
+  is_revoked: boolean
+}
+
+export type StoredRegion = {
+  region: string
+  epoch: number
+  monitors: number
+  unassigned: number
+  live_probes: number
+  /** connected, and without work for disagreeing often */
+  drained_probes: number
+  worst_loop_lag_ms: number | null
+  /** null: there is one, or nobody ever wanted one */
+  no_live_probe_since: Date | null
+  last_heartbeat_at: Date | null
+  /** the database's time */
+  read_at: Date
+}
+
+const Count = nullable(Type.Integer())
+const Milliseconds = nullable(Type.Number())
+
+/** A probe as the operator sees it (decisions 11). Null: an older probe does not say it, or it said nothing yet. */
+export const ProbeRecord = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    region: stringEnum(REGIONS),
+    version: Type.String(),
+    capabilities: Type.Array(Type.String()),
+    live: Type.Boolean({ description: 'in its region’s live set, so it gets work' }),
+    connected_since: nullable(Timestamp),
+    last_heartbeat_at: Timestamp,
+    load: Type.Object({
+      running: Count,
+      limit: Count,
+      waiting: Type.Unsafe<number | null>({ ...Count, description: 'checks that are due and wait for a place' }),
+      assignments: Type.Integer({ description: 'monitors that it checks' }),
+      start_delay_ms: Milliseconds,
+    }),
+    loop_lag_ms: Milliseconds,
+    spool: Type.Object({ results: Count, bytes: Count, dropped: Count }),
+    clock_offset_ms: Type.Unsafe<number | null>({
+      ...Milliseconds,
+      description: 'how far its own clock is ahead; results go by the control plane’s',
+    }),
+    connectivity_ok: nullable(Type.Boolean({ description: 'its test of its own connection' })),
+    draining: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'why it gets no work: "stopping", "disagrees often"',
+    }),
+    drained_until: nullable(Timestamp),
+    revoked: Type.Boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Probe' },
+)
+
+export const RegionRecord = Type.Object(
+  {
+    region: stringEnum(REGIONS),
+    live_probes: Type.Integer(),
+    drained_probes: Type.Integer({ description: 'connected, and without work for disagreeing often' }),
+    no_live_probe_since: nullable(Timestamp),
+    last_heartbeat_at: nullable(Timestamp),
+    epoch: Type.Integer({ description: 'of the live set' }),
+    monitors: Type.Object({
+      assigned: Type.Integer(),
+      unassigned: Type.Integer({ description: 'no live probe there can check them' }),
+    }),
+    worst_loop_lag_ms: Milliseconds,
+  },
+  { title: 'Region' },
+)
+
+export function toProbeResponse(row: StoredProbe): Type.Static<typeof ProbeRecord> {
+  const health = row.health ?? {}
+  const { running = null, limit = null, waiting = null, start_delay_ms = null } = health
+  return {
+    id: row.id,
+    name: row.name,
+    region: row.region as Type.Static<typeof ProbeRecord>['region'],
+    version: row.version,
+    capabilities: row.capabilities,
+    live: row.is_live,
+    connected_since: row.is_connected ? row.connected_at : null,
+    last_heartbeat_at: row.last_seen_at,
+    load: { running, limit, waiting, assignments: row.is_live ? (health.assignments ?? 0) : 0, start_delay_ms },
+    loop_lag_ms: health.loop_lag_ms ?? null,
+    spool: {
+      results: health.spool_results ?? null,
+      bytes: health.spool_bytes ?? null,
+      dropped: health.dropped_results ?? null,
+    },
+    clock_offset_ms: health.clock_offset_ms ?? null,
+    connectivity_ok: health.connectivity_ok ?? null,
+    draining: row.drained_until ? row.drain_reason : row.is_draining ? 'stopping' : null,
+    drained_until: row.drained_until,
+    revoked: row.is_revoked,
+    created_at: row.created_at,
+    updated_at: row.last_seen_at,
+  }
+}
+
+export function toRegionResponse(row: StoredRegion): Type.Static<typeof RegionRecord> {
+  const { monitors, unassigned, region, read_at: _, ...shown } = row
+  return {
+    region: region as Type.Static<typeof RegionRecord>['region'],
+    ...shown,
+    monitors: { assigned: monitors - unassigned, unassigned },
+  }
+}

@@ -1,0 +1,28 @@
+import type { WitnessHint } from '../../../../shared/nats/subjects.ts'
+import { isId, newId } from '../../../foundation/platform/ids.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import type { FleetContext } from '../context.ts'
+import { sendPending } from '../sessions/grpc.ts'
+import { queueWitnessRuns } from './witness.ts'
+
+/**
+ * Has a probe of each other region check a monitor once, to confirm failures that its own region doubts (decision 197). Every
+ * process comes to the same probes; each passes the check on to those that are linked to it.
+ */
+export function forwardToWitnesses(context: FleetContext, data: unknown): void {
+  const hint = parseWitnessHint(data)
+  if (!hint) return
+  const { given, busy } = queueWitnessRuns(context, hint, monotonicMs(), newId)
+  context.metrics.lost.inc({ what: 'witness' }, busy)
+  for (const session of given) sendPending(context, session)
+}
+
+function parseWitnessHint(data: unknown): WitnessHint | null {
+  const hint = data as Partial<WitnessHint> | null
+  const isHint =
+    isId(hint?.runId ?? '') &&
+    typeof hint?.monitorId === 'string' &&
+    Number.isInteger(hint.configVersion) &&
+    Number.isInteger(hint.scheduledAtMs)
+  return isHint ? (hint as WitnessHint) : null
+}

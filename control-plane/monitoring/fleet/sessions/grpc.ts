@@ -1,0 +1,298 @@
+import { type ServerDuplexStream, status } from '@grpc/grpc-js'
+import {
+  type FleetMessage,
+  type FleetServer,
+  type Hello,
+  type ProbeMessage,
+  RunDone,
+} from '../../../../proto/gen/probe/v1/fleet.ts'
+import { runDoneSubject } from '../../../../shared/nats/subjects.ts'
+import { isId, newId } from '../../../foundation/platform/ids.ts'
+import { jetstreamNowMs } from '../../../foundation/platform/nats/client.ts'
+import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
+import { getRegionPlan } from '../assignments/assignment-table.ts'
+import { isPlanned } from '../assignments/region-plan.ts'
+import type { FleetContext } from '../context.ts'
+import { loadStoredStates, markDraining } from '../live-sets/store.ts'
+import { issueNatsCredentials } from '../probes/access-worker.ts'
+import { authenticateProbe, type ProbeIdentity, recordConnection } from '../probes/enrolment-actions.ts'
+import { parseProbeCredentials } from '../probes/probe-credentials.ts'
+import { buildOpinion, type Opinion } from '../second-opinions/opinion.ts'
+import { requestSecondOpinions } from '../second-opinions/silent-target-actions.ts'
+import { buildAssignments, findHelloProblem, toStoredHealth } from './messages.ts'
+import { loadDifferences, requestScreenshot } from './screenshot-actions.ts'
+import { buildSyncQueue, type DisconnectReason, type MessageBody, type ProbeSession } from './session.ts'
+import { type SyncMessage, takeMessage } from './sync-queue.ts'
+
+type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
+
+/** `picket.probe.v1.Fleet`: one stream a probe, for as long as both live (decisions 11.1). */
+export function createFleetHandlers(context: FleetContext): FleetServer {
+  return {
+    connect(call) {
+      welcomeProbe(context, call).catch(error => {
+        context.log.error({ err: error }, 'a probe could not be let in')
+        refuse(call, status.UNAVAILABLE, 'the control plane cannot let probes in just now; try again')
+      })
+    },
+  }
+}
+
+async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
+  const caller = await authenticateCall(context, call)
+  if ('refusal' in caller) return refuse(call, status.UNAUTHENTICATED, caller.refusal)
+  const first = await firstMessage(call, context.timing.deadAfterMs)
+  if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not come in time')
+  if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message has to be Hello')
+  const hello = first.body.value
+  const fault = findHelloProblem(hello)
+  if (fault !== null) return refuse(call, status.INVALID_ARGUMENT, fault)
+
+  const { region } = caller
+  const { name, instanceId, version, capabilities } = hello
+  const connectedTo = `${context.processName} ${newId()}`
+  const greeting = { name, instanceId, version, capabilities, connectedTo }
+  const entered = await recordConnection(context.db, caller, greeting)
+  if ('refusal' in entered) return refuse(call, status.UNAUTHENTICATED, entered.refusal)
+  // most of those that come back are live as they are: a restart must not look a thousand times who else is
+  if (!isPlanned(getRegionPlan(context.assignments, region), { id: entered.probeId, capabilities }))
+    await context.admit(region)
+  await context.reconcileEpoch(region, hello.lastEpoch ?? 0)
+  if (call.cancelled) return
+  if (context.isStopping) return refuse(call, ...DISCONNECT_STATUSES.stopping)
+  openSession(context, call, { probeId: entered.probeId, region, hello, connectedTo })
+}
+
+async function authenticateCall(context: FleetContext, { metadata }: Call): Promise<ProbeIdentity | { refusal: string }> {
+  const text = (name: string) => metadata.get(name)[0]?.toString()
+  const keys = parseProbeCredentials(text('authorization'), text('enrolment-token'))
+  return 'refusal' in keys ? keys : authenticateProbe(context.db, keys)
+}
+
+type ConnectedProbe = { probeId: string; region: string; hello: Hello; connectedTo: string }
+
+/** From here on nothing waits, so no change of the table can slip between the plan that is sent and the session. */
+function openSession(context: FleetContext, call: Call, probe: ConnectedProbe): void {
+  const { probeId, region, hello } = probe
+  const older = context.sessions.get(probeId)
+  if (older && older.instanceId !== hello.instanceId) {
+    context.log.warn({ probeId, region, probe: hello.name }, 'another probe took over: each needs a name of its own')
+  }
+  older?.close('replaced')
+  const session = createSession(context, call, probe)
+  context.sessions.set(probeId, session)
+  call.on('data', (message: ProbeMessage) => handleMessage(context, session, message))
+  call.on('end', () => session.close('gone'))
+  call.on('cancelled', () => session.close('gone'))
+  call.resume()
+
+  const { heartbeatIntervalMs, deadAfterMs } = context.timing
+  const access = issueNatsCredentials(context, session)
+  session.credentialsEndMs = access?.endMs ?? 0
+  session.send({
+    $case: 'welcome',
+    value: {
+      probeId,
+      region,
+      natsUrl: context.natsUrl,
+      natsCredentials: access?.credentials ?? '',
+      heartbeatIntervalMs,
+      deadAfterMs,
+      epoch: getRegionPlan(context.assignments, region).epoch,
+    },
+  })
+  context.log.info({ probeId, region, probe: hello.name, version: hello.version }, 'a probe connected')
+  sendPending(context, session)
+}
+
+function createSession(
+  context: FleetContext,
+  call: Call,
+  { probeId, region, hello, connectedTo }: ConnectedProbe,
+): ProbeSession {
+  const session: ProbeSession = {
+    probeId,
+    region,
+    name: hello.name,
+    instanceId: hello.instanceId,
+    connectedTo,
+    syncQueue: buildSyncQueue(context.assignments, region, probeId, hello),
+    isSending: false,
+    isOpen: true,
+    lastMessageMs: monotonicMs(),
+    recordedMs: monotonicMs(),
+    credentialsEndMs: 0,
+    offlineSinceMs: null,
+    health: null,
+    canSend: () => session.isOpen && !call.writableNeedDrain,
+    async send(body) {
+      const isTaken = await write(call, { body }, context.timing.deadAfterMs)
+      if (!isTaken) session.close('slow')
+      return isTaken
+    },
+    close(why) {
+      if (!session.isOpen) return
+      session.isOpen = false
+      if (context.sessions.get(probeId) === session) context.sessions.delete(probeId)
+      context.metrics.closed.inc({ reason: why })
+      context.log.info({ probeId, region, probe: session.name, reason: why }, 'the session to a probe ended')
+      context.endedConnections.push(connectedTo)
+      if (why === 'gone') call.end()
+      else refuse(call, ...DISCONNECT_STATUSES[why])
+    },
+  }
+  return session
+}
+
+/**
+ * Sends what the session owes, a message at a time and only as fast as the probe takes them. A call while one is at work
+ * does nothing: that one sees what was added.
+ */
+export async function sendPending(context: FleetContext, session: ProbeSession): Promise<void> {
+  if (session.isSending) return
+  session.isSending = true
+  try {
+    while (session.isOpen) {
+      const now = {
+        revision: context.assignments.monitors.revision,
+        epoch: getRegionPlan(context.assignments, session.region).epoch,
+      }
+      const piece = takeMessage(session.syncQueue, now, id => context.assignments.monitors.entries.get(id)?.sizeBytes ?? 64)
+      if (piece === null) return
+      await session.send(await buildMessageBody(context, session, piece))
+    }
+  } catch (error) {
+    context.log.error({ err: error, probeId: session.probeId }, 'assignments could not be sent')
+    session.close('failed')
+  } finally {
+    session.isSending = false
+  }
+}
+
+async function buildMessageBody(
+  context: FleetContext,
+  { region, probeId }: ProbeSession,
+  piece: SyncMessage,
+): Promise<MessageBody> {
+  switch (piece.kind) {
+    case 'assignments': {
+      const ids = piece.ids.map(([id]) => id)
+      // without the database nothing new can be planned, but what is planned goes out
+      const states = await loadStoredStates(context.db, region, ids).catch(error => {
+        context.log.warn({ err: error, probeId }, 'assignments go out without region states')
+        return null
+      })
+      const differences = await loadDifferences(context, region, ids)
+      return { $case: 'assignments', value: buildAssignments(piece, { ...context, region, probeId, states, differences }) }
+    }
+    case 'epoch':
+      return { $case: 'epochChanged', value: { epoch: piece.epoch } }
+    case 'states':
+      return {
+        $case: 'regionStates',
+        value: { states: piece.states.map(([monitorId, state]) => ({ monitorId, state })) },
+      }
+    case 'run':
+      return { $case: 'runNow', value: piece.run }
+  }
+}
+
+/** What a probe says after its hello. Whatever it says shows that it lives. */
+function handleMessage(context: FleetContext, session: ProbeSession, { body }: ProbeMessage): void {
+  if (!session.isOpen) return
+  session.lastMessageMs = monotonicMs()
+  switch (body?.$case) {
+    case 'heartbeat':
+      // JetStream's time, by which the verdict refuses and orders results. The probe learns it from this, so nothing may come between.
+      session.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: jetstreamNowMs(context.nats) } })
+      session.offlineSinceMs = body.value.connectivityOk ? null : (session.offlineSinceMs ?? session.lastMessageMs)
+      session.health = toStoredHealth(body.value, session.lastMessageMs - (session.offlineSinceMs ?? session.lastMessageMs))
+      return
+    case 'runDone': {
+      publishRunDone(context, session, body.value)
+      return
+    }
+    case 'screenshotWanted':
+      requestScreenshot(context, session.region, body.value)
+      return
+    case 'silent':
+      requestSecondOpinions(context, session, body.value)
+      return
+    case 'draining':
+      context.log.info({ probeId: session.probeId, region: session.region, probe: session.name }, 'a probe drains')
+      markDraining(context.db, session.probeId, session.connectedTo).then(
+        () => context.wake(),
+        error => context.log.error({ err: error, probeId: session.probeId }, 'a draining probe could not be taken out'),
+      )
+      return
+  }
+}
+
+/** Answers the process that asked, and passes on to the verdict what concerns it. */
+function publishRunDone(context: FleetContext, session: ProbeSession, done: RunDone): void {
+  const { runId } = done
+  // it becomes a part of a subject
+  if (!isId(runId)) return
+  const run = context.runs.get(runId)
+  if (!run?.witnessed) {
+    const answer = RunDone.encode({ ...done, probeId: session.probeId }).finish()
+    if (run) run.answer = answer
+    context.nats.connection.publish(runDoneSubject(runId), answer)
+  }
+  const opinion = buildOpinion(context, session, done)
+  if (opinion) publishOpinion(context, opinion)
+}
+
+const LOSS_MESSAGES = { opinion: 'a second opinion was lost', witness: 'what a witness saw was lost' }
+
+function publishOpinion(context: FleetContext, { what, region, monitorId, subject, data, id }: Opinion): void {
+  context.nats.js.publish(subject, data, { msgID: id }).catch(err => {
+    context.metrics.lost.inc({ what })
+    context.log.warn({ err, region, monitorId }, LOSS_MESSAGES[what])
+  })
+}
+
+const DISCONNECT_STATUSES: Record<Exclude<DisconnectReason, 'gone'>, [status, string]> = {
+  silent: [status.DEADLINE_EXCEEDED, 'nothing was heard of this probe for too long'],
+  slow: [status.RESOURCE_EXHAUSTED, 'this probe does not read what it is sent'],
+  replaced: [status.ABORTED, 'a newer connection with the same token and probe name took over'],
+  'taken over': [status.ABORTED, 'the probe is connected elsewhere'],
+  revoked: [status.UNAUTHENTICATED, 'this probe was revoked'],
+  failed: [status.INTERNAL, 'the control plane failed here; connect again'],
+  stopping: [status.UNAVAILABLE, 'the control plane stops; connect again in a moment'],
+}
+
+/** Ends the stream with a status; grpc-js takes it as the stream's error. */
+function refuse(call: Call, code: status, details: string): void {
+  call.emit('error', Object.assign(new Error(details), { code, details }))
+}
+
+/** The first message, null when there is none in time. What follows it stays in the stream. */
+async function firstMessage(call: Call, timeoutMs: number): Promise<ProbeMessage | null> {
+  const waiting = new AbortController()
+  let first: ProbeMessage | null = null
+  const take = (message: ProbeMessage) => {
+    call.pause()
+    first = message
+    waiting.abort()
+  }
+  const giveUp = () => waiting.abort()
+  call.on('data', take).on('end', giveUp).on('cancelled', giveUp)
+  await sleep(timeoutMs, waiting.signal)
+  call.pause()
+  call.off('data', take).off('end', giveUp).off('cancelled', giveUp)
+  return first
+}
+
+/** True when the transport took the message, false when the stream broke or the patience ran out. */
+async function write(call: Call, message: FleetMessage, timeoutMs: number): Promise<boolean> {
+  if (call.writableEnded || call.destroyed) return false
+  const waiting = new AbortController()
+  let isTaken = false
+  call.write(message, (error: unknown) => {
+    isTaken = !error
+    waiting.abort()
+  })
+  await sleep(timeoutMs, waiting.signal)
+  return isTaken
+}

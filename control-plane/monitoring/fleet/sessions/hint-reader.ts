@@ -1,0 +1,126 @@
+import { Trigger } from '../../../../shared/checks/result.ts'
+import {
+  type DifferenceHint,
+  differenceHintSubject,
+  type RunHint,
+  runDoneSubject,
+  runHintSubject,
+  screenshotHintSubject,
+  stateHintSubject,
+  WITNESS_SUBJECT,
+} from '../../../../shared/nats/subjects.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import { getRegionPlan } from '../assignments/assignment-table.ts'
+import { findOwner, getRequiredCapability, pickProbe } from '../assignments/region-plan.ts'
+import type { FleetContext } from '../context.ts'
+import { decryptSpec } from '../on-demand/encrypted-spec.ts'
+import { trackRun } from '../on-demand/in-flight-runs.ts'
+import { findRunTarget, type RunTarget } from '../on-demand/run-target.ts'
+import { forwardToWitnesses } from '../second-opinions/witness-actions.ts'
+import { sendPending } from './grpc.ts'
+import { parseRunHint, parseScreenshotOrder, parseStateHint } from './messages.ts'
+import { queueRun } from './sync-queue.ts'
+
+/**
+ * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
+ * checks at once. Every fleet process hears everything and serves the probes that it has (decisions 4.2, 4.5).
+ */
+export function startHintReader(context: FleetContext): { stop(): void } {
+  const subscribe = (subject: string, take: (region: string, data: unknown) => void) =>
+    context.nats.connection.subscribe(subject, {
+      callback(error, message) {
+        if (!error) take(parseRegion(message), parseJson(message))
+      },
+    })
+  const subscriptions = [
+    subscribe(runHintSubject('*'), (region, data) => {
+      const hint = parseRunHint(data)
+      if (!hint) return
+      forwardRun(context, region, hint).catch(error => context.log.error({ err: error, region }, 'a hint was lost'))
+    }),
+    subscribe(WITNESS_SUBJECT, (_, data) => forwardToWitnesses(context, data)),
+    subscribe(stateHintSubject('*'), (region, data) => forwardStates(context, region, data)),
+    subscribe(differenceHintSubject('*'), (region, data) => forwardDifference(context, region, data)),
+    context.nats.connection.subscribe(screenshotHintSubject('*'), {
+      callback(error, message) {
+        if (!error) forwardScreenshotOrder(context, parseRegion(message), message.data)
+      },
+    }),
+  ]
+  return {
+    stop() {
+      for (const subscription of subscriptions) subscription.unsubscribe()
+    },
+  }
+}
+
+function forwardStates(context: FleetContext, region: string, data: unknown): void {
+  const plan = getRegionPlan(context.assignments, region)
+  for (const { monitorId, state } of parseStateHint(data)) {
+    const session = context.sessions.get(findOwner(plan, monitorId) ?? '')
+    if (!session) continue
+    session.syncQueue.states.set(monitorId, state)
+    sendPending(context, session)
+  }
+}
+
+/** A probe with a browser is to take a screenshot; with what it has to look at now. */
+function forwardScreenshotOrder(context: FleetContext, probeId: string, data: Uint8Array): void {
+  const order = parseScreenshotOrder(data)
+  const spec = order && context.assignments.monitors.entries.get(order.monitorId)?.spec
+  const session = context.sessions.get(probeId)
+  if (!session || !spec) return
+  if (session.canSend()) session.send({ $case: 'takeScreenshot', value: { order, spec } })
+  else context.metrics.lost.inc({ what: 'screenshot' })
+}
+
+function forwardDifference(context: FleetContext, region: string, data: unknown): void {
+  const hint = data as Partial<DifferenceHint> | null
+  if (typeof hint?.monitorId !== 'string') return
+  const session = context.sessions.get(findOwner(getRegionPlan(context.assignments, region), hint.monitorId) ?? '')
+  const difference = typeof hint.difference === 'number' ? hint.difference : undefined
+  session?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
+}
+
+/** Every process comes to the same probe; the one that has its session passes the hint on, once. */
+async function forwardRun(context: FleetContext, region: string, hint: RunHint): Promise<void> {
+  const { runId, monitorId, trigger, scheduledAtMs } = hint
+  const run = hint.sealedSpec === undefined ? await findMonitorRun(context, region, hint) : findTestRun(context, region, hint)
+  const inHand = context.runs.get(runId)
+  if (inHand?.answer) context.nats.connection.publish(runDoneSubject(runId), inHand.answer)
+  const session = context.sessions.get(run?.probeId ?? '')
+  if (!run || !session || inHand?.answer || inHand?.session.isOpen) return
+  if (!queueRun(session.syncQueue, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec, tenant: run.tenant })) {
+    context.metrics.lost.inc({ what: 'run' })
+    return
+  }
+  // nobody waits for a second opinion, and nobody repeats it
+  if (trigger === Trigger.RUN_NOW) trackRun(context.runs, runId, session, monotonicMs())
+  sendPending(context, session)
+}
+
+/** A monitor may be asked for just after it was created or changed. */
+async function findMonitorRun(context: FleetContext, region: string, hint: RunHint): Promise<RunTarget | null> {
+  const { monitorId, configVersion = 0 } = hint
+  if ((context.assignments.monitors.entries.get(monitorId)?.configVersion ?? -1) < configVersion) await context.syncMonitors()
+  return findRunTarget(context.assignments, region, hint)
+}
+
+/** Any live probe that can: which one, the run says. */
+function findTestRun(context: FleetContext, region: string, { runId, sealedSpec = '' }: RunHint): RunTarget | null {
+  const spec = decryptSpec(sealedSpec, runId, context.secrets)
+  const probeId = pickProbe(getRegionPlan(context.assignments, region), runId, getRequiredCapability(spec))
+  return probeId === null ? null : { probeId, spec }
+}
+
+type Message = { subject: string; json(): unknown }
+
+const parseRegion = (message: Message) => message.subject.slice(message.subject.lastIndexOf('.') + 1)
+
+function parseJson(message: Message): unknown {
+  try {
+    return message.json()
+  } catch {
+    return null
+  }
+}

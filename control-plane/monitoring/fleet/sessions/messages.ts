@@ -1,0 +1,125 @@
+import {
+  type Assignment,
+  type Assignments,
+  type Heartbeat,
+  type Hello,
+  RegionState,
+} from '../../../../proto/gen/probe/v1/fleet.ts'
+import { ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
+import type { RunHint } from '../../../../shared/nats/subjects.ts'
+import { type AssignmentTable, type ChangeReason, findAssignedMonitor } from '../assignments/assignment-table.ts'
+import type { IndexedMonitor } from '../assignments/monitor-index.ts'
+import type { SyncMessage } from './sync-queue.ts'
+
+/** What the verdict has stored of a monitor. `regionState` null: nothing of this region yet. */
+export type StoredStates = ReadonlyMap<string, { regionState: string | null }>
+
+/** The states of verdict/types.ts as probes know them. */
+const REGION_STATES: Record<string, RegionState> = {
+  pending: RegionState.PENDING,
+  ok: RegionState.OK,
+  degraded: RegionState.DEGRADED,
+  failing: RegionState.FAILING,
+}
+
+export const toRegionState = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
+
+/** `differences`: of pages that are compared with a baseline, by monitor. */
+type AssignmentSources = {
+  assignments: AssignmentTable
+  region: string
+  probeId: string
+  states: StoredStates | null
+  differences: ReadonlyMap<string, number>
+}
+
+/** A chunk of ids as a message: what the probe has to check now is an upsert, everything else a removal. */
+export function buildAssignments(
+  piece: Extract<SyncMessage, { kind: 'assignments' }>,
+  { assignments: table, region, probeId, states, differences }: AssignmentSources,
+): Assignments {
+  const { isSnapshot, isLast, revision, epoch } = piece
+  const upserts: Assignment[] = []
+  const removals: string[] = []
+  for (const [id, why] of piece.ids) {
+    const entry = findAssignedMonitor(table, region, probeId, id)
+    if (entry?.spec) upserts.push({ ...buildAssignment(entry, why, states), screenshotDifference: differences.get(id) })
+    else if (!isSnapshot) removals.push(id)
+  }
+  return { isSnapshot, isLast, revision, epoch, upserts, removals }
+}
+
+/** `states` null: they could not be read; then only a change is a reason to check at once. */
+function buildAssignment(entry: IndexedMonitor, why: ChangeReason, states: StoredStates | null): Assignment {
+  const stored = states?.get(entry.id)
+  return {
+    monitorId: entry.id,
+    configVersion: entry.configVersion,
+    intervalS: entry.intervalS,
+    retryCount: entry.retryCount,
+    regionState: toRegionState(stored?.regionState ?? null),
+    spec: entry.spec ?? undefined,
+    tenant: entry.tenant,
+    checkAtOnce: why === 'changed' || (states !== null && stored === undefined),
+  }
+}
+
+/** A sentence about what is wrong with a probe's first message, or null. */
+export function findHelloProblem(hello: Hello): string | null {
+  if (!isLine(hello.name) || hello.name === '') return 'name has to be one line of 1 to 100 characters'
+  if (!isLine(hello.instanceId) || hello.instanceId === '')
+    return 'instance_id has to be one line of 1 to 100 characters'
+  if (!isLine(hello.version)) return 'version has to be one line of at most 100 characters'
+  if (hello.capabilities.length > 50 || !hello.capabilities.every(isLine)) return 'capabilities are at most 50 lines'
+  return null
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
+
+/** What `probes.health` keeps of a heartbeat. Null: an older probe does not say it. `offlineMs`: for how long its test of its own connection has failed. */
+export function toStoredHealth(heartbeat: Heartbeat, offlineMs: number) {
+  return {
+    running: heartbeat.running,
+    waiting: heartbeat.waiting,
+    limit: heartbeat.runningLimit ?? null,
+    start_delay_ms: heartbeat.startDelayMs ?? null,
+    spool_results: heartbeat.spoolResults ?? null,
+    spool_bytes: heartbeat.spoolBytes,
+    loop_lag_ms: heartbeat.loopLagMs,
+    clock_offset_ms: heartbeat.clockOffsetMs ?? null,
+    connectivity_ok: heartbeat.connectivityOk,
+    dropped_results: heartbeat.droppedResults,
+    nats_away_ms: heartbeat.natsAwayMs ?? null,
+    offline_ms: offlineMs,
+  }
+}
+
+export type StoredProbeHealth = ReturnType<typeof toStoredHealth>
+
+/** A hint to check at once as it came from NATS; null when it is not one. */
+export function parseRunHint(data: unknown): RunHint | null {
+  const hint = data as Partial<RunHint> | null
+  const isHint =
+    typeof hint?.runId === 'string' &&
+    typeof hint.monitorId === 'string' &&
+    Number.isInteger(hint.trigger) &&
+    Number.isInteger(hint.scheduledAtMs)
+  return isHint ? (hint as RunHint) : null
+}
+
+/** Region states as they came from NATS; what is not one is left out. */
+export function parseStateHint(data: unknown): { monitorId: string; state: RegionState }[] {
+  const states = (data as { states?: unknown } | null)?.states
+  if (!Array.isArray(states)) return []
+  return states.filter(item => typeof item?.monitorId === 'string' && RegionState[item.state] !== undefined)
+}
+
+/** A screenshot to take as it came from NATS; null when it is none. */
+export function parseScreenshotOrder(data: Uint8Array): ScreenshotOrder | null {
+  try {
+    return ScreenshotOrder.decode(data)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,45 @@
+import type { Auth, CheckSpec } from '../../../shared/checks/check.ts'
+import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
+import { decryptAuth, decryptHeaders, type MonitorAuthConfig } from './settings/encryption.ts'
+import type { MonitorAuthType, StoredMonitor } from './types.ts'
+
+/**
+ * What a probe needs to run a monitor's check: headers and credentials in plain text, the timeout cut to the
+ * interval (decisions 3.2). Only for monitors that are checked (configuration.ts).
+ */
+export function toCheckSpec(monitor: StoredMonitor, secrets: SecretCipher): CheckSpec {
+  const auth = decryptAuth(monitor, secrets)
+  return {
+    type: monitor.type,
+    url: monitor.url ?? '',
+    method: monitor.method,
+    headers: decryptHeaders(monitor, secrets) ?? {},
+    body: monitor.body ?? undefined,
+    timeoutMs: getEffectiveTimeoutMs(monitor),
+    assertions: monitor.assertions ?? [],
+    auth: auth === null ? undefined : toAuth(auth.type, auth.config),
+    keyword: monitor.keyword ?? undefined,
+    keywordType: monitor.keywordType,
+    sslCheck: monitor.sslCheck,
+    screenshotOnFailure: monitor.screenshotOnFailure,
+    screenshotCompare: monitor.screenshotCompare,
+    screenshotThreshold: monitor.screenshotThreshold,
+  }
+}
+
+/** The timeout that a check really has, in milliseconds: never longer than the interval. */
+export function getEffectiveTimeoutMs(monitor: Pick<StoredMonitor, 'timeoutMs' | 'intervalSeconds'>): number {
+  return Math.min(monitor.timeoutMs, monitor.intervalSeconds * 1_000)
+}
+
+function toAuth(type: MonitorAuthType, config: MonitorAuthConfig): Auth {
+  const text = (key: string) => String(config[key])
+  switch (type) {
+    case 'basic':
+      return { kind: { $case: 'basic', value: { username: text('username'), password: text('password') } } }
+    case 'bearer':
+      return { kind: { $case: 'bearerToken', value: text('token') } }
+    case 'header':
+      return { kind: { $case: 'header', value: { name: text('name'), value: text('value') } } }
+  }
+}

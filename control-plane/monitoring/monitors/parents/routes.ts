@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import { isId } from '../../../foundation/platform/ids.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import {
+  dataSchema,
+  Id,
+  IdParams,
+  nullable,
+  responseSchemas,
+  strictObject,
+  stringEnum,
+} from '../../../foundation/web/validation/schemas.ts'
+import { findMonitor } from '../store.ts'
+import { MONITOR_STATUSES } from '../types.ts'
+import { changeParents, type ParentTools } from './actions.ts'
+import { listParents, type ParentMonitor } from './store.ts'
+
+const tags = ['Monitors']
+
+const ParentsUpdate = strictObject({
+  parent_ids: Type.Array(Type.String({ minLength: 1 }), { maxItems: 10, uniqueItems: true }),
+})
+
+const ParentsRecord = Type.Object({
+  monitor_id: Id,
+  parent_ids: Type.Array(Id),
+  parents: Type.Array(Type.Object({ id: Id, name: Type.String(), status: nullable(stringEnum(MONITOR_STATUSES)) })),
+})
+
+/** On which monitors a monitor depends: while one of them is down, its own outages are recorded and not sent. */
+export function parentRoutes(app: App, tools: ParentTools): void {
+  const { db } = tools
+  app.get(
+    '/monitors/:id/parents',
+    {
+      schema: {
+        summary: 'The monitors that a monitor depends on',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(ParentsRecord), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const monitor = isId(id) ? await findMonitor(db, getCaller(request).projectId, id) : null
+      if (!monitor) throw notFound('monitor')
+      return { data: toParentsResponse(monitor.id, await listParents(db, monitor.id)) }
+    },
+  )
+
+  app.put(
+    '/monitors/:id/parents',
+    {
+      schema: {
+        summary: 'Replace the monitors that a monitor depends on, at most 10',
+        tags,
+        params: IdParams,
+        body: ParentsUpdate,
+        response: responseSchemas(200, dataSchema(ParentsRecord), 400, 404, 409),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const { projectId } = getCaller(request)
+      const parents = await changeParents(withActor(tools, request), projectId, id, request.body.parent_ids, now())
+      return { data: toParentsResponse(id.toLowerCase(), parents) }
+    },
+  )
+}
+
+function toParentsResponse(monitorId: string, parents: ParentMonitor[]) {
+  return { monitor_id: monitorId, parent_ids: parents.map(({ id }) => id), parents }
+}

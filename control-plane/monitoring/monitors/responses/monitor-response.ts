@@ -1,0 +1,98 @@
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { type ApiCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
+import { MASK, maskHeaders } from '../../../foundation/web/masked-secrets/header-map.ts'
+import {
+  type LiveCheckTypes,
+  listConfigurationIssues,
+  listProbeIssues,
+  listUncheckedIssues,
+} from '../settings/configuration-issues.ts'
+import { maskAuth } from '../settings/credentials.ts'
+import { decryptAuth, decryptHeaders, decryptPingToken } from '../settings/encryption.ts'
+import type { DataSourceOrigin, StoredMonitor } from '../types.ts'
+
+/** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
+export type LastCheckedAt = ReadonlyMap<string, Date>
+
+/** How monitors are watched now. `liveTypes` null: not known. `uncheckedSince`: monitors without a status for that reason. */
+export type MonitoringState = {
+  lastCheckedAt: LastCheckedAt
+  liveTypes: LiveCheckTypes | null
+  uncheckedSince?: ReadonlyMap<string, Date>
+}
+
+/** Asks how some monitors of a project are watched; `lastCheckedAt` is empty while the history is away. */
+export type MonitoringStateReader = (
+  projectId: string,
+  monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status'>>)[],
+) => Promise<MonitoringState>
+
+export type MonitorResponseTools = { secrets: SecretCipher; publicUrl: string }
+
+/** A monitor as the API answers it to a caller (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
+export function toMonitorResponse(
+  monitor: StoredMonitor,
+  { secrets, publicUrl }: MonitorResponseTools,
+  { lastCheckedAt, liveTypes, uncheckedSince }: MonitoringState,
+  caller: Pick<ApiCaller, 'scope'>,
+) {
+  const headers = decryptHeaders(monitor, secrets)
+  const auth = decryptAuth(monitor, secrets)
+  return {
+    id: monitor.id,
+    name: monitor.name,
+    type: monitor.type,
+    url: monitor.url,
+    method: monitor.method,
+    headers: headers && maskHeaders(headers),
+    body: monitor.body,
+    interval_seconds: monitor.intervalSeconds,
+    timeout_ms: monitor.timeoutMs,
+    regions: monitor.regions,
+    assertions: monitor.assertions,
+    auth_type: monitor.authType,
+    auth_config: auth && maskAuth(auth.type, auth.config),
+    keyword: monitor.keyword,
+    keyword_type: monitor.keywordType,
+    heartbeat_interval: monitor.heartbeatInterval,
+    heartbeat_grace: monitor.heartbeatGrace,
+    ssl_check: monitor.sslCheck,
+    domain_check: monitor.domainCheck,
+    screenshot_on_failure: monitor.screenshotOnFailure,
+    screenshot_compare: monitor.screenshotCompare,
+    screenshot_threshold: monitor.screenshotThreshold,
+    retry_count: monitor.retryCount,
+    witness: monitor.witness,
+    witness_with_credentials: monitor.witnessWithCredentials,
+    tags: monitor.tags,
+    status: monitor.status,
+    status_changed_at: toIsoString(monitor.statusChangedAt),
+    last_checked_at: toIsoString(lastCheckedAt.get(monitor.id) ?? null),
+    is_paused: monitor.isPaused,
+    ping_url: buildPingUrl(monitor, { secrets, publicUrl }, caller),
+    ssl_expires_at: toIsoString(monitor.sslExpiresAt),
+    domain_expires_at: toIsoString(monitor.domainExpiresAt),
+    data_source: monitor.dataSource && toDataSourceResponse(monitor.dataSource),
+    configuration_issues: [
+      ...listConfigurationIssues(monitor),
+      ...listProbeIssues(monitor, liveTypes),
+      ...listUncheckedIssues(monitor, uncheckedSince?.get(monitor.id)),
+    ],
+    created_at: monitor.createdAt.toISOString(),
+    updated_at: monitor.updatedAt.toISOString(),
+  }
+}
+
+/** Who knows it writes to the monitor, so those who may only read get it masked. */
+function buildPingUrl(
+  monitor: StoredMonitor,
+  { secrets, publicUrl }: MonitorResponseTools,
+  caller: Pick<ApiCaller, 'scope'>,
+): string | null {
+  const token = monitor.type === 'heartbeat' ? decryptPingToken(monitor, secrets) : null
+  return token === null ? null : `${publicUrl}/ping/${hasScope(caller, 'write') ? token : MASK}`
+}
+
+const toDataSourceResponse = ({ id, name, fieldId, key }: DataSourceOrigin) => ({ id, name, field_id: fieldId, key })
+
+const toIsoString = (time: Date | null): string | null => time?.toISOString() ?? null

@@ -1,0 +1,226 @@
+import { Type } from 'typebox'
+import { isId } from '../../foundation/platform/ids.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { withActor } from '../../foundation/web/auth/audit-actor.ts'
+import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
+import { dataSchema, IdParams, pageSchema, responseSchemas } from '../../foundation/web/validation/schemas.ts'
+import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
+import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
+import { createMonitorCounter } from './count-reader.ts'
+import { GuaranteeRecord, MonitorWithGuarantee, toGuaranteeResponse } from './responses/guarantee-record.ts'
+import { MonitorRecord } from './responses/monitor-record.ts'
+import {
+  type MonitoringState,
+  type MonitoringStateReader,
+  type MonitorResponseTools,
+  toMonitorResponse,
+} from './responses/monitor-response.ts'
+import { findItemProblems } from './settings/bulk-problems.ts'
+import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorQuery, MonitorUpdate } from './settings/schema.ts'
+import { findMonitor, listMonitors } from './store.ts'
+import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
+
+export type MonitorContext = MonitorTools &
+  MonitorResponseTools & {
+    readMonitoringState: MonitoringStateReader
+    heavyWrites: HeavyWrites
+  }
+
+const BulkResponse = Type.Object({
+  monitors: Type.Array(MonitorRecord),
+  errors: Type.Array(Type.Object({ index: Type.Integer(), error: Type.String() })),
+})
+const tags = ['Monitors']
+
+/** Monitors as a resource (specification, "Monitors"; decisions 3.1 to 3.5). */
+export function monitorRoutes(app: App, context: MonitorContext): void {
+  readRoutes(app, context)
+  createRoutes(app, context)
+  updateRoutes(app, context)
+}
+
+function readRoutes(app: App, context: MonitorContext): void {
+  const { db, readMonitoringState } = context
+  const count = createMonitorCounter(db)
+
+  app.get(
+    '/monitors',
+    {
+      schema: {
+        summary: 'List monitors, newest first',
+        tags,
+        querystring: MonitorQuery,
+        response: responseSchemas(200, pageSchema(MonitorRecord), 400),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const { projectId } = caller
+      const { type = null, status, tag = null, q: text = null } = request.query
+      const filter = { type, statuses: parseListFilter('status', status, MONITOR_STATUSES), tag, text }
+      const [rows, total] = await Promise.all([
+        listMonitors(db, projectId, filter, toPageBounds(request.query)),
+        count(projectId, filter),
+      ])
+      const watched = await readMonitoringState(projectId, rows)
+      return {
+        data: rows.map(row => toMonitorResponse(row, context, watched, caller)),
+        meta: buildPageMeta(request.query, total),
+      }
+    },
+  )
+
+  app.get(
+    '/monitors/:id',
+    {
+      schema: {
+        summary: 'One monitor',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(MonitorRecord), 404),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+      if (!monitor) throw notFound('monitor')
+      return { data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)) }
+    },
+  )
+
+  app.get(
+    '/monitors/:id/guarantee',
+    {
+      schema: {
+        summary: 'How soon an outage of a monitor is noticed at the latest',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(GuaranteeRecord), 404),
+      },
+    },
+    async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
+      if (!monitor) throw notFound('monitor')
+      const { liveTypes } = await readMonitoringState(projectId, [])
+      return { data: toGuaranteeResponse(monitor, liveTypes) }
+    },
+  )
+}
+
+/** A monitor that was just created or changed, with what its settings guarantee. */
+const toChangedResponse = (
+  monitor: StoredMonitor,
+  tools: MonitorResponseTools,
+  watched: MonitoringState,
+  caller: ApiCaller,
+) => ({
+  ...toMonitorResponse(monitor, tools, watched, caller),
+  guarantee: toGuaranteeResponse(monitor, watched.liveTypes),
+})
+
+function createRoutes(app: App, context: MonitorContext): void {
+  const { heavyWrites, readMonitoringState } = context
+  app.post(
+    '/monitors',
+    {
+      schema: {
+        summary: 'Create a monitor; its first check starts at once',
+        tags,
+        body: MonitorCreate,
+        response: responseSchemas(201, dataSchema(MonitorWithGuarantee), 400, 402),
+      },
+    },
+    async (request, reply) => {
+      const caller = getCaller(request)
+      const monitor = await createMonitor(withActor(context, request), caller, request.body, now())
+      const watched = await readMonitoringState(caller.projectId, [])
+      return reply.code(201).send({ data: toChangedResponse(monitor, context, watched, caller) })
+    },
+  )
+
+  const compile = app.validatorCompiler as unknown as CompileSchema
+  const checkItem = compile({ schema: MonitorCreate })
+  app.post(
+    '/monitors/bulk',
+    {
+      config: { isHeavy: true },
+      onRequest: heavyWrites.assertCapacity,
+      validatorCompiler: () => compile({ schema: MonitorList }),
+      schema: {
+        summary: 'Create up to 50 monitors; what cannot be created is told by its place',
+        tags,
+        body: MonitorBulk,
+        response: responseSchemas(201, BulkResponse, 400),
+      },
+    },
+    async (request, reply) => {
+      const { monitors: bodies } = request.body
+      const faults = findItemProblems(bodies, checkItem)
+      const items = bodies.map((body, index) => ({ body, faults: faults[index]! }))
+      const caller = getCaller(request)
+      const { created, errors } = await heavyWrites.run(caller.projectId, () =>
+        createMonitors(withActor(context, request), caller, items, now()),
+      )
+      const watched = await readMonitoringState(caller.projectId, [])
+      const monitors = created.map(monitor => toMonitorResponse(monitor, context, watched, caller))
+      return reply.code(201).send({ monitors, errors })
+    },
+  )
+}
+
+function updateRoutes(app: App, context: MonitorContext): void {
+  const { readMonitoringState } = context
+  const answer = async (caller: ApiCaller, monitor: StoredMonitor) => ({
+    data: toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
+  })
+
+  app.put(
+    '/monitors/:id',
+    {
+      schema: {
+        summary: 'Change a monitor: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: MonitorUpdate,
+        response: responseSchemas(200, dataSchema(MonitorWithGuarantee), 400, 403, 404, 409),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const monitor = await changeMonitor(withActor(context, request), caller, request.params.id, request.body, now())
+      return { data: toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller) }
+    },
+  )
+
+  app.put(
+    '/monitors/:id/auth',
+    {
+      schema: {
+        summary: 'Replace the credentials that a check sends; nulls clear them',
+        tags,
+        params: IdParams,
+        body: AuthUpdate,
+        response: responseSchemas(200, dataSchema(MonitorRecord), 400, 404, 409),
+      },
+    },
+    async request => {
+      const caller = getCaller(request)
+      const monitor = await changeAuth(
+        withActor(context, request),
+        caller.projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
+      return await answer(caller, monitor)
+    },
+  )
+}

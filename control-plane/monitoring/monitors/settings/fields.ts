@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import { createInterner } from '../../../foundation/platform/cache/intern.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { HeaderMap } from '../../../foundation/web/masked-secrets/header-map.ts'
+import type { StoredMonitor } from '../types.ts'
+import { decryptAuth, decryptHeaders, encryptAuth, encryptHeaders, type MonitorAuthConfig } from './encryption.ts'
+import { CREATE_DEFAULTS, type MonitorCreate, type MonitorUpdate } from './schema.ts'
+
+type EncryptedField = 'headers' | 'authConfig'
+type UnconfiguredField =
+  | 'id'
+  | 'projectId'
+  | 'partition'
+  | 'configVersion'
+  | 'revision'
+  | 'status'
+  | 'statusChangedAt'
+  | 'isPaused'
+  | 'pingToken'
+  | 'pingTokenHash'
+  | 'sslExpiresAt'
+  | 'domainExpiresAt'
+  | 'dataSource'
+  | 'deletedAt'
+  | 'createdAt'
+  | 'updatedAt'
+
+/** What a user configures of a monitor, in plain text. */
+export type MonitorFields = Omit<StoredMonitor, UnconfiguredField | EncryptedField> & {
+  headers: HeaderMap | null
+  authConfig: MonitorAuthConfig | null
+}
+
+const UNSET = {
+  url: null,
+  headers: null,
+  body: null,
+  assertions: null,
+  authType: null,
+  authConfig: null,
+  keyword: null,
+  heartbeatInterval: null,
+  tags: null,
+} satisfies Partial<MonitorFields>
+
+const internName = createInterner<string>(1_000)
+const CAMEL_DEFAULTS = toCamelKeys(CREATE_DEFAULTS)
+
+/** A create body with the specification's defaults, also for what it says null of. */
+export function toCreatedFields(body: MonitorCreate): MonitorFields {
+  const named = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+  return { ...UNSET, ...CAMEL_DEFAULTS, ...toCamelKeys(named) } as MonitorFields
+}
+
+/** The fields after an update: what the body names is replaced, everything else stays. */
+export function toUpdatedFields(before: MonitorFields, body: MonitorUpdate): MonitorFields {
+  return { ...before, ...toCamelKeys(body) } as MonitorFields
+}
+
+const FIELD_NAMES = ['name', 'type', ...Object.keys(UNSET), ...Object.keys(CAMEL_DEFAULTS)]
+
+/** A stored monitor's fields, opened. */
+export function decryptFields(monitor: StoredMonitor, secrets: SecretCipher): MonitorFields {
+  const fields = Object.fromEntries(
+    FIELD_NAMES.map(name => [name, monitor[name as keyof StoredMonitor]]),
+  ) as MonitorFields
+  return {
+    ...fields,
+    headers: decryptHeaders(monitor, secrets),
+    authConfig: decryptAuth(monitor, secrets)?.config ?? null,
+  }
+}
+
+/** The fields as columns hold them. */
+export function encryptFields(
+  fields: MonitorFields,
+  owner: Pick<StoredMonitor, 'id' | 'projectId'>,
+  secrets: SecretCipher,
+) {
+  return {
+    ...fields,
+    headers: encryptHeaders(fields.headers, owner, secrets),
+    authConfig: encryptAuth(fields.authConfig, owner, secrets),
+  }
+}
+
+/** The same after a change. What did not change keeps its bytes: sealed anew, it would be told as changed. */
+export function encryptChanges(
+  before: MonitorFields,
+  after: MonitorFields,
+  stored: StoredMonitor,
+  secrets: SecretCipher,
+) {
+  const sealed = encryptFields(after, stored, secrets)
+  return {
+    ...sealed,
+    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : sealed.headers,
+    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : sealed.authConfig,
+  }
+}
+
+/** Neither what is looked at nor how it is judged hangs on these. */
+const CHECK_INDEPENDENT_FIELDS = ['name', 'tags', 'domainCheck'] as const
+
+/** True when a change asks for a new config version, which starts the regions' streaks anew (decisions 4.6). */
+export function changesTheCheck(before: MonitorFields, after: MonitorFields): boolean {
+  return !isDeepStrictEqual(pickCheckFields(before), pickCheckFields(after))
+}
+
+function pickCheckFields(fields: MonitorFields) {
+  const part: Partial<MonitorFields> = { ...fields, regions: [...fields.regions].sort() }
+  for (const key of CHECK_INDEPENDENT_FIELDS) delete part[key]
+  return part
+}
+
+/** `interval_seconds` → `intervalSeconds`, of the object's own keys only. */
+function toCamelKeys(body: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [
+      internName(key, () => key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())),
+      value,
+    ]),
+  )
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util'
+import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+import { findRegexProblem } from '../../../../shared/assertions/regex.ts'
+import { parseTarget } from '../../../../shared/checks/target.ts'
+import type { CheckLiteral } from '../../../alerting/channels/types.ts'
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
+import { findHeaderProblems, unmaskHeaders } from '../../../foundation/web/masked-secrets/header-map.ts'
+import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
+import { authProblems, unmaskAuth } from './credentials.ts'
+import type { MonitorFields } from './fields.ts'
+
+/**
+ * Everything wrong with a monitor that its schema cannot say: what depends on several fields, on RE2 or on the egress
+ * guard (decisions 3.2, 3.5 and 11.3). What is merely missing is no problem, see configuration.ts. It pauses after each
+ * regular expression: compiling 50 of them can take 100 ms. A keyword and assertions that are stored already (`before`) are
+ * not judged again: a limit that came later must not stop other changes.
+ */
+export async function findMonitorProblems(
+  fields: MonitorFields,
+  checkLiteral: CheckLiteral,
+  pause: YieldPoint,
+  before: MonitorFields | null = null,
+): Promise<ErrorDetail[]> {
+  return [
+    ...findUrlProblems(fields, checkLiteral),
+    ...findHeaderProblems(fields.headers ?? {}, 'headers'),
+    ...findKeywordProblems(fields, before),
+    ...(await findAssertionProblems(fields, before, pause)),
+    ...authProblems(fields),
+  ]
+}
+
+/** The same for a monitor that is not stored yet: a mask stands for nothing then. */
+export async function findNewMonitorProblems(
+  fields: MonitorFields,
+  checkLiteral: CheckLiteral,
+  pause: YieldPoint,
+): Promise<ErrorDetail[]> {
+  return [
+    ...unmaskHeaders(fields.headers ?? {}, null, 'headers').problems,
+    ...unmaskAuth(fields, { authType: null, authConfig: null }).problems,
+    ...(await findMonitorProblems(fields, checkLiteral, pause)),
+  ]
+}
+
+function findUrlProblems({ type, url }: MonitorFields, checkLiteral: CheckLiteral): ErrorDetail[] {
+  if (url === null) return []
+  const target = parseTarget(type, url)
+  if ('error' in target) return [{ path: 'url', message: target.error }]
+  const refusal = checkLiteral(target.host)
+  return refusal === null ? [] : [{ path: 'url', message: `blocked_target: ${refusal}` }]
+}
+
+function findKeywordProblems({ keyword, keywordType }: MonitorFields, before: MonitorFields | null): ErrorDetail[] {
+  if (keyword === before?.keyword && keywordType === before?.keywordType) return []
+  const problem = keyword === null || keywordType !== 'regex' ? null : findRegexProblem(keyword)
+  return problem === null ? [] : [{ path: 'keyword', message: `keyword cannot be used as a regex: ${problem}` }]
+}
+
+async function findAssertionProblems(
+  { assertions }: MonitorFields,
+  before: MonitorFields | null,
+  pause: YieldPoint,
+): Promise<ErrorDetail[]> {
+  const problems: ErrorDetail[] = []
+  const stored = before?.assertions ?? []
+  for (const [index, assertion] of (assertions ?? []).entries()) {
+    if (stored.some(one => isDeepStrictEqual(one, assertion))) continue
+    await pause()
+    const problem = validateAssertion(assertion)
+    if (problem !== null) problems.push({ path: `assertions[${index}]`, message: problem })
+  }
+  return problems
+}

@@ -1,0 +1,29 @@
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
+import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
+import { findRedirectedSecrets } from '../../../foundation/web/masked-secrets/secret-redirect.ts'
+import { computeRewrite, type MonitorRewrite, type MonitorTools } from '../actions.ts'
+import type { StoredMonitor } from '../types.ts'
+import { findMonitorProblems } from './problems.ts'
+import { buildReplacement } from './replacement.ts'
+import type { MonitorCreate } from './schema.ts'
+
+/**
+ * What a stored monitor, whose row is locked, becomes by a create body, also where the update body has no field for it.
+ * Nothing is stored. Throws 400, and 403 where stored secrets would go to another origin (assertMayLead).
+ */
+export async function computeReplacement(
+  tools: Pick<MonitorTools, 'secrets' | 'checkLiteral'>,
+  caller: ApiCaller,
+  stored: StoredMonitor,
+  body: MonitorCreate,
+  now: Date,
+  pause: YieldPoint,
+): Promise<MonitorRewrite> {
+  return await computeRewrite(tools, stored, now, async before => {
+    const { after, problems } = buildReplacement(before, body)
+    problems.push(...(await findMonitorProblems(after, tools.checkLiteral, pause, before)))
+    const sent = { headers: body.headers ?? null, auth_config: body.auth_config ?? null }
+    if (problems.length === 0) assertMayRedirectSecrets(caller, findRedirectedSecrets(before, after, sent))
+    return { after, problems }
+  })
+}

@@ -1,0 +1,109 @@
+import { Screenshot, ScreenshotKind } from '../../../../proto/gen/probe/v1/screenshot.ts'
+import { SCREENSHOTS_STREAM } from '../../../../shared/nats/subjects.ts'
+import {
+  type JsMsg,
+  keepInProgress,
+  openDurableConsumer,
+  waitForMessages,
+} from '../../../foundation/platform/nats/durable-consumer.ts'
+import { isInvalidRowError } from '../../../foundation/platform/postgres/client.ts'
+import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import {
+  createForeignReportRecorder,
+  type ForeignReportRecorder,
+} from '../../monitors/report-regions/foreign-report-actions.ts'
+import { type IntakeOutcome, type ScreenshotTools, storeScreenshot } from '../actions.ts'
+import { ImageError } from '../page-difference.ts'
+import { findScreenshotProblem, type ReceivedScreenshot } from './received-screenshot.ts'
+
+const MESSAGES_AT_ONCE = 10
+const FETCH_WAIT_MS = 1_000
+/** The store or the database is away: the same message comes again so much later. */
+const RETRY_AFTER_MS = 2_000
+
+/**
+ * Moves screenshots from the stream into the object store, with acks, one after another. What cannot be kept is counted
+ * and set aside; an engine that is away stops it. Any number of processes may run it.
+ */
+export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
+  const kept = context.metrics.counter('picket_screenshots_total', 'Screenshots that came from probes', ['outcome'])
+  const tools = { ...context, note: createForeignReportRecorder(context) }
+  let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null
+  return startLoop('screenshots', 0, context, async signal => {
+    try {
+      consumer ??= await openDurableConsumer(context.nats, SCREENSHOTS_STREAM, 'screenshots')
+      while (!signal.aborted) {
+        const messages = await waitForMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
+        await keepInProgress(
+          messages,
+          storeAll(tools, messages, outcome => kept.inc({ outcome })),
+        )
+      }
+    } catch (error) {
+      // the stream may have been made anew meanwhile
+      consumer = null
+      throw error
+    }
+  })
+}
+
+type RecorderOutcome = IntakeOutcome | 'refused'
+type RecorderContext = LoopTools & ScreenshotTools & { note: ForeignReportRecorder }
+
+async function storeAll(
+  context: RecorderContext,
+  messages: JsMsg[],
+  count: (outcome: RecorderOutcome) => void,
+): Promise<void> {
+  for (const [i, message] of messages.entries()) {
+    try {
+      count(await storeMessage(context, message))
+    } catch (error) {
+      // those after it would wait longer than this one
+      for (const one of messages.slice(i)) one.nak(RETRY_AFTER_MS)
+      throw error
+    }
+  }
+}
+
+async function storeMessage(context: RecorderContext, message: JsMsg): Promise<RecorderOutcome> {
+  const screenshot = decodeScreenshot(message)
+  const fault = screenshot && findScreenshotProblem(screenshot)
+  if (screenshot === null || fault) {
+    context.log.warn({ subject: message.subject, fault }, 'a screenshot was refused')
+    message.ack()
+    return 'refused'
+  }
+  try {
+    const takenIn = message.subject.slice(SCREENSHOTS_STREAM.length + 1)
+    const arrival = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
+    const outcome = await storeScreenshot(context, arrival, screenshot as ReceivedScreenshot)
+    message.ack()
+    if (outcome === 'foreign') await reportForeign(context, takenIn, screenshot as ReceivedScreenshot)
+    return outcome
+  } catch (error) {
+    if (isInvalidRowError(error) || error instanceof ImageError) {
+      context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be kept')
+      message.ack()
+      return 'refused'
+    }
+    throw error
+  }
+}
+
+function reportForeign(
+  { note }: RecorderContext,
+  region: string,
+  { order, probeId }: ReceivedScreenshot,
+): Promise<void> {
+  const what = order.kind === ScreenshotKind.COMPARISON ? 'comparison' : 'screenshot'
+  return note({ region, what, amount: 1, probeId, monitorId: order.monitorId })
+}
+
+function decodeScreenshot(message: JsMsg): Screenshot | null {
+  try {
+    return Screenshot.decode(message.data)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,26 @@
+import { ScreenshotKind } from '../../../../proto/gen/probe/v1/screenshot.ts'
+import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import {
+  type CheckedRegions,
+  classifyReport,
+  type ReportEligibility,
+} from '../../monitors/report-regions/checked-regions.ts'
+import { isPermitted } from './permit.ts'
+import type { ReceivedScreenshot, ScreenshotReceipt } from './received-screenshot.ts'
+
+/**
+ * Whether a probe of the region `takenIn` may report this screenshot. A comparison decides about a monitor, so it counts from the
+ * probes of its own region only; a failure of another region is shown where the control plane asked this probe for it.
+ */
+export function classifyScreenshot(
+  monitor: CheckedRegions,
+  { takenIn, arrivedAtMs }: ScreenshotReceipt,
+  arrived: ReceivedScreenshot,
+  secrets: SecretCipher,
+): ReportEligibility {
+  const { order, probeId } = arrived
+  const isOwnRegion = order.region === takenIn
+  const isAsked = order.kind === ScreenshotKind.FAILURE && isPermitted(order.permit, { probeId, order }, secrets)
+  if (!isOwnRegion && !isAsked) return 'foreign'
+  return classifyReport(monitor, order.region, { scheduledAtMs: order.scheduledAtMs, arrivedAtMs })
+}

@@ -1,0 +1,35 @@
+import { type AuditRow, listAudit } from '../../../accounts/audit/store.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { type AdminCommand, formatTable, parseOptions, UsageError } from '../command.ts'
+
+const NO_FILTER = { actorId: null, resource: null, resourceId: null, action: null, from: null, to: null }
+
+/** Who changed what. */
+export const AUDIT_COMMANDS: Record<string, AdminCommand> = {
+  'audit list': {
+    usage: '[--organization <id>] [--limit <rows>]',
+    summary: 'prints time, actor, what was done to what, and the fields that changed, newest first',
+    details: ['--limit 100  at most so many rows'],
+    async run({ db }, args) {
+      const { text } = parseOptions(args, { optional: ['organization', 'limit'] })
+      const limit = Number(text('limit') ?? 100)
+      if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit has to be a number of rows')
+      const organizationId = text('organization')
+      // one that was deleted has its log still
+      if (organizationId !== undefined && !isId(organizationId)) throw notFound('organization')
+      const scope = organizationId === undefined ? null : { organizationId, projectId: null }
+      const { rows } = await listAudit(db, scope, NO_FILTER, { limit, offset: 0 })
+      return formatTable(rows.map(toTableRow))
+    },
+  },
+}
+
+const toTableRow = ({ at, actorName, action, resource, resourceId, resourceName, changes }: AuditRow) => [
+  at.toISOString(),
+  actorName,
+  action,
+  resource,
+  resourceName ?? resourceId,
+  Object.keys(changes).join(', '),
+]

@@ -1,0 +1,73 @@
+import { createEgress } from '../../../../shared/egress/index.ts'
+import { readList } from '../../../../shared/process/env.ts'
+import { readOlderSecretKey, readPublicUrl, readSecretKey } from '../../../config.ts'
+import { createSecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../../foundation/platform/crypto/signer.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { createCanaries, removeCanaries } from '../../../insight/canaries/actions.ts'
+import { CANARY_KEY_PURPOSE } from '../../../insight/canaries/canary-urls.ts'
+import { formatCanary } from '../../../insight/canaries/line.ts'
+import {
+  DEFAULT_SCHEDULE,
+  FAILURE_KINDS,
+  findScheduleProblem,
+  parseFailureKinds,
+} from '../../../insight/canaries/schedule.ts'
+import { loadCanaries } from '../../../insight/canaries/store.ts'
+import { type AdminCommand, assertNoArguments, parseOptions, UsageError } from '../command.ts'
+
+/** Targets that fail on purpose. */
+export const CANARY_COMMANDS: Record<string, AdminCommand> = {
+  'canaries create': {
+    usage: '[--url <origin>] [--every <seconds>] [--for <seconds>] [--kinds <kind>,…]',
+    summary: 'makes a target that fails on purpose for each region with probes',
+    details: [
+      'They measure how fast an outage is reported. Run it again to change them or to add and drop regions.',
+      `They fail in these ways in turn, all unless you say: ${FAILURE_KINDS.join(', ')}.`,
+    ],
+    async run({ db, env }, args) {
+      const { text } = parseOptions(args, { optional: ['url', 'every', 'for', 'kinds'] })
+      const kinds = parseFailureKinds(text('kinds') ?? DEFAULT_SCHEDULE.kinds.join(','))
+      if (kinds === null)
+        throw new UsageError(`--kinds takes one or more of ${FAILURE_KINDS.join(', ')}, each once, with commas between`)
+      const schedule = {
+        everySeconds: Number(text('every') ?? DEFAULT_SCHEDULE.everySeconds),
+        forSeconds: Number(text('for') ?? DEFAULT_SCHEDULE.forSeconds),
+        kinds,
+      }
+      const problem = findScheduleProblem(schedule)
+      if (problem !== null) throw new UsageError(problem)
+      const key = readSecretKey(env)
+      const { checkLiteral } = createEgress({ allow: readList(env, 'EGRESS_ALLOW') })
+      const sealed = {
+        secrets: createSecretCipher(key, readOlderSecretKey(env)),
+        sign: createSigner(key, CANARY_KEY_PURPOSE),
+      }
+      const tools = { db, ...sealed, checkLiteral, publicUrl: readPublicUrl(env) }
+      const origin = (text('url') ?? readPublicUrl(env)).replace(/\/+$/, '')
+      await createCanaries(tools, { ...schedule, origin }, now())
+      return listCanaries(db)
+    },
+  },
+  'canaries list': {
+    summary: 'prints region, monitor, status, next and last planned failure',
+    async run({ db }, args) {
+      assertNoArguments(args)
+      return listCanaries(db)
+    },
+  },
+  'canaries remove': {
+    summary: 'deletes them; what was measured stays',
+    async run({ db, env }, args) {
+      assertNoArguments(args)
+      const wereThere = await removeCanaries(db, readPublicUrl(env), now())
+      return wereThere ? 'the canaries are removed' : 'there are no canaries'
+    },
+  },
+}
+
+async function listCanaries(db: Db): Promise<string> {
+  const at = now()
+  return (await loadCanaries(db)).map(canary => formatCanary(canary, at)).join('\n')
+}

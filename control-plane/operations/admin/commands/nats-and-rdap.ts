@@ -1,0 +1,40 @@
+import { createEgress } from '../../../../shared/egress/index.ts'
+import { ConfigError, readList } from '../../../../shared/process/env.ts'
+import { readNatsOperator, readRdapBootstrapUrl } from '../../../config.ts'
+import { buildServerConfiguration, generateOperatorSeed } from '../../../foundation/platform/nats/operator.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { refreshRdapBootstrap } from '../../../verdict/expiry/actions.ts'
+import { type AdminCommand, assertNoArguments, type OfflineAdminCommand, parseOptions } from '../command.ts'
+
+/** What the installation has to know of the world. */
+export const RDAP_COMMANDS: Record<string, AdminCommand> = {
+  'rdap refresh': {
+    summary: 'fetches the list of registries asked about domains',
+    async run({ db, env }, args) {
+      assertNoArguments(args)
+      const egress = createEgress({ allow: readList(env, 'EGRESS_ALLOW') })
+      const count = await refreshRdapBootstrap(db, egress, readRdapBootstrapUrl(env), now())
+      return `RDAP services of ${count} top-level domains are known now`
+    },
+  },
+}
+
+/** What NATS servers have to know of the installation. */
+export const NATS_COMMANDS: Record<string, OfflineAdminCommand> = {
+  'nats seed': {
+    summary: 'prints a new seed for NATS_OPERATOR_SEED',
+    runOffline(_env, args) {
+      assertNoArguments(args)
+      return generateOperatorSeed()
+    },
+  },
+  'nats config': {
+    usage: '--dir <directory>',
+    summary: 'prints what NATS servers have to be told of NATS_OPERATOR_SEED',
+    runOffline(env, args) {
+      const operator = readNatsOperator(env)
+      if (operator === null) throw new ConfigError('NATS_OPERATOR_SEED is not set')
+      return buildServerConfiguration(operator, parseOptions(args, { required: ['dir'] }).text('dir')!)
+    },
+  },
+}

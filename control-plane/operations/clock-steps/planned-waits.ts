@@ -1,0 +1,50 @@
+/** Work that a table plans for a time in the future, and the longest wait that its planner ever gives it. */
+export type PlannedWait = {
+  table: string
+  /** of type timestamptz */
+  column: string
+  /** an interval, in SQL; `t` is the row */
+  maxWait: string
+}
+
+const HEARTBEAT_POSTPONEMENT_SQL = "interval '1 minute'"
+
+/**
+ * What waits for minutes or hours. Not listed: deliveries and their lanes (deliveries/set-back-store.ts) and partitions
+ * (results/store.ts), which have their own way, waits of a day, and times that people choose, as of maintenance.
+ */
+export const PLANNED_WAITS: readonly PlannedWait[] = [
+  {
+    table: 'heartbeats',
+    column: 'due_at',
+    maxWait: `(SELECT greatest(${HEARTBEAT_POSTPONEMENT_SQL}, (m.heartbeat_interval + coalesce(m.heartbeat_grace, 0)) * interval '1 s')
+               FROM monitors m WHERE m.id = t.monitor_id)`,
+  },
+  { table: 'data_sources', column: 'next_fetch_at', maxWait: `greatest(t.fetch_interval_s, 10) * interval '1 s'` },
+  { table: 'data_sources', column: 'lease_until', maxWait: `t.timeout_ms * interval '1 ms' + interval '1 minute'` },
+  {
+    table: 'vendor_feeds',
+    column: 'next_fetch_at',
+    maxWait: `greatest(CAST(:vendorSeconds AS float8) * interval '1.1 s', interval '17 minutes')`,
+  },
+  {
+    table: 'reminders',
+    column: 'due_at',
+    maxWait: `(SELECT coalesce(r.remind_every_minutes, 1440) * interval '1 minute' FROM alert_rules r WHERE r.id = t.rule_id)`,
+  },
+  { table: 'digests', column: 'due_at', maxWait: `interval '1 minute'` },
+  { table: 'page_notices', column: 'due_at', maxWait: `interval '1 minute'` },
+  {
+    table: 'relay_messages',
+    column: 'next_attempt_at',
+    maxWait: `least(interval '2 hours', greatest(interval '30 s', interval '10 s' * power(2, least(t.failures, 12))))`,
+  },
+  { table: 'relay_destinations', column: 'next_trial_at', maxWait: `interval '1 minute'` },
+  {
+    table: 'account_mails',
+    column: 'next_attempt_at',
+    maxWait: `greatest(interval '5 minutes', interval '30 s' * power(2, least(t.attempts, 8)))`,
+  },
+  { table: 'chat_installations', column: 'renewing_until', maxWait: `interval '30 s'` },
+  { table: 'status_page_images', column: 'next_fetch_at', maxWait: `interval '1 day'` },
+]

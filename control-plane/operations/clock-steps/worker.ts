@@ -1,0 +1,34 @@
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { createSetBackDetector, monotonicMs } from '../../foundation/platform/time/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { PLANNED_WAITS } from './planned-waits.ts'
+import { shortenWaits } from './store.ts'
+
+const CHECK_INTERVAL_MS = 2_000
+/** Rows that were locked are tried once more. */
+const RETRY_AFTER_MS = 60_000
+
+/**
+ * When PostgreSQL's clock was set back, and at the start of a process, work that was planned under the clock that was
+ * ahead is planned again: it waits as long as it would have waited, counted from now.
+ */
+export function startClockStepWorker({
+  db,
+  config,
+  ...tools
+}: LoopTools & { db: Db; config: { vendorIntervalSeconds: number } }): Loop {
+  const hasBeenSetBack = createSetBackDetector()
+  /** by the monotonic clock, in ms */
+  let dueMs: number[] = []
+  return startLoop('clock-steps', CHECK_INTERVAL_MS, tools, async () => {
+    const nowMs = monotonicMs()
+    if (hasBeenSetBack()) dueMs = [nowMs, nowMs + RETRY_AFTER_MS]
+    if (!dueMs.some(ms => ms <= nowMs)) return
+    for (const wait of PLANNED_WAITS) {
+      const rows = await shortenWaits(db, wait, { vendorSeconds: config.vendorIntervalSeconds })
+      if (rows > 0)
+        tools.log.warn({ table: wait.table, rows }, 'the clock was set back: work that it had put off is planned again')
+    }
+    dueMs = dueMs.filter(ms => ms > nowMs)
+  })
+}

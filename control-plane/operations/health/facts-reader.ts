@@ -1,0 +1,163 @@
+import { REGIONS } from '../../../shared/checks/check.ts'
+import {
+  LATE_STREAM,
+  PINGS_STREAM,
+  partitionFilter,
+  RESULTS_STREAM,
+  SCREENSHOTS_STREAM,
+} from '../../../shared/nats/subjects.ts'
+import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
+import type { Nats } from '../../foundation/platform/nats/client.ts'
+import { syncJetstreamClock } from '../../foundation/platform/nats/jetstream-clock.ts'
+import { findLastMessage } from '../../foundation/platform/nats/ordered-reader.ts'
+import {
+  findNextMessage,
+  findStreamInfo,
+  loadConsumerBacklog,
+  type StreamInfo,
+} from '../../foundation/platform/nats/stream-info.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { machineNowMs, withTimeout } from '../../foundation/platform/time/clock.ts'
+import { listRegions } from '../../monitoring/fleet/probes/probe-store.ts'
+import type {
+  ClickhouseFacts,
+  ClockFact,
+  HealthFacts,
+  NatsFacts,
+  PartitionFact,
+  PostgresFacts,
+  RecorderFact,
+} from './facts.ts'
+import {
+  loadDueDeliveries,
+  loadForeignReportFacts,
+  loadHeartbeatIntake,
+  loadLastTransitionAtMs,
+  loadLiveProbeFacts,
+  loadPartitionFacts,
+  loadPlannedOutageFacts,
+  loadServerNow,
+  loadStandbyFacts,
+  loadWaitingFanOuts,
+} from './store.ts'
+
+/** What answers later counts as away. */
+const ANSWER_TIMEOUT_MS = 8_000
+const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM]
+/** The durable consumers of the recorder by stream. */
+const RECORDERS = { [RESULTS_STREAM]: 'record', [LATE_STREAM]: 'record-late' }
+
+/** Null: it cannot be reached. */
+export type EngineClients = { db: Db | null; nats: Nats | null; clickhouse: Clickhouse }
+
+/** Asks all engines, each by itself: one that is away hides nothing of the others. */
+export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): Promise<HealthFacts> {
+  const postgres = db && (await settleAnswer(readPostgresFacts(db)))
+  const [natsAnswer, clickhouseAnswer] = await Promise.all([
+    nats && settleAnswer(readNatsFacts(nats, postgres?.partitions ?? [])),
+    settleAnswer(readClickhouseFacts(clickhouse)),
+  ])
+  return {
+    machineMs: machineNowMs(),
+    clocks: [...(postgres?.clock ?? []), ...(natsAnswer?.clock ?? []), ...(clickhouseAnswer?.clock ?? [])],
+    postgres,
+    nats: natsAnswer,
+    clickhouse: clickhouseAnswer,
+  }
+}
+
+/** Null when there is no answer, or none in time. */
+const settleAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
+  withTimeout(answer, ANSWER_TIMEOUT_MS).catch(() => null)
+
+async function readPostgresFacts(db: Db): Promise<PostgresFacts & Clock> {
+  const [{ isReadOnly, ...server }, clock] = await askWithClock('PostgreSQL', () => loadServerNow(db))
+  return {
+    ...{ ...server, isReadOnly, clock },
+    partitions: await loadPartitionFacts(db),
+    regions: (await listRegions(db, REGIONS)).map(row => ({
+      region: row.region,
+      monitors: row.monitors,
+      unassigned: row.unassigned,
+      liveProbes: row.live_probes,
+      noLiveProbeSinceMs: row.no_live_probe_since?.getTime() ?? null,
+      lastHeartbeatAtMs: row.last_heartbeat_at?.getTime() ?? null,
+    })),
+    probes: await loadLiveProbeFacts(db),
+    foreignReports: await loadForeignReportFacts(db),
+    deliveriesDue: await loadDueDeliveries(db),
+    fanOuts: await loadWaitingFanOuts(db),
+    heartbeats: await loadHeartbeatIntake(db),
+    lastTransitionAtMs: await loadLastTransitionAtMs(db),
+    plannedOutages: await loadPlannedOutageFacts(db),
+    standbys: await loadStandbyFacts(db),
+  }
+}
+
+async function readNatsFacts(nats: Nats, partitions: PartitionFact[]): Promise<NatsFacts & Clock> {
+  // a process of the control plane learns it all the time
+  if (nats.clock.nowMs() === null) await syncJetstreamClock(nats)
+  const nowMs = nats.clock.nowMs()
+  const fills = await Promise.all(STREAMS.map(async name => ({ name, fill: await findStreamInfo(nats, name) })))
+  const results = fills.find(({ name }) => name === RESULTS_STREAM)?.fill ?? null
+  // awaited at once: a refusal that comes while something else is awaited would end the process
+  const recorders = await Promise.all(
+    Object.entries(RECORDERS).map(
+      async ([stream, name]): Promise<RecorderFact> => ({ stream, ...(await loadConsumerBacklog(nats, stream, name)) }),
+    ),
+  )
+  return {
+    nowMs,
+    clock: nowMs === null ? [] : [{ name: 'JetStream', aheadMs: nowMs - machineNowMs() }],
+    streams: fills.flatMap(({ name, fill }) => (fill === null ? [] : [{ name, ...fill }])),
+    uncounted: results ? await loadUncounted(nats, partitions, results) : new Map(),
+    recorders,
+  }
+}
+
+/** A position in a stream that was made again since means nothing. */
+async function loadUncounted(
+  nats: Nats,
+  partitions: PartitionFact[],
+  stream: StreamInfo,
+): Promise<NatsFacts['uncounted']> {
+  const oldest = partitions.map(async ({ id, position, streamCreated }) => {
+    const counted = streamCreated === stream.created ? position : 0
+    if (counted >= stream.lastSequence) return []
+    const last = await findLastMessage(nats, RESULTS_STREAM, partitionFilter(id))
+    // an idle partition's next message would be looked for to the end of the stream
+    if (last === null || last.sequence <= counted) return []
+    const next = await findNextMessage(nats, RESULTS_STREAM, partitionFilter(id), counted + 1)
+    return next ? [[id, next] as const] : []
+  })
+  return new Map((await Promise.all(oldest)).flat())
+}
+
+async function readClickhouseFacts(clickhouse: Clickhouse): Promise<ClickhouseFacts & Clock> {
+  const [rows, clock] = await askWithClock('ClickHouse', async () => {
+    const [row] = await select<{ nowMs: string; lastMs: string }>(clickhouse, NEWEST_RESULT_SQL)
+    return { nowMs: Number(row!.nowMs), lastMs: Number(row!.lastMs) }
+  })
+  return { nowMs: rows.nowMs, lastRecordedAtMs: rows.lastMs > 0 ? rows.lastMs : null, clock }
+}
+
+const NEWEST_RESULT_SQL = `
+  SELECT toString(toUnixTimestamp64Milli(now64(3))) AS nowMs, toString(toUnixTimestamp64Milli(max(recorded_at))) AS lastMs
+  FROM results WHERE scheduled_at > now() - INTERVAL 1 DAY AND recorded_at > now() - INTERVAL 1 HOUR`
+
+type Clock = { clock: ClockFact[] }
+
+/** An answer that takes longer says too little of the time. */
+const MAX_ROUND_TRIP_MS = 1_000
+
+/** What an engine answers, and how far its clock is ahead of this machine's in the middle of the question. */
+async function askWithClock<T extends { nowMs: number }>(
+  name: string,
+  ask: () => Promise<T>,
+): Promise<[T, ClockFact[]]> {
+  const sentMs = machineNowMs()
+  const answer = await ask()
+  const receivedMs = machineNowMs()
+  const isPrecise = receivedMs - sentMs <= MAX_ROUND_TRIP_MS
+  return [answer, isPrecise ? [{ name, aheadMs: answer.nowMs - (sentMs + receivedMs) / 2 }] : []]
+}

@@ -1,0 +1,54 @@
+import { formatDuration } from '../../../alerting/events/duration.ts'
+import type { NatsFacts, PartitionFact, PostgresFacts } from '../facts.ts'
+import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
+
+/** A position is stored every 5 s at least. */
+const MAX_LAG_MS = 30_000
+const ADVICE =
+  'Does a process with the role verdict run, and can it reach PostgreSQL and NATS? Its log says why a partition stops.'
+
+/** Whether each partition has a reader, and whether it counts what comes. */
+export function assessPartitions({ nowMs, partitions }: PostgresFacts, nats: NatsFacts): HealthFinding[] {
+  return [...assessOwnership(partitions), ...assessProgress(nowMs, partitions, nats)]
+}
+
+function assessOwnership(partitions: PartitionFact[]): HealthFinding[] {
+  const without = partitions.filter(({ hasOwner }) => !hasOwner)
+  if (without.length === 0)
+    return [reportHealthy('partitions', `All ${partitions.length} partitions of results have an owner`)]
+  return [
+    reportProblem(
+      'partitions',
+      `No process reads ${without.length} of ${partitions.length} partitions of results: ${formatIds(without)}`,
+      findOldest(without.map(({ leaseUntilMs }) => leaseUntilMs)),
+      ADVICE,
+    ),
+  ]
+}
+
+/** The age of the oldest message that waits is measured by JetStream's clock, which gave the message its time. */
+function assessProgress(
+  nowMs: number,
+  partitions: PartitionFact[],
+  { nowMs: logMs, uncounted, streams }: NatsFacts,
+): HealthFinding[] {
+  const waitingSince = ({ id }: PartitionFact) => uncounted.get(id)?.takenAtMs ?? null
+  const behind = partitions.filter(partition => {
+    const sinceMs = waitingSince(partition)
+    return sinceMs !== null && (logMs ?? nowMs) - sinceMs > MAX_LAG_MS
+  })
+  if (behind.length > 0) {
+    const text = `Results arrive, and ${behind.length} of ${partitions.length} partitions are not counted on: ${formatIds(behind)}`
+    return [reportProblem('verdicts', text, findOldest(behind.map(waitingSince)), ADVICE)]
+  }
+  const lastAtMs = streams.find(({ name }) => name === 'RESULTS')?.lastAtMs ?? 0
+  const arrived = lastAtMs > 0 ? `the newest came ${formatDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none came yet'
+  return [reportHealthy('verdicts', `Results are counted as they come; ${arrived}`)]
+}
+
+const formatIds = (partitions: PartitionFact[]) => partitions.map(({ id }) => id).join(', ')
+
+function findOldest(times: (number | null)[]): number | null {
+  const known = times.filter(time => time !== null)
+  return known.length > 0 ? Math.min(...known) : null
+}

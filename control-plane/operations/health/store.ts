@@ -1,0 +1,131 @@
+import { type Db, query } from '../../foundation/platform/postgres/client.ts'
+import type {
+  ForeignReportFact,
+  PartitionFact,
+  PlannedOutageFacts,
+  ProbeFact,
+  StandbyFact,
+  WaitingWork,
+} from './facts.ts'
+
+/** The operator's view of the whole installation: none of these statements shows a tenant's data. */
+
+const epochMsSql = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
+
+export async function loadServerNow(db: Db): Promise<{ nowMs: number; isReadOnly: boolean }> {
+  const rows = await query<{ nowMs: number; isReadOnly: boolean }>(
+    db,
+    `SELECT ${epochMsSql('clock_timestamp()')} AS "nowMs", pg_is_in_recovery() AS "isReadOnly"`,
+  )
+  return rows[0]!
+}
+
+export function loadPartitionFacts(db: Db): Promise<PartitionFact[]> {
+  return query(
+    db,
+    `SELECT id, owner IS NOT NULL AND coalesce(lease_until > clock_timestamp(), false) AS "hasOwner",
+       ${epochMsSql('lease_until')} AS "leaseUntilMs", position, ${epochMsSql('position_taken_at')} AS "positionAtMs",
+       stream_created AS "streamCreated"
+     FROM partitions ORDER BY id`,
+  )
+}
+
+/** Probes in a live set, by what their newest heartbeat says. */
+export function loadLiveProbeFacts(db: Db): Promise<ProbeFact[]> {
+  return query(
+    db,
+    `SELECT p.name, p.region, coalesce((p.health->>'spool_results')::float8, 0) AS "spoolResults",
+       coalesce((p.health->>'dropped_results')::float8, 0) AS "droppedResults",
+       (p.health->>'connectivity_ok')::boolean AS "connectivityOk"
+     FROM region_epochs e JOIN probes p ON p.id = ANY (e.probe_ids)
+     WHERE p.last_seen_at > now() - interval '15 seconds' ORDER BY p.region, p.name`,
+  )
+}
+
+/** Of the last day. Which monitors of whom are meant is in the log of the role `record` only. */
+export function loadForeignReportFacts(db: Db): Promise<ForeignReportFact[]> {
+  return query(
+    db,
+    `SELECT f.region, f.what, f.amount::float8 AS amount, coalesce(p.name, CAST(f.probe_id AS text)) AS probe,
+       ${epochMsSql('f.first_at')} AS "firstAtMs", ${epochMsSql('f.last_at')} AS "lastAtMs"
+     FROM foreign_reports f LEFT JOIN probes p ON p.id = f.probe_id AND p.region = f.region
+     WHERE f.last_at > clock_timestamp() - interval '1 day' ORDER BY f.region, f.what`,
+  )
+}
+
+/**
+ * Lanes whose next attempt should have begun, of projects to which nothing is being sent: a project with more alerts than its
+ * share of places waits for itself.
+ */
+export async function loadDueDeliveries(db: Db): Promise<WaitingWork> {
+  return getOnlyRow(
+    await query<WaitingWork>(
+      db,
+      `SELECT count(*)::integer AS count, ${epochMsSql('min(next_attempt_at)')} AS "sinceMs"
+       FROM delivery_lanes l
+       WHERE next_attempt_at <= clock_timestamp() AND NOT EXISTS (
+         SELECT FROM delivery_lanes o
+         WHERE o.project_id = l.project_id AND o.lease_owner IS NOT NULL AND o.next_attempt_at > clock_timestamp())`,
+    ),
+  )
+}
+
+export async function loadWaitingFanOuts(db: Db): Promise<WaitingWork> {
+  return getOnlyRow(
+    await query<WaitingWork>(
+      db,
+      `SELECT count(*)::integer AS count, ${epochMsSql('min(noted_at)')} AS "sinceMs" FROM fan_outs`,
+    ),
+  )
+}
+
+export async function loadHeartbeatIntake(db: Db): Promise<{ monitors: number; listeningAtMs: number }> {
+  return getOnlyRow(
+    await query<{ monitors: number; listeningAtMs: number }>(
+      db,
+      `SELECT (SELECT count(*)::integer FROM heartbeats WHERE due_at IS NOT NULL) AS monitors,
+         ${epochMsSql('listening_at')} AS "listeningAtMs"
+       FROM heartbeat_intake`,
+    ),
+  )
+}
+
+/** Ids grow with the time, so the newest one is found by its index. */
+export async function loadLastTransitionAtMs(db: Db): Promise<number | null> {
+  const rows = await query<{ atMs: number }>(
+    db,
+    `SELECT ${epochMsSql('created_at')} AS "atMs" FROM transitions ORDER BY id DESC LIMIT 1`,
+  )
+  return rows[0]?.atMs ?? null
+}
+
+/** Canaries are the operator's own monitors. */
+export async function loadPlannedOutageFacts(db: Db): Promise<PlannedOutageFacts> {
+  return getOnlyRow(
+    await query<PlannedOutageFacts>(
+      db,
+      `SELECT count(*) FILTER (WHERE guarantee = 'kept')::integer AS kept,
+         count(*) FILTER (WHERE guarantee = 'missed')::integer AS missed,
+         (array_agg(jsonb_build_object('kind', kind, 'startedAtMs', ${epochMsSql('started_at')},
+            'measuredAtMs', ${epochMsSql('created_at')}, 'lateSeconds', late_seconds) ORDER BY started_at DESC)
+          FILTER (WHERE guarantee = 'missed'))[1] AS "lastMiss"
+       FROM canary_outages WHERE started_at > clock_timestamp() - interval '1 day'`,
+    ),
+  )
+}
+
+/** Standbys that are connected, and slots of those that are not. A user without pg_monitor sees the names only. */
+export function loadStandbyFacts(db: Db): Promise<StandbyFact[]> {
+  return query(
+    db,
+    `SELECT application_name AS name, true AS "isConnected", state,
+       CAST(extract(epoch FROM replay_lag) * 1000 AS float8) AS "behindMs"
+     FROM pg_stat_replication
+     UNION ALL
+     SELECT CAST(slot_name AS text), false, NULL, NULL FROM pg_replication_slots
+     WHERE slot_type = 'physical' AND NOT active
+     ORDER BY name`,
+  )
+}
+
+const getOnlyRow = <Row>(rows: Row[]): Row => rows[0]!

@@ -1,0 +1,71 @@
+import type { Metrics } from '../../../shared/process/metrics.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { monotonicMs, now, sleep } from '../../foundation/platform/time/clock.ts'
+import { computeCutoff, RETENTION_RULES, type RetentionRule } from './rules.ts'
+import type { RetentionSettings } from './settings.ts'
+import { deleteBatch, loadEarlierNow, loadOldestAgeMs } from './store.ts'
+
+/** A table with a large backlog lets the others have their turn after so many batches. */
+const MAX_BATCHES_PER_TURN = 100
+const MIN_PAUSE_MS = 20
+
+type RuleProgress = { rule: RetentionRule; after: string }
+type TurnOutcome = 'done' | 'unfinished' | 'aborted' | 'busy'
+
+/**
+ * One pass over all tables, in rounds: a round that is aborted is continued by the next one. A pass ends early when
+ * another process is at it. Throws the first fault of a round, after the work that the fault does not concern.
+ */
+export function createRetentionPass({
+  db,
+  retention,
+  metrics,
+}: {
+  db: Db
+  retention: RetentionSettings
+  metrics: Metrics
+}) {
+  const rows = metrics.counter('picket_retention_rows_total', 'Rows that were deleted for their age', ['rule'])
+  const oldest = metrics.gauge('picket_retention_oldest_seconds', 'Age of the oldest row', ['rule'])
+  let left: RuleProgress[] = []
+
+  const turn = async (
+    work: RuleProgress,
+    clock: Date,
+    faults: unknown[],
+    signal: AbortSignal,
+  ): Promise<TurnOutcome> => {
+    const before = computeCutoff(work.rule, retention, clock)
+    for (let batches = 0; batches < MAX_BATCHES_PER_TURN; batches++) {
+      if (signal.aborted) return 'aborted'
+      const startedMs = monotonicMs()
+      const batch = await deleteBatch(db, work.rule, before, work.after)
+      if (batch === null) return 'busy'
+      if (batch.fault) faults.push(batch.fault)
+      rows.inc({ rule: work.rule.name }, batch.changed)
+      if (batch.after === null) return 'done'
+      work.after = batch.after
+      await sleep(Math.max(MIN_PAUSE_MS, monotonicMs() - startedMs), signal)
+    }
+    return 'unfinished'
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    const clock = await loadEarlierNow(db, now())
+    const faults: unknown[] = []
+    if (left.length === 0) left = RETENTION_RULES.map(rule => ({ rule, after: rule.order?.first ?? '' }))
+    while (left.length > 0 && !signal.aborted) {
+      const [work, ...others] = left as [RuleProgress, ...RuleProgress[]]
+      // a table that cannot be worked on keeps none of the others from it
+      const outcome = await turn(work, clock, faults, signal).catch((error: unknown) => void faults.push(error))
+      if (outcome === 'unfinished') left = [...others, work]
+      else if (outcome === 'busy') left = []
+      else if (outcome !== 'aborted') left = others
+    }
+    for (const rule of RETENTION_RULES.filter(({ age }) => age !== null)) {
+      if (signal.aborted) break
+      oldest.set({ rule: rule.name }, ((await loadOldestAgeMs(db, rule, clock)) ?? 0) / 1_000)
+    }
+    if (faults.length > 0) throw faults[0]
+  }
+}

@@ -1,0 +1,220 @@
+import type { RetentionSettings } from './settings.ts'
+
+/**
+ * Which rows of a table are deleted. In the conditions, `t` is the row, `:before` the moment since which rows are kept,
+ * and `:first` the smallest id of that moment, so that the primary key finds what is older.
+ */
+export type RetentionRule = {
+  /** in metrics and logs */
+  name: string
+  table: string
+  setting: keyof RetentionSettings
+  /** what an index finds: rows that may be due */
+  candidates: string
+  /**
+   * A unique column in whose order candidates are read, where some of them stay: a round goes on after the last one.
+   * Null where all candidates are due, so that each batch begins with those that are left.
+   */
+  order: { column: string; first: string } | null
+  /** which of the candidates are due */
+  condition: string
+  /** what happens to them instead of a deletion */
+  change?: string
+  /** the column that is shown as the age of the oldest row, and of which rows; null: its age says nothing */
+  age: { column: string; among?: string } | null
+  /** rows a statement */
+  batchSize: number
+}
+
+const BY_ID = { column: 'id', first: '00000000-0000-0000-0000-000000000000' }
+const BY_DELIVERY = { column: 'id', first: '' }
+
+/**
+ * A deleted monitor that can go. It waits for a status page that shows it, for people's incidents (without it they would
+ * be about nothing in particular, which all pages show), for the files of its screenshots, and for its data source,
+ * which may bring it back.
+ */
+const GONE_MONITOR = `m.deleted_at < :before
+  AND NOT EXISTS (SELECT FROM status_page_components c WHERE c.monitor_id = m.id)
+  AND NOT EXISTS (SELECT FROM incident_monitors im JOIN incidents i ON i.id = im.incident_id
+                  WHERE im.monitor_id = m.id AND (i.source = 'manual' OR i.resolved_at IS NULL))
+  AND NOT EXISTS (SELECT FROM screenshots s WHERE s.monitor_id = m.id)
+  AND NOT EXISTS (SELECT FROM data_source_children c WHERE c.monitor_id = m.id)`
+
+/** In this order, so that what refers to a row goes before it. */
+export const RETENTION_RULES: RetentionRule[] = [
+  {
+    name: 'deliveries',
+    table: 'deliveries',
+    setting: 'deliveries',
+    candidates: `t.id < 'whd_' || replace(:first, '-', '')`,
+    order: BY_DELIVERY,
+    // one that is tried or replayed stays, and one whose message has a button for 60 days more
+    condition: `t.status <> 'pending' AND t.updated_at < :before
+      AND (t.chat_message IS NULL OR t.updated_at < :before::timestamptz - interval '60 days')`,
+    age: { column: 'created_at' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'digests',
+    table: 'digests',
+    setting: 'deliveries',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    condition: `t.closed_at < :before
+      AND NOT EXISTS (SELECT FROM deliveries d WHERE d.id = t.delivery_id AND d.status = 'pending')`,
+    age: { column: 'closed_at', among: 't.closed_at IS NOT NULL' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'events',
+    table: 'events',
+    setting: 'events',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    // what is still to be delivered needs its event, and reminders of an outage need its first event
+    condition: `t.occurred_at < :before
+      AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)
+      AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.event_id = t.id)
+      AND NOT EXISTS (SELECT FROM digest_entries d WHERE d.event_id = t.id)
+      AND NOT EXISTS (SELECT FROM reminders r WHERE r.event_id = t.id)
+      AND NOT EXISTS (SELECT FROM page_notices n WHERE n.event_id = t.id)
+      AND NOT EXISTS (SELECT FROM page_notices n WHERE n.told_event_id = t.id)
+      AND CASE WHEN t.name = 'monitor.down' THEN NOT EXISTS (
+        SELECT FROM incidents i WHERE i.cause_monitor_id = substring(t.subject FROM 9)::uuid
+          AND i.source = 'automatic' AND i.resolved_at IS NULL) ELSE true END`,
+    age: { column: 'occurred_at' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'explanations',
+    table: 'transitions',
+    setting: 'explanations',
+    candidates: 't.explanation IS NOT NULL AND t.id < :first::uuid',
+    order: BY_ID,
+    condition: 't.at < :before AND t.explanation IS NOT NULL',
+    change: 'explanation = NULL',
+    age: { column: 'at', among: 't.explanation IS NOT NULL' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'transitions',
+    table: 'transitions',
+    setting: 'transitions',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    // the last one before the limit says in which status the kept history begins
+    condition: `t.at < :before AND EXISTS (
+      SELECT FROM transitions later WHERE later.monitor_id = t.monitor_id AND later.at <= :before
+        AND (later.at, later.id) > (t.at, t.id))`,
+    age: { column: 'at' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'incidents',
+    table: 'incidents',
+    setting: 'incidents',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    condition: 't.resolved_at < :before',
+    age: { column: 'started_at' },
+    batchSize: 500,
+  },
+  {
+    name: 'maintenance_periods',
+    table: 'maintenance_periods',
+    setting: 'transitions',
+    candidates: 't.ends_at < :before',
+    order: null,
+    condition: 't.ends_at < :before',
+    age: { column: 'ends_at' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'maintenance_windows',
+    table: 'maintenance_windows',
+    setting: 'transitions',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    condition: `t.planned_at IS NULL AND t.ends_at < :before
+      AND NOT EXISTS (SELECT FROM maintenance_periods p WHERE p.window_id = t.id)`,
+    age: null,
+    batchSize: 500,
+  },
+  {
+    name: 'expiry_warnings',
+    table: 'expiry_warnings',
+    setting: 'transitions',
+    candidates: 't.warned_at < :before',
+    order: null,
+    condition: 't.warned_at < :before',
+    age: { column: 'warned_at' },
+    batchSize: 1_000,
+  },
+  {
+    name: 'transitions_of_deleted_monitors',
+    table: 'transitions',
+    setting: 'deleted',
+    candidates: `t.monitor_id IN (SELECT m.id FROM monitors m WHERE ${GONE_MONITOR})`,
+    order: null,
+    condition: `t.monitor_id IN (SELECT m.id FROM monitors m WHERE ${GONE_MONITOR})`,
+    age: null,
+    batchSize: 1_000,
+  },
+  {
+    name: 'deleted_monitors',
+    table: 'monitors',
+    setting: 'deleted',
+    candidates: 't.deleted_at IS NOT NULL',
+    order: BY_ID,
+    condition: `EXISTS (SELECT FROM monitors m WHERE m.id = t.id AND ${GONE_MONITOR})
+      AND NOT EXISTS (SELECT FROM transitions x WHERE x.monitor_id = t.id)`,
+    age: null,
+    batchSize: 50,
+  },
+  {
+    name: 'deleted_organizations',
+    table: 'organizations',
+    setting: 'deleted',
+    candidates: 't.deleted_at < :before',
+    order: BY_ID,
+    condition: `t.deleted_at < :before AND t.emptied_at IS NOT NULL AND NOT EXISTS (
+      SELECT FROM projects p WHERE p.organization_id = t.id AND (
+        EXISTS (SELECT FROM monitors m WHERE m.project_id = p.id)
+        OR EXISTS (SELECT FROM screenshots s WHERE s.project_id = p.id)
+        OR EXISTS (SELECT FROM chat_revocations r WHERE r.project_id = p.id)))`,
+    age: null,
+    batchSize: 10,
+  },
+  {
+    name: 'probes',
+    table: 'probes',
+    setting: 'probes',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    // one that was revoked stays while its token is valid: else the token would let it in again
+    condition: `t.last_seen_at < :before AND NOT EXISTS (SELECT FROM region_epochs e WHERE t.id = ANY (e.probe_ids))
+      AND (t.revoked_at IS NULL OR NOT EXISTS (
+        SELECT FROM probe_tokens k WHERE k.id = t.token_id AND k.is_reusable AND k.revoked_at IS NULL))`,
+    age: null,
+    batchSize: 500,
+  },
+  {
+    name: 'probe_tokens',
+    table: 'probe_tokens',
+    setting: 'probes',
+    candidates: 't.id < :first::uuid',
+    order: BY_ID,
+    // a reusable one stays until it is revoked
+    condition: `coalesce(t.revoked_at, CASE WHEN NOT t.is_reusable THEN t.expires_at END) < :before
+      AND NOT EXISTS (SELECT FROM probes p WHERE p.token_id = t.id)`,
+    age: null,
+    batchSize: 500,
+  },
+]
+
+const DAY_MS = 24 * 3_600_000
+
+/** Since when the rows of a rule are kept. */
+export const computeCutoff = (rule: RetentionRule, retention: RetentionSettings, now: Date): Date =>
+  new Date(now.getTime() - retention[rule.setting] * DAY_MS)

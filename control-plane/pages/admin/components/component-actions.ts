@@ -1,0 +1,202 @@
+import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
+import { isId, newId } from '../../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { conflict, notFound, validationError } from '../../../foundation/web/server/errors.ts'
+import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
+import { listMonitorsByIds } from '../../../monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
+import {
+  findComponent,
+  listPageComponents,
+  listPagePositions,
+  removeComponent,
+  saveComponent,
+  savePagePositions,
+} from '../../core/component-store.ts'
+import { arrangeItems, getNextDisplayOrder, reorderItems } from '../../core/display-order.ts'
+import { findGroup } from '../../core/group-store.ts'
+import type { ComponentMonitor, StoredComponent } from '../../core/records.ts'
+import { withLockedPage } from '../page-lock-actions.ts'
+import type { ComponentCreate, ComponentUpdate } from '../schema.ts'
+
+/** What visitors load at once. */
+const MAX_COMPONENTS = 500
+
+/**
+ * Puts a component on a page. Throws 404 for a page, monitor or group that there is not, 400 for a status beside a
+ * monitor, 409 when the page is full.
+ */
+export async function createComponent(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  body: ComponentCreate,
+  now: Date,
+): Promise<StoredComponent> {
+  const [component] = await createComponents(db, projectId, pageId, [body], now)
+  return component!
+}
+
+/** All of some components, one behind the other, or none. Throws as `createComponent` does. */
+export function createComponents(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  bodies: ComponentCreate[],
+  now: Date,
+): Promise<StoredComponent[]> {
+  for (const body of bodies) assertNoManualStatus(body.monitor_id != null, body)
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
+    const places = await listPagePositions(tx, page.id)
+    const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
+    const monitors = await loadComponentMonitors(tx, projectId, monitorIds)
+    const groups = new Map<string, string | null>()
+    for (const id of new Set(bodies.flatMap(({ group_id }) => group_id ?? []))) {
+      groups.set(id, await getGroupId(tx, page.id, id))
+    }
+    const components = bodies.map((body, index) => {
+      const monitor = monitors.get(body.monitor_id?.toLowerCase() ?? '') ?? null
+      return {
+        id: newId(),
+        pageId: page.id,
+        groupId: groups.get(body.group_id ?? '') ?? null,
+        name: body.name,
+        description: body.description ?? null,
+        monitor,
+        displayOrder: body.display_order ?? getNextDisplayOrder(places) + index,
+        status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
+        createdAt: now,
+        updatedAt: now,
+      }
+    })
+    assertComponentLimit(places, components.length)
+    for (const component of components) await saveComponent(tx, component)
+    return components
+  })
+}
+
+/**
+ * Puts a component at the end of a page for each of some monitors of the project that has none there, in their order.
+ * Answers the new components' ids. Throws 404 for a page or group that there is not, 409 when the page would be too full.
+ */
+export function addMonitorComponents(
+  db: Db,
+  projectId: string,
+  { pageId, groupId }: { pageId: string; groupId: string | null },
+  monitorIds: string[],
+  now: Date,
+): Promise<string[]> {
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
+    const group = await getGroupId(tx, page.id, groupId)
+    const places = await listPagePositions(tx, page.id)
+    const there = new Set((await listPageComponents(tx, page.id)).map(({ monitor }) => monitor?.id))
+    const missing = monitorIds.filter(id => !there.has(id))
+    assertComponentLimit(places, missing.length)
+    await holdMonitors(tx, projectId, missing)
+    const found = new Map((await listMonitorsByIds(tx, missing)).map(monitor => [monitor.id, monitor]))
+    const monitors = missing.flatMap(id => found.get(id) ?? [])
+    const components = monitors.map((monitor, i) => ({
+      ...{ id: newId(), pageId: page.id, groupId: group, name: monitor.name, description: null },
+      ...{
+        monitor: toComponentMonitor(monitor),
+        displayOrder: getNextDisplayOrder(places) + i,
+        status: 'unknown' as const,
+      },
+      ...{ createdAt: now, updatedAt: now },
+    }))
+    for (const component of components) await saveComponent(tx, component)
+    return components.map(({ id }) => id)
+  })
+}
+
+/** Changes what the body names. Throws as `createComponent` does, and 404 for a component that the page has not. */
+export function changeComponent(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  id: string,
+  body: ComponentUpdate,
+  now: Date,
+): Promise<StoredComponent> {
+  return withLockedPage(db, projectId, pageId, isEmptyUpdate(body) ? null : now, async (tx, page) => {
+    const before = isId(id) ? await findComponent(tx, page.id, id) : null
+    if (!before) throw notFound('component')
+    if (isEmptyUpdate(body)) return before
+    const monitor =
+      body.monitor_id === undefined ? before.monitor : await loadComponentMonitor(tx, projectId, body.monitor_id)
+    assertNoManualStatus(monitor !== null, body)
+    const component = {
+      ...before,
+      name: body.name ?? before.name,
+      description: body.description === undefined ? before.description : body.description,
+      groupId: body.group_id === undefined ? before.groupId : await getGroupId(tx, page.id, body.group_id),
+      monitor,
+      displayOrder: body.display_order ?? before.displayOrder,
+      status: monitor ? ('unknown' as const) : (body.status ?? before.status),
+      updatedAt: now,
+    }
+    await saveComponent(tx, component)
+    return component
+  })
+}
+
+/** Throws 404. */
+export function deleteComponent(db: Db, projectId: string, pageId: string, id: string, now: Date): Promise<void> {
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
+    if (!isId(id) || !(await removeComponent(tx, page.id, id))) throw notFound('component')
+  })
+}
+
+/** Lets components of a page change places among themselves. Throws 404 for one that the page has not. */
+export function reorderComponents(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
+    const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
+    const places = await listPagePositions(tx, page.id)
+    const known = new Set(places.filter(({ isComponent }) => isComponent).map(({ id }) => id))
+    if (!wanted.every(id => known.has(id))) throw notFound('component')
+    await savePagePositions(tx, page.id, reorderItems(places, wanted), now)
+  })
+}
+
+/** Numbers all that stands on a page in the order of `ids`; what is not named comes behind it. Throws 404 for the page. */
+export function arrangePage(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
+    await savePagePositions(tx, page.id, arrangeItems(await listPagePositions(tx, page.id), ids), now)
+  })
+}
+
+function assertComponentLimit(places: { isComponent: boolean }[], adding: number): void {
+  if (places.filter(({ isComponent }) => isComponent).length + adding <= MAX_COMPONENTS) return
+  throw conflict(`a status page shows at most ${MAX_COMPONENTS} components`)
+}
+
+/** Throws 400 for a status beside a monitor. */
+export function assertNoManualStatus(hasMonitor: boolean, body: ComponentUpdate): void {
+  if (!hasMonitor || body.status === undefined) return
+  const message = 'status is what the monitor says; leave it out, or set monitor_id to null'
+  throw validationError([{ path: 'status', message }])
+}
+
+async function loadComponentMonitor(tx: Tx, projectId: string, id: string | null): Promise<ComponentMonitor | null> {
+  if (id === null) return null
+  return (await loadComponentMonitors(tx, projectId, [id])).get(id.toLowerCase()) ?? null
+}
+
+/** By their ids; they keep their rows until the transaction ends. Throws 404 for one that the project has not. */
+async function loadComponentMonitors(tx: Tx, projectId: string, ids: string[]): Promise<Map<string, ComponentMonitor>> {
+  if (!ids.every(isId) || !(await holdMonitors(tx, projectId, ids))) throw notFound('monitor')
+  const monitors = ids.length === 0 ? [] : await listMonitorsByIds(tx, ids)
+  return new Map(monitors.map(monitor => [monitor.id, toComponentMonitor(monitor)]))
+}
+
+const toComponentMonitor = ({ id, status, isPaused, statusChangedAt }: StoredMonitor): ComponentMonitor => ({
+  ...{ id, status, isPaused },
+  changedAt: statusChangedAt?.toISOString() ?? null,
+})
+
+async function getGroupId(tx: Tx, pageId: string, id: string | null): Promise<string | null> {
+  if (id === null) return null
+  const group = isId(id) ? await findGroup(tx, pageId, id) : null
+  if (!group) throw notFound('group')
+  return group.id
+}

@@ -1,0 +1,168 @@
+import { Type } from 'typebox'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
+import { getPageId } from '../page-lock-actions.ts'
+import { toComponentResponse } from '../responses.ts'
+import { ComponentCreate, ComponentOrder, ComponentRecord, ComponentUpdate } from '../schema.ts'
+import { changeComponent, createComponent, deleteComponent, reorderComponents } from './component-actions.ts'
+
+const tags = ['Status pages']
+const params = Type.Object({ id: Type.String(), cid: Type.String() })
+
+/** What stands on a status page (specification, "Status page component"; decisions 7.1). */
+export function componentRoutes(app: App, { db }: { db: Db }): void {
+  readRoutes(app, db)
+  createRoute(app, db)
+  orderRoute(app, db)
+  changeRoutes(app, db)
+}
+
+function readRoutes(app: App, db: Db): void {
+  app.get(
+    '/status-pages/:id/components',
+    {
+      schema: {
+        summary: 'List the components of a status page, in their order',
+        tags,
+        params: IdParams,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(ComponentRecord), 400, 404),
+      },
+    },
+    async request => {
+      const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
+      const { components, total } = await listComponents(db, pageId, toPageBounds(request.query))
+      return { data: components.map(toComponentResponse), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/status-pages/:id/components/:cid',
+    {
+      schema: {
+        summary: 'One component',
+        tags,
+        params,
+        response: responseSchemas(200, dataSchema(ComponentRecord), 404),
+      },
+    },
+    async request => {
+      const { id, cid } = request.params
+      const pageId = await getPageId(db, getCaller(request).projectId, id)
+      const component = isId(cid) ? await findComponent(db, pageId, cid) : null
+      if (!component) throw notFound('component')
+      return { data: toComponentResponse(component) }
+    },
+  )
+}
+
+function createRoute(app: App, db: Db): void {
+  app.post(
+    '/status-pages/:id/components',
+    {
+      schema: {
+        summary: 'Put a component on a status page: a monitor, or something whose status is set by hand',
+        tags,
+        params: IdParams,
+        body: ComponentCreate,
+        response: responseSchemas(201, dataSchema(ComponentRecord), 400, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = getCaller(request)
+      const component = await createComponent(
+        withRequestActor(db, request),
+        projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
+      return reply.code(201).send({ data: toComponentResponse(component) })
+    },
+  )
+}
+
+function orderRoute(app: App, db: Db): void {
+  app.put(
+    '/status-pages/:id/components/reorder',
+    {
+      schema: {
+        summary: 'Put components into another order',
+        tags,
+        params: IdParams,
+        body: ComponentOrder,
+        response: responseSchemas(200, dataSchema(Type.Array(ComponentRecord)), 400, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      await reorderComponents(
+        withRequestActor(db, request),
+        getCaller(request).projectId,
+        id,
+        request.body.component_ids,
+        now(),
+      )
+      return { data: (await listPageComponents(db, id)).map(toComponentResponse) }
+    },
+  )
+}
+
+function changeRoutes(app: App, db: Db): void {
+  app.put(
+    '/status-pages/:id/components/:cid',
+    {
+      schema: {
+        summary: 'Change a component: fields that are not named stay',
+        tags,
+        params,
+        body: ComponentUpdate,
+        response: responseSchemas(200, dataSchema(ComponentRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { id, cid } = request.params
+      const component = await changeComponent(
+        withRequestActor(db, request),
+        getCaller(request).projectId,
+        id,
+        cid,
+        request.body,
+        now(),
+      )
+      return { data: toComponentResponse(component) }
+    },
+  )
+
+  app.delete(
+    '/status-pages/:id/components/:cid',
+    {
+      schema: {
+        summary: 'Take a component off a status page',
+        tags,
+        params,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id, cid } = request.params
+      await deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
+      return { data: { id: cid, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,126 @@
+import { Type } from 'typebox'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { findGroup, listGroups } from '../../core/group-store.ts'
+import { getPageId } from '../page-lock-actions.ts'
+import { toGroupResponse } from '../responses.ts'
+import { GroupCreate, GroupRecord, GroupUpdate } from '../schema.ts'
+import { changeGroup, createGroup, deleteGroup } from './group-actions.ts'
+
+const tags = ['Status pages']
+const params = Type.Object({ id: Type.String(), gid: Type.String() })
+
+/** Groups of components, which visitors can fold (specification, "Status page component group"). */
+export function groupRoutes(app: App, { db }: { db: Db }): void {
+  readRoutes(app, db)
+  writeRoutes(app, db)
+}
+
+function readRoutes(app: App, db: Db): void {
+  app.get(
+    '/status-pages/:id/groups',
+    {
+      schema: {
+        summary: 'List the groups of a status page, in their order',
+        tags,
+        params: IdParams,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(GroupRecord), 400, 404),
+      },
+    },
+    async request => {
+      const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
+      const { groups, total } = await listGroups(db, pageId, toPageBounds(request.query))
+      return { data: groups.map(toGroupResponse), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/status-pages/:id/groups/:gid',
+    { schema: { summary: 'One group', tags, params, response: responseSchemas(200, dataSchema(GroupRecord), 404) } },
+    async request => {
+      const { id, gid } = request.params
+      const pageId = await getPageId(db, getCaller(request).projectId, id)
+      const group = isId(gid) ? await findGroup(db, pageId, gid) : null
+      if (!group) throw notFound('group')
+      return { data: toGroupResponse(group) }
+    },
+  )
+}
+
+function writeRoutes(app: App, db: Db): void {
+  app.post(
+    '/status-pages/:id/groups',
+    {
+      schema: {
+        summary: 'Create a group',
+        tags,
+        params: IdParams,
+        body: GroupCreate,
+        response: responseSchemas(201, dataSchema(GroupRecord), 400, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      const group = await createGroup(
+        withRequestActor(db, request),
+        getCaller(request).projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
+      return reply.code(201).send({ data: toGroupResponse(group) })
+    },
+  )
+
+  app.put(
+    '/status-pages/:id/groups/:gid',
+    {
+      schema: {
+        summary: 'Change a group: fields that are not named stay',
+        tags,
+        params,
+        body: GroupUpdate,
+        response: responseSchemas(200, dataSchema(GroupRecord), 400, 404),
+      },
+    },
+    async request => {
+      const { id, gid } = request.params
+      return {
+        data: toGroupResponse(
+          await changeGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, request.body, now()),
+        ),
+      }
+    },
+  )
+
+  app.delete(
+    '/status-pages/:id/groups/:gid',
+    {
+      schema: {
+        summary: 'Delete a group; its components stay on the page',
+        tags,
+        params,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id, gid } = request.params
+      await deleteGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, now())
+      return { data: { id: gid, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,40 @@
+import type { Egress } from '../../../shared/egress/index.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import type { Loop, LoopTools } from '../../foundation/platform/time/loop.ts'
+import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loop.ts'
+import { claimDueImages, type DueImage, findNextFetchAt } from '../core/images/image-store.ts'
+import { refreshImage } from './image-actions.ts'
+
+/** A notification that got lost is made up for after this. */
+const MAX_IDLE_MS = 60_000
+const MAX_CONCURRENT_FETCHES = 8
+/** longer than a fetch may take */
+const LEASE_MS = 60_000
+
+/**
+ * Fetches the logos and favicons of status pages: a new address at once, one that failed again, and all of them daily. Any
+ * number of processes may do so. `wake` it on NOTIFY "page_images".
+ */
+export function startImageWorker({ db, egress, log, metrics }: LoopTools & { db: Db; egress: Egress }): Loop {
+  const fetches = metrics.counter(
+    'picket_status_page_image_fetches_total',
+    'Logos and favicons of status pages that were fetched from their addresses',
+    ['outcome'],
+  )
+  const refresh = async (image: DueImage) => {
+    try {
+      fetches.inc({ outcome: (await refreshImage({ db, egress, now }, image)) ? 'ok' : 'failed' })
+    } catch (err) {
+      // ours: its claim ends by itself, and the others have nothing to do with it
+      log.error({ err, page_id: image.pageId, kind: image.kind }, 'an image of a status page could not be refreshed')
+      fetches.inc({ outcome: 'broken' })
+    }
+  }
+  return startScheduledLoop('page-images', MAX_IDLE_MS, { log, metrics }, async () => {
+    const at = now()
+    const due = await claimDueImages(db, at, new Date(at.getTime() + LEASE_MS), MAX_CONCURRENT_FETCHES)
+    await Promise.all(due.map(refresh))
+    return findNextFetchAt(db)
+  })
+}

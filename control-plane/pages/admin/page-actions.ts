@@ -1,0 +1,126 @@
+import { assertWithinLimit } from '../../accounts/plans/actions.ts'
+import type { InstallationLimits } from '../../accounts/plans/plans.ts'
+import type { CheckLiteral } from '../../alerting/channels/types.ts'
+import { newId } from '../../foundation/platform/ids.ts'
+import { type Db, isUniqueViolation, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
+import { conflict, validationError } from '../../foundation/web/server/errors.ts'
+import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
+import { sanitizeProjectCss } from '../core/custom-css/css-actions.ts'
+import { removeImage, saveImageUrl } from '../core/images/image-store.ts'
+import { findPage, insertPage, updatePage } from '../core/page-store.ts'
+import type { StoredPage } from '../core/records.ts'
+import type { ImageKind } from '../core/types.ts'
+import { cancelPageNotices } from '../subscribers/notice-store.ts'
+import { assertImageUrl } from './image-actions.ts'
+import { withLockedPage } from './page-lock-actions.ts'
+import { getImageUrl } from './responses.ts'
+import { DEFAULT_COLOR, DEFAULT_TEMPLATE, type PageCreate, type PageUpdate } from './schema.ts'
+
+export type PageTools = {
+  db: Db
+  checkLiteral: CheckLiteral
+  publicUrl: string
+  /** left out: those of the plans */
+  limits?: InstallationLimits
+}
+
+const IMAGE_KINDS: readonly ImageKind[] = ['logo', 'favicon']
+
+/** A new page is unpublished (decisions 7.1). Throws 402 when the plan is full, 409 when somebody has the slug. */
+export async function createPage(
+  { db, limits }: PageTools,
+  caller: ApiCaller,
+  body: PageCreate,
+  now: Date,
+): Promise<StoredPage> {
+  const page: StoredPage = {
+    id: newId(),
+    projectId: caller.projectId,
+    name: body.name,
+    slug: body.slug,
+    template: body.template ?? DEFAULT_TEMPLATE,
+    brandColor: body.brand_color ?? DEFAULT_COLOR,
+    customCss: null,
+    seoTitle: null,
+    seoDescription: null,
+    isPublished: false,
+    showResponseTimes: true,
+    showUptimePercentage: true,
+    customDomain: null,
+    customDomainVerifiedAt: null,
+    logo: null,
+    favicon: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  try {
+    await db.transaction(async tx => {
+      await assertWithinLimit(tx, caller.organizationId, 'statusPages', 1, limits)
+      await insertPage(tx, page)
+    })
+  } catch (error) {
+    if (!isUniqueViolation(error, 'status_pages_slug')) throw error
+    throw conflict(`the slug "${page.slug}" is taken`)
+  }
+  return page
+}
+
+/**
+ * Changes what the body names. Images are fetched later, by the worker. Throws 404, and 400 for styles that a page may not
+ * have and for addresses that no image may be fetched from.
+ */
+export async function changePage(
+  tools: PageTools,
+  projectId: string,
+  id: string,
+  body: PageUpdate,
+  now: Date,
+): Promise<StoredPage> {
+  const { db } = tools
+  await assertStyle(projectId, body.custom_css)
+  return withLockedPage(db, projectId, id, isEmptyUpdate(body) ? null : now, async (tx, page) => {
+    if (isEmptyUpdate(body)) return page
+    await updatePage(tx, { ...applyUpdate(page, body), updatedAt: now })
+    if (body.is_published === false) await cancelPageNotices(tx, page.id, now)
+    for (const kind of IMAGE_KINDS) await changeImage(tx, tools, page, kind, body[`${kind}_url`], now)
+    return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }
+  })
+}
+
+function applyUpdate(page: StoredPage, body: PageUpdate): StoredPage {
+  return {
+    ...page,
+    name: body.name ?? page.name,
+    template: body.template ?? page.template,
+    brandColor: body.brand_color ?? page.brandColor,
+    customCss: body.custom_css === undefined ? page.customCss : body.custom_css,
+    seoTitle: body.seo_title === undefined ? page.seoTitle : body.seo_title,
+    seoDescription: body.seo_description === undefined ? page.seoDescription : body.seo_description,
+    isPublished: body.is_published ?? page.isPublished,
+    showResponseTimes: body.show_response_times ?? page.showResponseTimes,
+    showUptimePercentage: body.show_uptime_percentage ?? page.showUptimePercentage,
+  }
+}
+
+async function assertStyle(projectId: string, css: string | null | undefined): Promise<void> {
+  const made = css ? await sanitizeProjectCss(projectId, css) : null
+  if (made === null || !('problem' in made)) return
+  throw validationError([{ path: 'custom_css', message: `custom_css ${made.problem}` }])
+}
+
+/** An address that a read has answered changes nothing, but for one that failed: it is tried again now. */
+async function changeImage(
+  tx: Tx,
+  { checkLiteral, publicUrl }: PageTools,
+  page: StoredPage,
+  kind: ImageKind,
+  url: string | null | undefined,
+  now: Date,
+): Promise<void> {
+  if (url === undefined) return
+  if (url === getImageUrl(page, kind, publicUrl) && !page[kind]?.problem) return
+  if (url === null) return removeImage(tx, page.id, kind)
+  assertImageUrl(checkLiteral, `${kind}_url`, url)
+  await saveImageUrl(tx, page.id, kind, { id: newId(), url }, now)
+}

@@ -1,0 +1,29 @@
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { findPage, lockPage, touchPage } from '../core/page-store.ts'
+import type { StoredPage } from '../core/records.ts'
+
+/** Changes something on a page, alone; visitors see it with the commit. `now` null: nothing changes. Throws 404. */
+export function withLockedPage<T>(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  now: Date | null,
+  change: (tx: Tx, page: StoredPage) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async tx => {
+    const page = isId(pageId) ? await lockPage(tx, projectId, pageId) : null
+    if (!page) throw notFound('status page')
+    const changed = await change(tx, page)
+    if (now !== null) await touchPage(tx, page.id, now)
+    return changed
+  })
+}
+
+/** The id of a page of the project, as it is stored. Throws 404. */
+export async function getPageId(db: Db, projectId: string, id: string): Promise<string> {
+  const page = isId(id) ? await findPage(db, projectId, id) : null
+  if (!page) throw notFound('status page')
+  return page.id
+}

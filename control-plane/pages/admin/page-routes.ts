@@ -1,0 +1,124 @@
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../foundation/web/validation/schemas.ts'
+import { findPage, listPages, removePage } from '../core/page-store.ts'
+import { changePage, createPage, type PageTools } from './page-actions.ts'
+import { toPageResponse } from './responses.ts'
+import { PageCreate, PageRecord, PageUpdate } from './schema.ts'
+
+const tags = ['Status pages']
+
+/** Status pages as a resource (specification, "Status pages"; decisions 7.1). */
+export function statusPageRoutes(app: App, tools: PageTools): void {
+  readRoutes(app, tools)
+  writeRoutes(app, tools)
+}
+
+function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }): void {
+  app.get(
+    '/status-pages',
+    {
+      schema: {
+        summary: 'List status pages, newest first',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(PageRecord), 400),
+      },
+    },
+    async request => {
+      const { pages, total } = await listPages(db, getCaller(request).projectId, toPageBounds(request.query))
+      return { data: pages.map(page => toPageResponse(page, publicUrl)), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/status-pages/:id',
+    {
+      schema: {
+        summary: 'One status page',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(PageRecord), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const page = isId(id) ? await findPage(db, getCaller(request).projectId, id) : null
+      if (!page) throw notFound('status page')
+      return { data: toPageResponse(page, publicUrl) }
+    },
+  )
+}
+
+function writeRoutes(app: App, tools: PageTools): void {
+  const { db, publicUrl } = tools
+  app.post(
+    '/status-pages',
+    {
+      schema: {
+        summary: 'Create a status page, unpublished',
+        tags,
+        body: PageCreate,
+        response: responseSchemas(201, dataSchema(PageRecord), 400, 402, 409),
+      },
+    },
+    async (request, reply) => {
+      const page = await createPage(withActor(tools, request), getCaller(request), request.body, now())
+      return reply.code(201).send({ data: toPageResponse(page, publicUrl) })
+    },
+  )
+
+  app.put(
+    '/status-pages/:id',
+    {
+      schema: {
+        summary: 'Change a status page: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: PageUpdate,
+        response: responseSchemas(200, dataSchema(PageRecord), 400, 404),
+      },
+    },
+    async request => {
+      const page = await changePage(
+        withActor(tools, request),
+        getCaller(request).projectId,
+        request.params.id,
+        request.body,
+        now(),
+      )
+      return { data: toPageResponse(page, publicUrl) }
+    },
+  )
+
+  app.delete(
+    '/status-pages/:id',
+    {
+      schema: {
+        summary: 'Delete a status page with everything on it',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await removePage(withRequestActor(db, request), getCaller(request).projectId, id)))
+        throw notFound('status page')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,39 @@
+import { sanitizeSvg } from './svg-sanitizer.ts'
+
+/** What uploads may be (decisions 7.1), and images that are fetched. */
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/svg+xml'] as const
+export type ImageType = (typeof IMAGE_TYPES)[number]
+
+export const MAX_IMAGE_BYTES = 1024 * 1024
+
+/** The image that some bytes are, whatever somebody calls them, SVG made safe; or a sentence without a subject. */
+export function parseImage(bytes: Buffer): { contentType: ImageType; bytes: Buffer } | { problem: string } {
+  if (bytes.length === 0) return { problem: 'is empty' }
+  if (bytes.length > MAX_IMAGE_BYTES) return { problem: 'is larger than 1 MiB' }
+  const raster = detectRasterType(bytes)
+  if (raster !== null) return { contentType: raster, bytes }
+  const text = decodeUtf8(bytes)
+  if (text === null || !/^\s*</.test(text)) return { problem: 'is no PNG, JPEG, WebP or SVG' }
+  const safe = sanitizeSvg(text)
+  if ('problem' in safe) return safe
+  const svg = Buffer.from(safe.svg)
+  // what it was written as may be longer than what it was read from
+  return svg.length > MAX_IMAGE_BYTES
+    ? { problem: 'is larger than 1 MiB' }
+    : { contentType: 'image/svg+xml', bytes: svg }
+}
+
+function detectRasterType(bytes: Buffer): ImageType | null {
+  const begins = (hex: string, at = 0) => bytes.subarray(at, at + hex.length / 2).toString('hex') === hex
+  if (begins('89504e470d0a1a0a')) return 'image/png'
+  if (begins('ffd8ff')) return 'image/jpeg'
+  return begins('52494646') && begins('57454250', 8) ? 'image/webp' : null
+}
+
+function decodeUtf8(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}

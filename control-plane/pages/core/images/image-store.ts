@@ -1,0 +1,128 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { ImageKind, StoredImage } from '../types.ts'
+import type { ImageType } from './image-format.ts'
+
+/** Writes an upload over a page's image; the caller holds the page. */
+export async function saveUpload(
+  tx: Tx,
+  pageId: string,
+  kind: ImageKind,
+  image: StoredImage,
+  now: Date,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO status_page_images (id, page_id, kind, content_type, bytes, source_url, created_at, updated_at)
+     VALUES (:id, :pageId, :kind, :contentType, :bytes, NULL, :now, :now)
+     ON CONFLICT (page_id, kind) DO UPDATE SET id = excluded.id, content_type = excluded.content_type,
+       bytes = excluded.bytes, source_url = NULL, next_fetch_at = NULL, fetch_failures = 0, problem = NULL,
+       updated_at = excluded.updated_at`,
+    { ...image, pageId, kind, now },
+  )
+}
+
+/**
+ * Lets a page's image be fetched from an address as soon as possible; the image before stays until the new one is there.
+ * `id`: of an image where there is none. The caller holds the page.
+ */
+export async function saveImageUrl(
+  tx: Tx,
+  pageId: string,
+  kind: ImageKind,
+  { id, url }: { id: string; url: string },
+  now: Date,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO status_page_images (id, page_id, kind, source_url, next_fetch_at, created_at, updated_at)
+     VALUES (:id, :pageId, :kind, :url, :now, :now, :now)
+     ON CONFLICT (page_id, kind) DO UPDATE SET source_url = excluded.source_url, next_fetch_at = :now,
+       fetch_failures = 0, problem = NULL, updated_at = excluded.updated_at`,
+    { id, pageId, kind, url, now },
+  )
+  await execute(tx, `SELECT pg_notify('page_images', '')`)
+}
+
+export async function removeImage(tx: Tx, pageId: string, kind: ImageKind): Promise<void> {
+  await execute(tx, 'DELETE FROM status_page_images WHERE page_id = ? AND kind = ?', [pageId, kind])
+}
+
+/** A page's images with their bytes. */
+export async function loadPageImages(db: Db, pageId: string): Promise<Record<ImageKind, StoredImage | null>> {
+  const rows = await query<StoredImage & { kind: ImageKind }>(
+    db,
+    `SELECT kind, id, content_type AS "contentType", bytes FROM status_page_images
+     WHERE page_id = ? AND bytes IS NOT NULL`,
+    [pageId],
+  )
+  const imageOf = (kind: ImageKind) => {
+    const row = rows.find(row => row.kind === kind)
+    return row ? { id: row.id, contentType: row.contentType, bytes: row.bytes } : null
+  }
+  return { logo: imageOf('logo'), favicon: imageOf('favicon') }
+}
+
+/** An image that is to be fetched now; `digest`: SHA-256 of its bytes in hex, null where there are none. */
+export type DueImage = { pageId: string; kind: ImageKind; url: string; failures: number; digest: string | null }
+
+const DUE = `source_url IS NOT NULL AND (next_fetch_at IS NULL OR next_fetch_at <= :now)`
+
+/** Claims images that are due, until `leaseEnds`; a process that dies meanwhile leaves them due again. */
+export function claimDueImages(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<DueImage[]> {
+  return query<DueImage>(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :leaseEnds
+     WHERE (page_id, kind) IN (
+       SELECT page_id, kind FROM status_page_images WHERE ${DUE}
+       ORDER BY next_fetch_at NULLS FIRST LIMIT :limit FOR UPDATE SKIP LOCKED)
+     RETURNING page_id AS "pageId", kind, source_url AS url, fetch_failures AS failures,
+       encode(sha256(bytes), 'hex') AS digest`,
+    { now, leaseEnds, limit },
+  )
+}
+
+/** When the next image is to be fetched; null: there is none. */
+export async function findNextFetchAt(db: Db): Promise<Date | null> {
+  const [row] = await query<{ at: Date | null }>(
+    db,
+    'SELECT min(next_fetch_at) AS at FROM status_page_images WHERE source_url IS NOT NULL',
+  )
+  return row?.at ?? null
+}
+
+export type FetchedImage = { id: string; contentType: ImageType; bytes: Buffer }
+
+/** Stores a fetched image, unless its address has changed meanwhile; the caller holds the page. */
+export async function saveFetchedImage(
+  tx: Tx,
+  { pageId, kind, url }: DueImage,
+  image: FetchedImage,
+  now: Date,
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE status_page_images SET id = :id, content_type = :contentType, bytes = :bytes, updated_at = :now
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { ...image, pageId, kind, url, now },
+  )
+}
+
+/** Notes that an image was fetched, and when to look again. */
+export async function recordFetchSuccess(db: Db, { pageId, kind, url }: DueImage, nextAt: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :nextAt, fetch_failures = 0, problem = NULL
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { pageId, kind, url, nextAt },
+  )
+}
+
+/** Notes why an image could not be fetched, and when to try again. */
+export async function recordFetchProblem(db: Db, image: DueImage, problem: string, nextAt: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE status_page_images SET next_fetch_at = :nextAt, fetch_failures = fetch_failures + 1, problem = :problem
+     WHERE page_id = :pageId AND kind = :kind AND source_url = :url`,
+    { ...image, problem, nextAt },
+  )
+}

@@ -1,0 +1,92 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes'
+import { escapeXml } from '../../../foundation/web/html/escape.ts'
+
+const SVG = 'http://www.w3.org/2000/svg'
+const XLINK = 'http://www.w3.org/1999/xlink'
+const XML = 'http://www.w3.org/XML/1998/namespace'
+
+/** What draws, and nothing that runs, links, loads or holds other languages. */
+const ELEMENTS = new Set(
+  `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image style switch
+  linearGradient radialGradient stop pattern clipPath mask marker filter feBlend feColorMatrix feComponentTransfer
+  feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow feFlood feFuncA feFuncB
+  feFuncG feFuncR feGaussianBlur feMerge feMergeNode feMorphology feOffset fePointLight feSpecularLighting feSpotLight
+  feTile feTurbulence`.split(/\s+/),
+)
+const MAX_ELEMENTS = 20_000
+const MAX_DEPTH = 100
+
+/** Inside the picture, or a raster picture that it carries along. */
+const GOOD_HREF = /^(#|data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/=\s]*$)/
+
+/**
+ * An SVG with only what draws in it: no script, event, link, animation, foreign content, entity or outside reference.
+ * It is read as XML, as browsers read it, and written anew, so nothing of the original's text is left that was not
+ * understood. Or why it cannot be read, in a sentence without a subject.
+ */
+export function sanitizeSvg(text: string): { svg: string } | { problem: string } {
+  try {
+    return { svg: rewrite(text) }
+  } catch (error) {
+    return { problem: `is no SVG that can be read: ${(error as Error).message.replace(/^[\d:]+\s*/, '')}` }
+  }
+}
+
+function rewrite(text: string): string {
+  const parser = new SaxesParser({ xmlns: true })
+  const out: string[] = []
+  // of each open element, whether it stays
+  const open: boolean[] = []
+  const isKept = () => open.length === 0 || open.at(-1)!
+  let style: string | null = null
+  let elements = 0
+
+  parser.on('error', error => {
+    throw error
+  })
+  parser.on('opentag', tag => {
+    if (++elements > MAX_ELEMENTS || open.length > MAX_DEPTH) throw new Error('it has too many elements')
+    if (open.length === 0 && (tag.uri !== SVG || tag.local !== 'svg'))
+      throw new Error('its outermost element is not svg')
+    const stays = isKept() && tag.uri === SVG && ELEMENTS.has(tag.local)
+    open.push(stays)
+    if (!stays) return
+    const namespaces = open.length === 1 ? ` xmlns="${SVG}" xmlns:xlink="${XLINK}"` : ''
+    out.push(`<${tag.local}${namespaces}${writeAttributes(tag)}>`)
+    if (tag.local === 'style') style = ''
+  })
+  parser.on('closetag', tag => {
+    if (!open.pop()) return
+    if (style !== null) out.push(escapeXml(isSafeStyle(style) ? style : ''))
+    style = null
+    out.push(`</${tag.local}>`)
+  })
+  const write = (characters: string) => {
+    if (open.length === 0 || !isKept()) return
+    if (style === null) out.push(escapeXml(characters))
+    else style += characters
+  }
+  parser.on('text', write)
+  parser.on('cdata', write)
+  parser.write(text.replace(/^\uFEFF/, '')).close()
+  return out.join('')
+}
+
+function writeAttributes(tag: SaxesTagNS): string {
+  return Object.values(tag.attributes)
+    .filter(isSafeAttribute)
+    .map(({ prefix, local, value }) => ` ${prefix === '' ? '' : `${prefix}:`}${local}="${escapeXml(value)}"`)
+    .join('')
+}
+
+function isSafeAttribute({ uri, prefix, local, value }: SaxesAttributeNS): boolean {
+  if (local === 'href') return (uri === '' || (uri === XLINK && prefix === 'xlink')) && GOOD_HREF.test(value.trim())
+  if (uri === XML) return prefix === 'xml' && (local === 'space' || local === 'lang')
+  return uri === '' && local !== 'xmlns' && !/^on/i.test(local) && isSafeStyle(value)
+}
+
+/** No import, no reference but to parts of the picture, and none that is hidden behind escapes. */
+function isSafeStyle(css: string): boolean {
+  if (/\\|@import|expression|javascript:|image-set|src\s*\(/i.test(css)) return false
+  return [...css.matchAll(/url\s*\(\s*["']?\s*(.)/gi)].every(([, first]) => first === '#')
+}

@@ -1,0 +1,92 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { StoredPage } from './records.ts'
+import type { ImageKind } from './types.ts'
+
+/** Of a row `p` of `status_pages`. */
+export const PAGE_COLUMNS = `
+  p.id, p.project_id AS "projectId", p.name, p.slug, p.template, p.brand_color AS "brandColor",
+  p.custom_css AS "customCss", p.seo_title AS "seoTitle", p.seo_description AS "seoDescription",
+  p.is_published AS "isPublished", p.show_response_times AS "showResponseTimes",
+  p.show_uptime_percentage AS "showUptimePercentage", p.custom_domain AS "customDomain",
+  p.custom_domain_verified_at AS "customDomainVerifiedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+  ${buildImageColumn('logo')}, ${buildImageColumn('favicon')}`
+
+function buildImageColumn(kind: ImageKind): string {
+  return `(
+    SELECT jsonb_build_object('id', i.id, 'sourceUrl', i.source_url, 'isHere', i.bytes IS NOT NULL, 'problem', i.problem)
+    FROM status_page_images i WHERE i.page_id = p.id AND i.kind = '${kind}') AS ${kind}`
+}
+
+/** One page of a project's status pages, newest first, and how many there are in all. */
+export async function listPages(
+  db: Db,
+  projectId: string,
+  page: { limit: number; offset: number },
+): Promise<{ pages: StoredPage[]; total: number }> {
+  const [count] = await query<{ total: number }>(
+    db,
+    'SELECT count(*) AS total FROM status_pages WHERE project_id = ?',
+    [projectId],
+  )
+  const pages = await query<StoredPage>(
+    db,
+    `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.project_id = :projectId ORDER BY p.id DESC
+     LIMIT :limit OFFSET :offset`,
+    { projectId, ...page },
+  )
+  return { pages, total: count?.total ?? 0 }
+}
+
+/** All of a project's status pages, oldest first. */
+export function listProjectPages(db: Db, projectId: string): Promise<StoredPage[]> {
+  return query(db, `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.project_id = ? ORDER BY p.id`, [projectId])
+}
+
+/** One status page. `id` has to be a valid id. */
+export async function findPage(db: Db, projectId: string, id: string): Promise<StoredPage | null> {
+  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.project_id = ? AND p.id = ?`
+  return (await query<StoredPage>(db, sql, [projectId, id]))[0] ?? null
+}
+
+/** The same, locked until the transaction ends: who changes anything on a page holds it. */
+export async function lockPage(tx: Tx, projectId: string, id: string): Promise<StoredPage | null> {
+  await execute(tx, 'SELECT 1 FROM status_pages WHERE project_id = ? AND id = ? FOR NO KEY UPDATE', [projectId, id])
+  return findPage(tx, projectId, id)
+}
+
+/** Throws the unique violation of `status_pages_slug` when somebody has the slug. */
+export async function insertPage(tx: Tx, page: StoredPage): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, created_at, updated_at)
+     VALUES (:id, :projectId, :name, :slug, :template, :brandColor, :createdAt, :updatedAt)`,
+    page,
+  )
+}
+
+/** Writes what the update body names of a page that the caller holds. */
+export async function updatePage(tx: Tx, page: StoredPage): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE status_pages SET name = :name, template = :template, brand_color = :brandColor, custom_css = :customCss,
+       seo_title = :seoTitle, seo_description = :seoDescription, is_published = :isPublished,
+       show_response_times = :showResponseTimes, show_uptime_percentage = :showUptimePercentage, updated_at = :updatedAt
+     WHERE id = :id`,
+    page,
+  )
+}
+
+/** Says that something on a page has changed, for whoever shows it: a new version of its row. */
+export async function touchPage(tx: Tx, id: string, now: Date): Promise<void> {
+  await execute(tx, 'UPDATE status_pages SET updated_at = ? WHERE id = ?', [now, id])
+}
+
+/** With everything on it. False when the project has none such. */
+export async function removePage(db: Db, projectId: string, id: string): Promise<boolean> {
+  return db.transaction(async tx => {
+    await execute(tx, 'SELECT FROM status_pages WHERE project_id = ? AND id = ? FOR UPDATE', [projectId, id])
+    // the channels of its subscribers before the subscribers, which is the order of whoever sends to them
+    await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND page_id = ?', [projectId, id])
+    return (await execute(tx, 'DELETE FROM status_pages WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+  })
+}

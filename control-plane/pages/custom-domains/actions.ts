@@ -1,0 +1,147 @@
+import { assertPlanAllowsDomains } from '../../accounts/plans/actions.ts'
+import { signRsaSha256 } from '../../foundation/platform/crypto/rsa.ts'
+import type { Signer } from '../../foundation/platform/crypto/signer.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
+import { conflict, domainConnectUnavailable, notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { findPage as findStoredPage } from '../core/page-store.ts'
+import type { StoredPage } from '../core/records.ts'
+import { buildAnalysis, buildRequiredRecords } from './analysis.ts'
+import { type DomainLookUpContext, fetchCertificate, findConnectProvider, lookUpDnsFacts } from './dns-reader.ts'
+import { buildApplyQuery, buildLaunchUrl, LAUNCH_TIMEOUT_MS } from './domain-connect.ts'
+import { parseCustomDomain } from './hostname.ts'
+import type { CustomDomainSettings } from './settings.ts'
+import { clearVerified, type DomainRow, findDomain, findDomainOwner, markVerified, setDomain } from './store.ts'
+import type { DnsFacts, DomainAnalysis } from './types.ts'
+
+export type DomainTools = {
+  db: Db
+  world: DomainLookUpContext
+  settings: CustomDomainSettings
+  /** of this installation: nobody's custom domains */
+  ownHosts: string[]
+  /** signs what proves whose a domain is */
+  sign: Signer
+}
+
+type DomainRequest = { tools: DomainTools; caller: ApiCaller; pageId: string }
+
+/** What is missing for a domain, and who could set it. Changes nothing. Throws 400, 403, 404 (specification). */
+export async function analyzeDomain({ tools, caller, pageId }: DomainRequest, text: string): Promise<DomainAnalysis> {
+  const page = await findEntitledPage(tools, caller, pageId)
+  const domain = parseRequestedDomain(tools, text)
+  return analyze(tools, page, domain, await lookUpDnsFacts(domain, tools.settings.target, tools.world))
+}
+
+/** A signed address at which the DNS provider sets the records. Throws 422 where that cannot be done (specification). */
+export async function launchDomainConnect({ tools, caller, pageId }: DomainRequest, text: string, now: Date) {
+  const page = await findEntitledPage(tools, caller, pageId)
+  const domain = parseRequestedDomain(tools, text)
+  const { connect, target } = tools.settings
+  if (connect === null) throw domainConnectUnavailable('this installation is no service provider of Domain Connect')
+  const { zone } = await lookUpDnsFacts(domain, target, tools.world)
+  const connectable = zone && (await findConnectProvider(zone.name, connect.template, tools.world))
+  if (!zone || !connectable) {
+    throw domainConnectUnavailable(`the DNS provider of ${domain} does not offer Domain Connect`)
+  }
+  const { settings, hasTemplate } = connectable
+  if (!hasTemplate || settings.urlSyncUx === null) {
+    throw domainConnectUnavailable(`${settings.providerName} offers Domain Connect, but not for status pages of Picket`)
+  }
+  const query = buildApplyQuery({
+    zone: zone.name,
+    domain,
+    target,
+    challenge: buildChallenge(tools, page.projectId, domain),
+  })
+  const signature = signRsaSha256(query, connect.key)
+  return {
+    url: buildLaunchUrl(settings.urlSyncUx, connect.template, query, { signature, keyHost: connect.keyHost }),
+    provider_id: settings.providerId,
+    service_id: connect.template.serviceId,
+    expires_at: new Date(now.getTime() + LAUNCH_TIMEOUT_MS),
+  }
+}
+
+/** Gives the page its domain, which is served once it is proven. Answers what is missing. Throws 400, 403, 404. */
+export async function setCustomDomain(asked: DomainRequest, text: string, now: Date): Promise<DomainAnalysis> {
+  const { tools, caller, pageId } = asked
+  const page = await findEntitledPage(tools, caller, pageId)
+  const domain = parseRequestedDomain(tools, text)
+  await tools.db.transaction(async tx => {
+    await assertPlanAllowsDomains(tx, caller.organizationId)
+    await setDomain(tx, page.id, domain, now)
+  })
+  return verifyAndSave(tools, { ...page, domain }, domain, now)
+}
+
+/** Looks again. Throws 404 when the page has no domain, 409 when it is proven to be another page's. */
+export async function verifyDomain({ tools, caller, pageId }: DomainRequest, now: Date): Promise<DomainAnalysis> {
+  const page = await findEntitledPage(tools, caller, pageId)
+  if (page.domain === null) throw notFound('custom domain')
+  return verifyAndSave(tools, page, page.domain, now)
+}
+
+/** Nothing is served there any more. Works on any plan. Answers the page. Throws 404. */
+export async function removeDomain({ tools, caller, pageId }: DomainRequest, now: Date): Promise<StoredPage> {
+  const page = await findPage(tools, caller, pageId)
+  if (page.domain === null) throw notFound('custom domain')
+  await setDomain(tools.db, page.id, null, now)
+  const left = await findStoredPage(tools.db, caller.projectId, page.id)
+  if (!left) throw notFound('status page')
+  return left
+}
+
+async function verifyAndSave(tools: DomainTools, page: DomainRow, domain: string, now: Date): Promise<DomainAnalysis> {
+  const facts = await lookUpDnsFacts(domain, tools.settings.target, tools.world)
+  const analysis = await analyze(tools, page, domain, facts)
+  if (!analysis.verified) return analysis
+  await releasePreviousOwner(tools, page, domain, facts, now)
+  if (await markVerified(tools.db, page.id, domain, now)) return analysis
+  throw conflict(`${domain} is the custom domain of another status page`)
+}
+
+/** Who can no longer prove that a domain is theirs does not keep it from who can. */
+async function releasePreviousOwner(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts, now: Date) {
+  const holder = await findDomainOwner(tools.db, domain)
+  if (holder === null || holder.id === page.id) return
+  const isProven = facts.texts.includes(buildChallenge(tools, holder.projectId, domain))
+  if (isProven) throw conflict(`${domain} is the custom domain of another status page`)
+  await clearVerified(tools.db, holder.id, domain, now)
+}
+
+async function analyze(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts): Promise<DomainAnalysis> {
+  const { settings, world } = tools
+  const wanted = { domain, target: settings.target, challenge: buildChallenge(tools, page.projectId, domain) }
+  const template = settings.connect?.template ?? null
+  const pointsHere = buildRequiredRecords(wanted, facts)[0]!.ok
+  const [connectable, certificate] = await Promise.all([
+    template && facts.zone ? findConnectProvider(facts.zone.name, template, world) : null,
+    pointsHere ? fetchCertificate(domain, world) : null,
+  ])
+  const name = template && `${template.providerId}/${template.serviceId}`
+  return buildAnalysis(wanted, facts, { connectable, certificate, template: name })
+}
+
+async function findPage({ db }: DomainTools, caller: ApiCaller, pageId: string): Promise<DomainRow> {
+  const page = isId(pageId) ? await findDomain(db, caller.projectId, pageId) : null
+  if (!page) throw notFound('status page')
+  return page
+}
+
+async function findEntitledPage(tools: DomainTools, caller: ApiCaller, pageId: string): Promise<DomainRow> {
+  const page = await findPage(tools, caller, pageId)
+  await assertPlanAllowsDomains(tools.db, caller.organizationId)
+  return page
+}
+
+function parseRequestedDomain({ ownHosts }: DomainTools, text: string): string {
+  const read = parseCustomDomain(text, ownHosts)
+  if ('domain' in read) return read.domain
+  throw validationError([{ path: 'domain', message: read.problem }])
+}
+
+/** The same for all pages of a project, so that a page can be made anew without touching DNS. */
+const buildChallenge = ({ sign }: DomainTools, projectId: string, domain: string) =>
+  `picket-verify=${sign(`${projectId} ${domain}`).slice(0, 32)}`

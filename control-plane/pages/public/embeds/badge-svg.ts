@@ -1,0 +1,41 @@
+import { escapeXml } from '../../../foundation/web/html/escape.ts'
+import { measureText } from './text-width.ts'
+
+export const BADGE_STYLES = ['flat', 'flat-square'] as const
+export type BadgeStyle = (typeof BADGE_STYLES)[number]
+
+/** Texts are unescaped; `colour` is `#rrggbb`. */
+export type Badge = { label: string; message: string; colour: string; style: BadgeStyle }
+
+const SIZE_PX = 11
+const HEIGHT_PX = 20
+const MARGIN_PX = 6
+
+/** A badge of two halves. What it says is its title, for those who do not see it. */
+export function renderBadge({ label, message, colour, style }: Badge): string {
+  const left = renderHalf(label, 0)
+  const right = renderHalf(message, left.width)
+  const width = left.width + right.width
+  // badges of one size may share it where several stand in one document
+  const clip = `${style}-${width}`
+  const title = escapeXml(label === '' ? message : `${label}: ${message}`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT_PX}" viewBox="0 0 ${width} ${HEIGHT_PX}" role="img" aria-label="${title}">
+<title>${title}</title>
+<clipPath id="${clip}"><rect width="${width}" height="${HEIGHT_PX}" rx="${style === 'flat' ? 3 : 0}"/></clipPath>
+<g clip-path="url(#${clip})">
+<rect width="${left.width}" height="${HEIGHT_PX}" fill="#344054"/>
+<rect x="${left.width}" width="${right.width}" height="${HEIGHT_PX}" fill="${colour}"/>
+</g>
+<g fill="#ffffff" font-family="Verdana,Geneva,'DejaVu Sans',sans-serif" font-size="${SIZE_PX}" text-rendering="geometricPrecision">
+${left.text}${right.text}</g>
+</svg>
+`
+}
+
+/** `textLength` holds a reader's other font to the width that was reckoned with. */
+function renderHalf(text: string, x: number): { width: number; text: string } {
+  if (text === '') return { width: 0, text: '' }
+  const length = Math.round(measureText(text, SIZE_PX))
+  const words = `<text x="${x + MARGIN_PX}" y="14" textLength="${length}" aria-hidden="true">${escapeXml(text)}</text>\n`
+  return { width: length + 2 * MARGIN_PX, text: words }
+}

@@ -1,0 +1,74 @@
+import type { App } from '../../foundation/web/server/app.ts'
+import type { PageView } from '../core/types.ts'
+import { WIDGET } from '../templates/assets.ts'
+import type { PageDocument } from './document.ts'
+import { type BadgeQuery, buildBadge, buildBadgeKey } from './embeds/badge.ts'
+import { renderBadge } from './embeds/badge-svg.ts'
+import { EMBED_THEMES, renderEmbedPage } from './embeds/embed-page.tsx'
+import { renderAtom } from './feeds/atom.ts'
+import { findLastChange } from './feeds/changed-at.ts'
+import { formatRfc822, renderRss } from './feeds/rss.ts'
+import { STATUSPAGE_FILES } from './feeds/statuspage.ts'
+import { addDocumentRoute, addVariantRoute, type PublicPages, type Query } from './site-routes.ts'
+
+/** What programs read of a published page, and what other sites show of it (decisions 7.2). Anybody's page may read it. */
+export function feedRoutes(app: App, pages: PublicPages): void {
+  for (const [name, make] of Object.entries(STATUSPAGE_FILES)) {
+    addDocumentRoute(app, pages, `/api/v2/${name}`, view => jsonDocument(make(view)))
+  }
+  addDocumentRoute(app, pages, '/feed.rss', view => feedDocument('application/rss+xml', renderRss(view), view))
+  addDocumentRoute(app, pages, '/feed.atom', view => feedDocument('application/atom+xml', renderAtom(view), view))
+  addVariantRoute(app, pages, '/badge.svg', badgeDocument, query => buildBadgeKey(pickTexts(query)))
+  addDocumentRoute(app, pages, '/widget.js', widgetDocument)
+  addDocumentRoute(app, pages, '/embed', embedDocument, parseTheme)
+}
+
+const ALLOW_ANY_ORIGIN = { 'access-control-allow-origin': '*' }
+/** The same on every site that shows it, so it may be loaded from there also where a site isolates itself. */
+const ALLOW_ANY_SITE = { ...ALLOW_ANY_ORIGIN, 'cross-origin-resource-policy': 'cross-origin' }
+
+const FEED_SECONDS = 60
+const BADGE_SECONDS = 60
+const WIDGET_SECONDS = 3_600
+
+const jsonDocument = (value: object): PageDocument => ({
+  contentType: 'application/json; charset=utf-8',
+  body: JSON.stringify(value),
+  headers: ALLOW_ANY_ORIGIN,
+})
+
+const feedDocument = (type: string, body: string, view: PageView): PageDocument => ({
+  contentType: `${type}; charset=utf-8`,
+  body,
+  headers: { ...ALLOW_ANY_ORIGIN, 'last-modified': formatRfc822(findLastChange(view)) },
+  maxAgeSeconds: FEED_SECONDS,
+})
+
+const badgeDocument = (view: PageView, query: Query): PageDocument => ({
+  contentType: 'image/svg+xml; charset=utf-8',
+  body: renderBadge(buildBadge(view, pickTexts(query))),
+  headers: { ...ALLOW_ANY_SITE, 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
+  maxAgeSeconds: BADGE_SECONDS,
+})
+
+const widgetDocument = (): PageDocument => ({
+  contentType: 'text/javascript; charset=utf-8',
+  body: WIDGET,
+  headers: ALLOW_ANY_SITE,
+  maxAgeSeconds: WIDGET_SECONDS,
+})
+
+const parseTheme = ({ theme }: Query) => EMBED_THEMES.find(known => known === theme) ?? 'auto'
+
+function embedDocument(view: PageView, query: Query): PageDocument {
+  const { html, csp } = renderEmbedPage(view, parseTheme(query))
+  return {
+    contentType: 'text/html; charset=utf-8',
+    body: html,
+    headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
+  }
+}
+
+/** A name that is there twice counts for nothing. */
+const pickTexts = (query: Query): BadgeQuery =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => typeof value === 'string'))

@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Metrics } from '../../../shared/process/metrics.ts'
+import type { Clickhouse } from '../../foundation/platform/clickhouse.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import type { ImageKind, LoadedPage, PageView } from '../core/types.ts'
+import { buildDefaultFavicon } from '../templates/document/default-favicon.ts'
+import { renderNotFoundPage } from '../templates/document/not-found-page.tsx'
+import { renderPage } from '../templates/document/render.ts'
+import type { PageDocument } from './document.ts'
+import { feedRoutes } from './feed-routes.ts'
+import { createPageCache } from './page-cache-reader.ts'
+import { createCustomHostParser, isSlug } from './site.ts'
+import {
+  addCustomHostConstraint,
+  addPageRoute,
+  type PageHandler,
+  type PublicPages,
+  sendDocument,
+} from './site-routes.ts'
+import { type SubscriptionContext, subscriptionRoutes } from './subscriptions/subscription-routes.ts'
+import { createViewReader } from './view/view-reader.ts'
+
+export type PublicPagesContext = Omit<SubscriptionContext, 'pages'> & {
+  db: Db
+  clickhouse: Clickhouse
+  metrics: Metrics
+  publicUrl: string
+  /** hosts of this installation, which are nobody's custom domain */
+  ownHosts: readonly string[]
+}
+
+/** Of one network: pages that do not exist, each of which is remembered for a second. */
+const MAX_MISSES_PER_MINUTE = 120
+
+/**
+ * What visitors of published pages get, at `{origin}/status/{slug}` and at the root of custom domains (decisions 7.2).
+ * More of it is declared by `pageRoute` and `documentRoute` of site-routes.ts.
+ */
+export function publicPageRoutes(app: App, context: PublicPagesContext): void {
+  const answers = context.metrics.counter(
+    'picket_status_page_answers_total',
+    'Answers of public status pages by where they came from: fresh and stale from memory, unchanged and loaded from PostgreSQL',
+    ['from'],
+  )
+  const find = createPageCache({ read: createViewReader(context), count: from => answers.inc({ from }) })
+  const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: MAX_MISSES_PER_MINUTE })
+  const pages: PublicPages = { find, customHostOf: createCustomHostParser(context.ownHosts), lookUp }
+  addCustomHostConstraint(app, pages)
+  addPageRoute(app, pages, 'GET', '', sendPage, sendMissing)
+  addSlashRoute(app)
+  addImageRoute(app, pages, 'logo')
+  addImageRoute(app, pages, 'favicon')
+  feedRoutes(app, pages)
+  app.register(async scope => subscriptionRoutes(scope as App, { ...context, pages }))
+}
+
+/** People write a slash at the end. */
+function addSlashRoute(app: App): void {
+  app.get<{ Params: { slug: string } }>('/status/:slug/', async ({ params: { slug } }, reply) => {
+    if (!isSlug(slug)) throw notFound('status page')
+    return reply.redirect(`/status/${slug}`, 308)
+  })
+}
+
+const sendPage: PageHandler = (shown, request, reply) =>
+  sendDocument(shown.document('', buildPageDocument)!, request, reply)
+
+/** People get a page that says so, programs the error that they get everywhere. */
+function sendMissing(request: FastifyRequest, reply: FastifyReply) {
+  if (!request.headers.accept?.includes('text/html')) throw notFound('status page')
+  const { html, csp } = renderNotFoundPage()
+  return reply
+    .code(404)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': csp,
+      'cache-control': 'no-store',
+    })
+    .send(html)
+}
+
+function buildPageDocument(view: PageView): PageDocument {
+  const { html, csp } = renderPage(view)
+  const headers = { 'content-security-policy': csp, 'referrer-policy': 'strict-origin-when-cross-origin' }
+  return { contentType: 'text/html; charset=utf-8', body: html, headers }
+}
+
+/** A picture and nothing else, also when somebody opens it by itself: whatever an SVG holds, it runs and loads nothing. */
+const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+const YEAR_SECONDS = 365 * 86_400
+const MINUTE_SECONDS = 60
+
+function addImageRoute(app: App, pages: PublicPages, kind: ImageKind): void {
+  addPageRoute(app, pages, 'GET', `/${kind}`, (shown, request, reply) => {
+    const { v } = request.query as { v?: unknown }
+    const isNamed = v === shown.page.images[kind]?.id
+    const made = shown.document(`${kind}?${isNamed}`, () => buildImageDocument(shown.page, kind, isNamed))
+    if (made === null) throw notFound('image')
+    return sendDocument(made, request, reply)
+  })
+}
+
+/** `isNamed`: asked for by its id, under which there will never be another one. */
+function buildImageDocument({ images, view }: LoadedPage, kind: ImageKind, isNamed: boolean): PageDocument | null {
+  const image = images[kind] ?? (kind === 'favicon' ? buildDefaultFavicon(view.brandColor) : null)
+  const headers = { 'content-security-policy': IMAGE_POLICY }
+  const maxAgeSeconds = isNamed ? YEAR_SECONDS : MINUTE_SECONDS
+  return image && { contentType: image.contentType, body: image.bytes, headers, maxAgeSeconds }
+}

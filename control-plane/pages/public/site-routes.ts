@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
+import type { PublicLookup } from '../../foundation/web/limits/public-lookup.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { ApiError, notFound } from '../../foundation/web/server/errors.ts'
+import type { PageView } from '../core/types.ts'
+import {
+  type EncodedDocument,
+  isNotModified,
+  type PageDocument,
+  type PreparedDocument,
+  pickEncoding,
+} from './document.ts'
+import type { CachedPage, PageFinder } from './page-cache-reader.ts'
+import { type CustomHostParser, getSiteKey, isSlug, type Site } from './site.ts'
+
+/** How public routes come to the page that they are about. */
+export type PublicPages = { find: PageFinder; customHostOf: CustomHostParser; lookUp: PublicLookup }
+
+export type Query = Record<string, unknown>
+export type PageHandler = (shown: CachedPage, request: FastifyRequest, reply: FastifyReply) => unknown
+
+/** Has to be called once, before the first route of pages: lets the root of a custom domain be another page than ours. */
+export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages): void {
+  app.addConstraintStrategy({
+    name: 'customHost',
+    storage: () => {
+      const handlers = new Map<unknown, never>()
+      return {
+        get: isCustom => handlers.get(isCustom) ?? null,
+        set: (isCustom, handler) => handlers.set(isCustom, handler as never),
+      }
+    },
+    deriveConstraint: request => customHostOf(request.headers.host) !== null,
+    mustMatchWhenDerived: false,
+  })
+}
+
+/**
+ * Declares a route of every public page at both of its places: below `/status/{slug}` and at the root of a custom
+ * domain. `path` begins with a slash or is empty, for the page itself. 404 where there is no published page, unless
+ * `whenHidden` answers that.
+ */
+export function addPageRoute(
+  app: App,
+  pages: PublicPages,
+  method: HTTPMethods,
+  path: string,
+  answer: PageHandler,
+  whenHidden?: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  const look = async (request: FastifyRequest, reply: FastifyReply) => {
+    const finding = findPublicPage(pages, request, reply)
+    const shown = await (whenHidden ? finding.catch(nullIfHidden) : finding)
+    return shown ? answer(shown, request, reply) : whenHidden?.(request, reply)
+  }
+  // visitors come by the thousand: who gets what is there waits for nothing, not for a promise either
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const site = parseSite(pages, request)
+    const fresh = site && pages.find.fresh(site)
+    return fresh ? answer(fresh, request, reply) : look(request, reply)
+  }
+  app.route({ method, url: `/status/:slug${path}`, handler })
+  app.route({ method, url: path || '/', constraints: { customHost: true }, config: { hosts: 'any' }, handler })
+}
+
+function nullIfHidden(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null
+  throw error
+}
+
+/**
+ * Declares a document of every public page, such as a feed, at both of its places. `make` is called once for each state
+ * of a page and each `key`, which tells apart the queries that matter, and of which there are only a few; null
+ * answers 404.
+ */
+export function addDocumentRoute(
+  app: App,
+  pages: PublicPages,
+  path: string,
+  make: (view: PageView, query: Query) => PageDocument | null,
+  keyOf: (query: Query) => string = () => '',
+): void {
+  addPageRoute(app, pages, 'GET', path, (shown, request, reply) => {
+    const query = request.query as Query
+    const made = shown.document(`${path}?${keyOf(query)}`, view => make(view, query))
+    if (made === null) throw notFound('page')
+    return sendDocument(made, request, reply)
+  })
+}
+
+/**
+ * Declares a small document of every public page of which there are any number, such as a badge with any label. Those that
+ * were asked for last are kept by `keyOf`; where it answers null the document is made for this one answer.
+ */
+export function addVariantRoute(
+  app: App,
+  pages: PublicPages,
+  path: string,
+  make: (view: PageView, query: Query) => PageDocument,
+  keyOf: (query: Query) => string | null,
+): void {
+  addPageRoute(app, pages, 'GET', path, (shown, request, reply) => {
+    const query = request.query as Query
+    return sendDocument(
+      shown.variant(keyOf(query), view => make(view, query)),
+      request,
+      reply,
+    )
+  })
+}
+
+/** The published page that a request is about. Throws a 404, which nobody is to keep. */
+export async function findPublicPage(
+  pages: PublicPages,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<CachedPage> {
+  const site = parseSite(pages, request)
+  const shown = site && (await pages.lookUp(getClientNetwork(request), getSiteKey(site), () => pages.find(site)))
+  if (!shown) {
+    reply.header('cache-control', 'no-store')
+    throw notFound('status page')
+  }
+  if (shown.view.staleSince !== undefined) reply.header('x-service-stale-since', shown.view.staleSince)
+  return shown
+}
+
+function parseSite({ customHostOf }: PublicPages, request: FastifyRequest): Site | null {
+  const { slug } = request.params as { slug?: string }
+  if (slug !== undefined) return isSlug(slug) ? { slug } : null
+  const domain = customHostOf(request.headers.host)
+  return domain === null ? null : { domain }
+}
+
+/**
+ * Answers a document in the smallest encoding that is accepted, or 304 to who has it. Past the library's own way of
+ * sending, which looks at each header anew: these were made once, and visitors come by the thousand.
+ */
+export function sendDocument(made: PreparedDocument, request: FastifyRequest, reply: FastifyReply): unknown {
+  const { 'if-none-match': tags, 'if-modified-since': since, 'accept-encoding': accepted } = request.headers
+  if (isNotModified({ tags, since }, made)) return reply.code(304).headers(made.headers).send()
+  const wanted = pickEncoding(accepted)
+  const ready = made.getEncoded(wanted)
+  return ready ? sendNow(ready, reply) : made.encoded(wanted).then(encoded => sendNow(encoded, reply))
+}
+
+function sendNow({ head, bytes }: EncodedDocument, reply: FastifyReply): void {
+  const all = head.slice()
+  const own = reply.getHeaders()
+  for (const name in own) all.push(name, String(own[name]))
+  reply.hijack()
+  reply.raw.writeHead(200, all).end(bytes)
+}

@@ -1,0 +1,50 @@
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { findLastMiss, loadOutageStatistics } from '../../../insight/canaries/measurement/statistics-store.ts'
+import { loadCanaries } from '../../../insight/canaries/store.ts'
+import { buildTrustReport, TRUST_DAYS, type TrustReport } from './trust.ts'
+
+/** So long what was read is shown without another question to PostgreSQL. */
+const CACHE_TTL_MS = 60_000
+/** After a failure what is there is shown for so long. */
+const RETRY_DELAY_MS = 5_000
+const DAY_MS = 86_400_000
+
+export async function loadTrustReport(db: Db, now: Date): Promise<TrustReport> {
+  const since = new Date(now.getTime() - TRUST_DAYS * DAY_MS)
+  const [canaries, figures, lastMiss] = await Promise.all([
+    loadCanaries(db),
+    loadOutageStatistics(db, since),
+    findLastMiss(db, since),
+  ])
+  return buildTrustReport({ canaries, figures, lastMiss }, now)
+}
+
+/**
+ * Keeps what `read` answers for a minute and asks it once at a time, however many wait for it. While it fails, what is there
+ * is shown, however old; its time is part of it. Rejects only when there is nothing.
+ */
+export function createCachedReader<T>(read: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+  let kept: { value: T; untilMs: number } | null = null
+  let reading: Promise<T> | null = null
+
+  const readOnce = () =>
+    read()
+      .then(value => {
+        kept = { value, untilMs: nowMs() + CACHE_TTL_MS }
+        return value
+      })
+      .catch(error => {
+        if (kept === null) throw error
+        kept = { ...kept, untilMs: nowMs() + RETRY_DELAY_MS }
+        return kept.value
+      })
+      .finally(() => {
+        reading = null
+      })
+
+  return async () => {
+    if (kept !== null && nowMs() < kept.untilMs) return kept.value
+    reading ??= readOnce()
+    return await reading
+  }
+}

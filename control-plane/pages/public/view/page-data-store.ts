@@ -1,0 +1,170 @@
+import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import { PAGE_COLUMNS } from '../../core/page-store.ts'
+import type { StoredPage } from '../../core/records.ts'
+import type { DailyMedians } from '../../core/types.ts'
+import type { Site } from '../site.ts'
+import type { MonitorStatusTime, PageIncident, PageMaintenance } from './page-data.ts'
+
+/** An open incident counts however old it is; of the others the newest. */
+const MAX_INCIDENTS = 500
+const MAX_UPDATES_PER_INCIDENT = 100
+
+/** What changes when anything that a page shows does, but for time spent: versions of rows, and what begins or ends. */
+const FINGERPRINT = `concat_ws('/', p.xmin,
+  (SELECT md5(string_agg(concat_ws(',', m.id, m.status, m.is_paused, m.status_changed_at, m.deleted_at), ';' ORDER BY c.id))
+   FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id WHERE c.page_id = p.id),
+  (SELECT concat_ws(',', count(*), sum(hashtext(concat(i.id, i.xmin)))) FROM incidents i
+   WHERE i.project_id = p.project_id AND (i.resolved_at IS NULL OR i.resolved_at > :recent)),
+  (SELECT md5(string_agg(concat_ws(',', mp.monitor_id, mp.starts_at, mp.ends_at, mp.starts_at <= :now, w.title, w.description),
+                         ';' ORDER BY mp.monitor_id, mp.starts_at, mp.window_id))
+   FROM status_page_components c JOIN maintenance_periods mp ON mp.monitor_id = c.monitor_id
+     JOIN maintenance_windows w ON w.id = mp.window_id
+   WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon))`
+
+/** `recent`: since when incidents are shown that are over; `soon`: until when maintenance is told. */
+export type Horizon = { now: Date; recent: Date; soon: Date }
+
+/** The published page of a place, and a text that is the same as long as it shows the same. */
+export async function findPageBySite(
+  db: Db,
+  site: Site,
+  horizon: Horizon,
+): Promise<{ page: StoredPage; fingerprint: string } | null> {
+  const condition =
+    'slug' in site ? 'p.slug = :slug' : 'p.custom_domain = :domain AND p.custom_domain_verified_at IS NOT NULL'
+  const [row] = await query<StoredPage & { fingerprint: string }>(
+    db,
+    `SELECT ${PAGE_COLUMNS}, ${FINGERPRINT} AS fingerprint FROM status_pages p WHERE ${condition} AND p.is_published`,
+    { ...site, ...horizon },
+  )
+  if (!row) return null
+  const { fingerprint, ...page } = row
+  return { page, fingerprint }
+}
+
+/**
+ * In which status monitors were since `from`, by their transitions (decisions 7.5). What begins and ends on one day is
+ * summed up, so that a monitor that flaps for weeks is no more work than another one.
+ */
+export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: Date): Promise<MonitorStatusTime[]> {
+  return query(
+    db,
+    `WITH history AS (
+       SELECT m.id AS monitor_id, change.* FROM monitors m CROSS JOIN LATERAL (
+         (SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at <= :from
+          ORDER BY at DESC, id DESC LIMIT 1)
+         UNION ALL
+         SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at > :from AND at < :now
+       ) change
+       WHERE m.id = ANY (CAST(:monitorIds AS uuid[]))
+     ), spans AS (
+       SELECT monitor_id, to_status AS status, tstzrange(greatest(at, :from),
+         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id)) AS span
+       FROM history
+     ), maintenance AS (
+       SELECT monitor_id, range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods
+       WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND ends_at > :from AND starts_at < :now
+       GROUP BY monitor_id
+     ), parts AS (
+       SELECT monitor_id, status, false AS is_maintenance, part FROM spans LEFT JOIN maintenance USING (monitor_id),
+         unnest(tstzmultirange(span) - coalesce(periods, '{}')) AS part
+       UNION ALL
+       SELECT monitor_id, status, true, part FROM spans JOIN maintenance USING (monitor_id),
+         unnest(tstzmultirange(span) * periods) AS part
+     ), days AS (
+       SELECT *, date_trunc('day', lower(part), 'UTC') AS day, upper(part) AS ended FROM parts
+     )
+     SELECT monitor_id AS "monitorId", status, is_maintenance AS "isMaintenance", min(lower(part)) AS "from",
+       max(ended) AS "to", CAST(sum(extract(epoch FROM ended - lower(part))) AS float8) AS seconds
+     FROM days
+     GROUP BY monitor_id, status, is_maintenance, day, CASE WHEN ended > day + interval '24 hours' THEN ended END`,
+    { monitorIds, from, now },
+  )
+}
+
+/**
+ * Incidents since `from` that touch one of the monitors, and those that people opened about nothing in particular; with
+ * public updates where they are open or ended after `recent`. Internal updates are never read (decisions 5.2).
+ */
+export function listPageIncidents(
+  db: Db,
+  projectId: string,
+  monitorIds: string[],
+  from: Date,
+  recent: Date,
+): Promise<PageIncident[]> {
+  return query(
+    db,
+    `SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
+       ARRAY (SELECT monitor_id FROM incident_monitors WHERE incident_id = i.id) AS "monitorIds",
+       CASE WHEN i.resolved_at IS NULL OR i.resolved_at > :recent THEN
+         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message,
+                                                       'at', u.created_at) ORDER BY u.id DESC), '[]')
+          FROM (SELECT id, status, message, created_at FROM incident_updates
+                WHERE incident_id = i.id AND NOT is_internal ORDER BY id DESC LIMIT ${MAX_UPDATES_PER_INCIDENT}) u)
+       ELSE '[]' END AS updates
+     FROM incidents i
+     WHERE i.project_id = :projectId AND (i.resolved_at IS NULL OR i.resolved_at > :from)
+       AND (EXISTS (SELECT FROM incident_monitors
+                    WHERE incident_id = i.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[])))
+         OR (i.source = 'manual' AND NOT EXISTS (SELECT FROM incident_monitors WHERE incident_id = i.id)))
+     ORDER BY i.resolved_at IS NULL DESC, i.id DESC LIMIT ${MAX_INCIDENTS}`,
+    { projectId, monitorIds, from, recent },
+  )
+}
+
+/** What runs now or begins before `soon`, soonest first. */
+export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }: Horizon): Promise<PageMaintenance[]> {
+  return query(
+    db,
+    `SELECT w.id AS "windowId", w.title, w.description, mp.starts_at AS "startsAt", mp.ends_at AS "endsAt",
+       array_agg(mp.monitor_id) AS "monitorIds"
+     FROM maintenance_periods mp JOIN maintenance_windows w ON w.id = mp.window_id
+     WHERE mp.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND mp.ends_at > :now AND mp.starts_at < :soon
+     GROUP BY w.id, mp.starts_at, mp.ends_at ORDER BY mp.starts_at, w.id`,
+    { monitorIds, now, soon },
+  )
+}
+
+/** So many ids fit into the address of one request. */
+const MAX_IDS_PER_QUERY = 200
+
+/**
+ * The median response time of successful checks, in ms, by monitor and day (UTC), from hourly figures, those of
+ * days that are not computed yet from the results.
+ */
+export async function loadDailyMedians(
+  clickhouse: Clickhouse,
+  monitorIds: string[],
+  from: Date,
+): Promise<DailyMedians> {
+  const parts = Array.from({ length: Math.ceil(monitorIds.length / MAX_IDS_PER_QUERY) }, (_, i) =>
+    monitorIds.slice(i * MAX_IDS_PER_QUERY, (i + 1) * MAX_IDS_PER_QUERY),
+  )
+  const rows = await Promise.all(parts.map(ids => selectMedians(clickhouse, ids, from)))
+  return new Map(rows.flat().map(({ id, days }) => [id, new Map(days)]))
+}
+
+function selectMedians(clickhouse: Clickhouse, ids: string[], from: Date) {
+  return select<{ id: string; days: [string, number][] }>(
+    clickhouse,
+    `SELECT id, groupArray((toString(day), median)) AS days FROM (
+       SELECT id, day, argMax(median, source) AS median FROM (
+         SELECT monitor_id AS id, toDate(hour) AS day, 1 AS source,
+           round(quantileExactWeighted(0.5)(p50, count), 1) AS median
+         FROM latency_hourly FINAL
+         WHERE region = '' AND monitor_id IN {ids:Array(UUID)} AND hour >= toDateTime({from:Int64})
+         GROUP BY id, day
+         UNION ALL
+         SELECT monitor_id AS id, toDate(scheduled_at) AS day, 2 AS source,
+           round(quantileExact(0.5)(total_us) / 1000, 1) AS median
+         FROM results
+         WHERE monitor_id IN {ids:Array(UUID)} AND status IN ('up', 'degraded')
+           AND scheduled_at >= (SELECT max(at) FROM progress WHERE name = 'closed_until')
+         GROUP BY id, day
+       ) GROUP BY id, day
+     ) GROUP BY id`,
+    { ids, from: Math.floor(from.getTime() / 1_000) },
+  )
+}

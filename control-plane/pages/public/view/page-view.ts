@@ -1,0 +1,154 @@
+import { groupBy } from '../../../../shared/group-by.ts'
+import { getComponentStatus, pickWorstStatus } from '../../core/component-status.ts'
+import { compareDisplayOrder } from '../../core/display-order.ts'
+import { buildImagePath, buildPublicUrl } from '../../core/public-url.ts'
+import type { StoredComponent } from '../../core/records.ts'
+import type { ComponentView, GroupView, IncidentView, MaintenanceView, PageView } from '../../core/types.ts'
+import { type BarDay, buildBar, computeBarUptime, listBarDays } from './days.ts'
+import { computeOverallStatus } from './overall-status.ts'
+import type { MonitorStatusTime, PageData, PageIncident, PageMaintenance } from './page-data.ts'
+
+const DAY_MS = 86_400_000
+/** How long past incidents stay on a page, and how far ahead maintenance is told. */
+export const RECENT_MS = 14 * DAY_MS
+
+/**
+ * What a page shows at `now`, made of what was read. `origin` is ours, without a slash at the end; `customCss` is
+ * already made safe.
+ */
+export function buildPageView(facts: PageData, origin: string, customCss: string | null, now: Date): PageView {
+  const { page } = facts
+  const lookUp = buildIndex(facts, now)
+  const components = facts.components.map(component => ({
+    component,
+    view: buildComponentView(facts, lookUp, component),
+  }))
+  const open = facts.incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  const past = facts.incidents.filter(
+    ({ resolvedAt }) => resolvedAt && resolvedAt.getTime() > now.getTime() - RECENT_MS,
+  )
+  return {
+    id: page.id,
+    name: page.name,
+    slug: page.slug,
+    template: page.template,
+    brandColor: page.brandColor,
+    logoUrl: buildImagePath(page, 'logo'),
+    faviconUrl: buildImagePath(page, 'favicon'),
+    customCss,
+    seoTitle: page.seoTitle,
+    seoDescription: page.seoDescription,
+    showResponseTimes: page.showResponseTimes,
+    showUptimePercentage: page.showUptimePercentage,
+    publicUrl: buildPublicUrl(page, origin),
+    at: now.toISOString(),
+    overall: computeOverallStatus(
+      components.map(({ view }) => view.status),
+      open,
+    ),
+    sections: buildSections(facts, components),
+    openIncidents: open.map(incident => buildIncidentView(incident, facts.components)).sort(newestFirst('startedAt')),
+    pastIncidents: past.map(incident => buildIncidentView(incident, facts.components)).sort(newestFirst('resolvedAt')),
+    maintenance: facts.maintenance.map(fact => buildMaintenanceView(fact, facts.components, now)),
+  }
+}
+
+const newestFirst = (key: 'startedAt' | 'resolvedAt') => (a: IncidentView, b: IncidentView) =>
+  (b[key] ?? '').localeCompare(a[key] ?? '') || b.id.localeCompare(a.id)
+
+/** What components look up by their monitors. */
+type Index = {
+  days: BarDay[]
+  times: Map<string, MonitorStatusTime[]>
+  incidents: Map<string, PageIncident[]>
+  maintained: Set<string>
+}
+
+function buildIndex({ times, incidents, maintenance }: PageData, now: Date): Index {
+  const touches = incidents.flatMap(incident => incident.monitorIds.map(monitorId => ({ monitorId, incident })))
+  const byMonitor = groupBy(touches, ({ monitorId }) => monitorId)
+  const running = maintenance.filter(({ startsAt, endsAt }) => startsAt <= now && endsAt > now)
+  return {
+    days: listBarDays(now),
+    times: groupBy(times, ({ monitorId }) => monitorId),
+    incidents: new Map([...byMonitor].map(([id, touching]) => [id, touching.map(({ incident }) => incident)])),
+    maintained: new Set(running.flatMap(({ monitorIds }) => monitorIds)),
+  }
+}
+
+function buildComponentView({ page, medians }: PageData, lookUp: Index, component: StoredComponent): ComponentView {
+  const { id, name, description, monitor } = component
+  const days =
+    monitor && buildBar(lookUp.times.get(monitor.id) ?? [], lookUp.incidents.get(monitor.id) ?? [], lookUp.days)
+  // null where they are not to be shown: then nothing made of the view can tell them either
+  const medianOf = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
+  return {
+    id,
+    name,
+    description,
+    status: monitor && lookUp.maintained.has(monitor.id) ? 'maintenance' : getComponentStatus(component),
+    days,
+    uptimePercent: days && page.showUptimePercentage ? computeBarUptime(days) : null,
+    responseTimes: medianOf ? lookUp.days.map(({ date }) => ({ date, medianMs: medianOf.get(date) ?? null })) : null,
+    updatedAt: pickLater(component.updatedAt, monitor?.changedAt ?? null),
+  }
+}
+
+function pickLater(at: Date, other: string | null): string {
+  return new Date(Math.max(at.getTime(), other === null ? 0 : Date.parse(other))).toISOString()
+}
+
+type ComponentWithView = { component: StoredComponent; view: ComponentView }
+
+function buildSections({ groups }: PageData, components: readonly ComponentWithView[]): PageView['sections'] {
+  const inGroup = groupBy(components, ({ component }) => component.groupId)
+  const alone = (inGroup.get(null) ?? []).map(({ component, view }) => ({
+    id: component.id,
+    displayOrder: component.displayOrder,
+    section: { kind: 'component' as const, component: view },
+  }))
+  const grouped = groups.map(({ id, displayOrder, name, description, isCollapsed }) => {
+    const views = (inGroup.get(id) ?? [])
+      .toSorted((a, b) => compareDisplayOrder(a.component, b.component))
+      .map(({ view }) => view)
+    const status = pickWorstStatus(views.map(view => view.status))
+    const group: GroupView = { id, name, description, isCollapsed, status, components: views }
+    return { id, displayOrder, section: { kind: 'group' as const, group } }
+  })
+  return [...alone, ...grouped].sort(compareDisplayOrder).map(({ section }) => section)
+}
+
+function buildIncidentView(incident: PageIncident, components: readonly StoredComponent[]): IncidentView {
+  const touched = listAffected(incident.monitorIds, components)
+  return {
+    id: incident.id,
+    title: incident.title,
+    status: incident.status,
+    severity: incident.severity,
+    startedAt: incident.startedAt.toISOString(),
+    resolvedAt: incident.resolvedAt?.toISOString() ?? null,
+    updates: incident.updates.map(update => ({ ...update, at: new Date(update.at).toISOString() })),
+    componentIds: touched.map(({ id }) => id),
+    componentNames: touched.map(({ name }) => name),
+  }
+}
+
+/** `id` tells periods of one window apart. */
+function buildMaintenanceView(
+  fact: PageMaintenance,
+  components: readonly StoredComponent[],
+  now: Date,
+): MaintenanceView {
+  return {
+    id: `${fact.windowId}-${fact.startsAt.getTime() / 1_000}`,
+    name: fact.title,
+    description: fact.description,
+    isRunning: fact.startsAt <= now,
+    startsAt: fact.startsAt.toISOString(),
+    endsAt: fact.endsAt.toISOString(),
+    componentNames: listAffected(fact.monitorIds, components).map(({ name }) => name),
+  }
+}
+
+const listAffected = (monitorIds: readonly string[], components: readonly StoredComponent[]) =>
+  components.filter(({ monitor }) => monitor !== null && monitorIds.includes(monitor.id))

@@ -1,0 +1,127 @@
+import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now as clockNow, createYieldPoint, nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { listPageComponents } from '../../core/component-store.ts'
+import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
+import { listPageGroups } from '../../core/group-store.ts'
+import { loadPageImages } from '../../core/images/image-store.ts'
+import type { StoredPage } from '../../core/records.ts'
+import type { LoadedPage, PageView } from '../../core/types.ts'
+import type { Site } from '../site.ts'
+import { listBarDays } from './days.ts'
+import type { PageData } from './page-data.ts'
+import {
+  findPageBySite,
+  type Horizon,
+  listPageIncidents,
+  listPageMaintenance,
+  listStatusTimes,
+  loadDailyMedians,
+} from './page-data-store.ts'
+import { buildPageView, RECENT_MS } from './page-view.ts'
+
+/** Time itself moves bars and percentages: after this a page is read anew although nothing has changed. */
+const MAX_AGE_MS = 60_000
+/** The history may be slow or away; the rest of a page does not wait for it. */
+const HISTORY_TIMEOUT_MS = 2_000
+/** How long ClickHouse is left alone after it did not answer. */
+const CLICKHOUSE_PAUSE_MS = 5_000
+
+export type ViewTools = {
+  db: Db
+  clickhouse: Clickhouse
+  publicUrl: string
+  /** the time at which pages are shown */
+  now?: () => Date
+  /** how long a page waits for the history */
+  historyTimeoutMs?: number
+}
+
+/**
+ * Reads public pages: one statement says whether a page is still as it is known, else everything is read anew. Response
+ * times are those known before while ClickHouse is away.
+ */
+export function createViewReader(tools: ViewTools) {
+  const { now = clockNow, historyTimeoutMs: patienceMs = HISTORY_TIMEOUT_MS } = tools
+  let clickhouseAwayMs = 0
+
+  async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
+    const isKnown = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
+    if (isKnown || nowMs() - clickhouseAwayMs < CLICKHOUSE_PAUSE_MS) return known
+    const byMonitor = await withTimeout(loadDailyMedians(tools.clickhouse, ids, from), patienceMs).catch(() => null)
+    if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
+    clickhouseAwayMs = nowMs()
+    return known
+  }
+
+  async function load(page: StoredPage, fingerprint: string, horizon: Horizon, known: LoadedPage | null) {
+    const { db, publicUrl } = tools
+    const isSameImages =
+      known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
+    const [groups, components, images] = await Promise.all([
+      listPageGroups(db, page.id),
+      listPageComponents(db, page.id),
+      isSameImages ? known.images : loadPageImages(db, page.id),
+    ])
+    const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
+    const from = new Date(listBarDays(horizon.now)[0]!.startMs)
+    const [times, incidents, maintenance, medians] = await Promise.all([
+      listStatusTimes(db, ids, from, horizon.now),
+      listPageIncidents(db, page.projectId, ids, from, horizon.recent),
+      listPageMaintenance(db, ids, horizon),
+      page.showResponseTimes ? readMedians(ids, from, known?.medians ?? null) : null,
+    ])
+    const facts: PageData = {
+      page,
+      groups,
+      components,
+      times,
+      incidents,
+      maintenance,
+      medians: medians?.byMonitor ?? null,
+    }
+    const pause = createYieldPoint(0)
+    const view = buildPageView(facts, publicUrl, await loadCustomCss(page, known), horizon.now)
+    // one of 500 components takes 15 ms, and rendering it 30 more
+    await pause()
+    return {
+      view,
+      fingerprint,
+      loadedMs: horizon.now.getTime(),
+      medians,
+      images,
+      sizeBytes: estimateBytes(view, images),
+    }
+  }
+
+  return async function read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null> {
+    const at = now()
+    const horizon = { now: at, recent: new Date(at.getTime() - RECENT_MS), soon: new Date(at.getTime() + RECENT_MS) }
+    const found = await findPageBySite(tools.db, site, horizon)
+    if (found === null) return null
+    const isSame = known?.fingerprint === found.fingerprint && at.getTime() - known.loadedMs < MAX_AGE_MS
+    return isSame ? known : load(found.page, found.fingerprint, horizon, known)
+  }
+}
+
+/**
+ * What was refused when it was saved is not stored; a rule that came later leaves old styles out. What a page says matters
+ * more than how it looks: while styles cannot be read it has those of before, or none.
+ */
+async function loadCustomCss({ projectId, customCss }: StoredPage, known: LoadedPage | null): Promise<string | null> {
+  if (customCss === null) return null
+  const made = await sanitizeProjectCss(projectId, customCss).catch(() => ({ css: known?.view.customCss ?? null }))
+  return 'css' in made ? made.css : null
+}
+
+const BYTES_PER_DAY = 250
+
+function estimateBytes(view: PageView, images: LoadedPage['images']): number {
+  const components = view.sections.flatMap(section =>
+    section.kind === 'group' ? section.group.components : section.component,
+  )
+  const days = components.reduce((sum, { days }) => sum + (days?.length ?? 0), 0)
+  const { days: _, ...texts } = { ...view, days: null, sections: null }
+  const bytes = (images.logo?.bytes.length ?? 0) + (images.favicon?.bytes.length ?? 0)
+  return days * BYTES_PER_DAY + components.length * 1_000 + JSON.stringify(texts).length * 2 + bytes
+}

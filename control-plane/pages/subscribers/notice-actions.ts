@@ -1,0 +1,116 @@
+import { enqueueDeliveries } from '../../alerting/deliveries/queue/enqueue-actions.ts'
+import {
+  PAGE_NOTICE,
+  type PageEventRow,
+  type PageNoticeData,
+  toPageSubject,
+  toSubscriberSubject,
+} from '../../alerting/events/page-event.ts'
+import { insertEvents } from '../../alerting/events/store.ts'
+import { newId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { buildPublicUrl } from '../core/public-url.ts'
+import type { StoredPage } from '../core/records.ts'
+import { buildRecipientFilter, pickNextBatch, toPageChanges } from './notice-batching.ts'
+import {
+  deleteNotices,
+  findNextNoticeDue,
+  findPublishedPage,
+  listAffectedComponents,
+  listNotices,
+  listPagesWithDueNotices,
+  listRecipients,
+  loadEventData,
+  lockNotices,
+  type PageNotice,
+  saveNoticeProgress,
+} from './notice-store.ts'
+
+/** Of one page, before the next one has its turn: a page with many subscribers holds up no other. */
+const MAX_RECIPIENTS_PER_BATCH = 1_000
+const MAX_NOTICES = 200
+
+/** Makes deliveries of what pages have to tell, a batch a page and turn. Answers when there is more to do. */
+export async function notifySubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
+  const due = await findNextNoticeDue(db)
+  if (due === null || due > now) return due
+  for (const pageId of await listPagesWithDueNotices(db, now)) {
+    await db.transaction(tx => notifyPageSubscribers(tx, pageId, publicUrl, now))
+  }
+  return findNextNoticeDue(db)
+}
+
+async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, now: Date): Promise<void> {
+  await lockNotices(tx, pageId)
+  const notices = await listNotices(tx, pageId, MAX_NOTICES)
+  const [oldest] = notices
+  if (!oldest || oldest.dueAt > now) return
+  const page = await findPublishedPage(tx, pageId)
+  // what happens while a page is unpublished is told to nobody, also not afterwards
+  if (!page)
+    return deleteNotices(
+      tx,
+      notices.map(notice => notice.seq),
+    )
+  const told = oldest.toldEventId
+    ? { eventId: oldest.toldEventId, data: await loadEventData<PageNoticeData>(tx, oldest.toldEventId) }
+    : await createPageEvent(tx, page, pickNextBatch(notices, now), publicUrl, now)
+  if (told) await enqueueBatch(tx, page, oldest, told, now)
+}
+
+type PageNoticeEvent = { eventId: string; data: PageNoticeData }
+
+/** Writes the page's own event of some notices; the first of them stays and is told, the others are in it. */
+async function createPageEvent(
+  tx: Tx,
+  page: StoredPage,
+  notices: PageNotice[],
+  publicUrl: string,
+  now: Date,
+): Promise<PageNoticeEvent | null> {
+  const incidentIds = notices.map(({ data }) => data.incident.id)
+  const changes = toPageChanges(notices, await listAffectedComponents(tx, page.id, incidentIds))
+  const done = changes.length === 0 ? notices : notices.slice(1)
+  await deleteNotices(
+    tx,
+    done.map(notice => notice.seq),
+  )
+  if (changes.length === 0) return null
+  const { id, projectId, name } = page
+  const data = { page: { id, name, url: buildPublicUrl(page, publicUrl) }, changes }
+  const event: PageEventRow = {
+    id: newId(),
+    projectId,
+    name: PAGE_NOTICE,
+    subject: toPageSubject(id),
+    data,
+    occurredAt: now,
+  }
+  await insertEvents(tx, [event])
+  return { eventId: event.id, data }
+}
+
+async function enqueueBatch(
+  tx: Tx,
+  page: StoredPage,
+  notice: PageNotice,
+  { eventId, data }: PageNoticeEvent,
+  now: Date,
+): Promise<void> {
+  const reach = { ...buildRecipientFilter(data.changes), pageId: page.id, after: notice.toldTo }
+  const audience = await listRecipients(tx, reach, MAX_RECIPIENTS_PER_BATCH)
+  const deliveries = audience.map(({ id, channelId }) => ({
+    projectId: page.projectId,
+    channelId,
+    subscriberId: id,
+    eventId,
+    eventName: PAGE_NOTICE,
+    subject: toSubscriberSubject(id),
+    ...(notice.toldTo !== null && { isCrowd: true }),
+  }))
+  await enqueueDeliveries(tx, deliveries, now)
+  const last = audience.at(-1)
+  if (last && audience.length === MAX_RECIPIENTS_PER_BATCH)
+    await saveNoticeProgress(tx, { ...notice, toldEventId: eventId, toldTo: last.id })
+  else await deleteNotices(tx, [notice.seq])
+}

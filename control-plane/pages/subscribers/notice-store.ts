@@ -1,0 +1,129 @@
+import type { IncidentEventData } from '../../alerting/events/catalog.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
+import { PAGE_COLUMNS } from '../core/page-store.ts'
+import type { StoredPage } from '../core/records.ts'
+
+/** Something that a page's subscribers are to hear, in the order in which it came about. */
+export type PageNotice = {
+  seq: number
+  dueAt: Date
+  /** the page's own event, once it is being told; null before */
+  toldEventId: string | null
+  /** the last subscriber who has it */
+  toldTo: string | null
+  name: string
+  data: IncidentEventData
+  occurredAt: Date
+}
+
+/** Pages whose oldest notice is due at `now`. */
+export async function listPagesWithDueNotices(db: Db, now: Date): Promise<string[]> {
+  const rows = await query<{ id: string }>(db, `SELECT page_id AS id FROM (${OLDEST}) n WHERE due_at <= ?`, [now])
+  return rows.map(row => row.id)
+}
+
+/** When the next page has something to tell, null without any. */
+export async function findNextNoticeDue(db: Db): Promise<Date | null> {
+  const [row] = await query<{ due: Date | null }>(db, `SELECT min(due_at) AS due FROM (${OLDEST}) n`)
+  return row?.due ?? null
+}
+
+const OLDEST = 'SELECT DISTINCT ON (page_id) page_id, due_at FROM page_notices ORDER BY page_id, seq'
+
+/** One transaction at a time tells a page's subscribers something, so that they hear it in order. */
+export async function lockNotices(tx: Tx, pageId: string): Promise<void> {
+  await query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.pageNotices}, hashtext(?))`, [pageId])
+}
+
+export function listNotices(tx: Tx, pageId: string, limit: number): Promise<PageNotice[]> {
+  return query(
+    tx,
+    `SELECT n.seq, n.due_at AS "dueAt", n.told_event_id AS "toldEventId", n.told_to AS "toldTo", e.name, e.data,
+       e.occurred_at AS "occurredAt"
+     FROM page_notices n JOIN events e ON e.id = n.event_id WHERE n.page_id = :pageId ORDER BY n.seq LIMIT :limit`,
+    { pageId, limit },
+  )
+}
+
+/** It stays until the transaction ends. */
+export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage | null> {
+  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR KEY SHARE OF p`
+  return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
+}
+
+/** What an incident touches on a page. `isWhole`: it was opened about no monitor, so it is about everything. */
+export type AffectedComponents = { incidentId: string; isWhole: boolean; components: { id: string; name: string }[] }
+
+/** Incidents that are gone meanwhile are not answered. */
+export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: string[]): Promise<AffectedComponents[]> {
+  return query(
+    tx,
+    `SELECT i.id AS "incidentId",
+       i.source = 'manual' AND NOT EXISTS (SELECT FROM incident_monitors im WHERE im.incident_id = i.id) AS "isWhole",
+       coalesce((
+         SELECT jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) ORDER BY c.display_order, c.id)
+         FROM status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
+         WHERE c.page_id = :pageId AND im.incident_id = i.id
+       ), '[]') AS components
+     FROM incidents i WHERE i.id = ANY (CAST(:incidentIds AS uuid[]))`,
+    { pageId, incidentIds },
+  )
+}
+
+/** Confirmed subscribers who chose one of the components, or everybody; in the order of their ids, after `after`. */
+export function listRecipients(
+  tx: Tx,
+  {
+    pageId,
+    componentIds,
+    isWhole,
+    after,
+  }: { pageId: string; componentIds: string[]; isWhole: boolean; after: string | null },
+  limit: number,
+): Promise<{ id: string; channelId: string }[]> {
+  return query(
+    tx,
+    `SELECT id, channel_id AS "channelId" FROM page_subscribers
+     WHERE page_id = :pageId AND confirmed_at IS NOT NULL AND paused_at IS NULL
+       AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
+       AND (component_ids IS NULL OR :isWhole OR component_ids && CAST(:componentIds AS uuid[]))
+     ORDER BY id LIMIT :limit`,
+    { pageId, componentIds, isWhole, after, limit },
+  )
+}
+
+/** Says under which of the page's events a notice is told, and how far that is. */
+export async function saveNoticeProgress(tx: Tx, { seq, toldEventId, toldTo }: PageNotice): Promise<void> {
+  await execute(tx, 'UPDATE page_notices SET told_event_id = :toldEventId, told_to = :toldTo WHERE seq = :seq', {
+    seq,
+    toldEventId,
+    toldTo,
+  })
+}
+
+/** What a page still had to tell its subscribers is told to nobody: it is not published any more. */
+export async function cancelPageNotices(tx: Tx, pageId: string, now: Date): Promise<void> {
+  await execute(tx, 'DELETE FROM page_notices WHERE page_id = ?', [pageId])
+  await lockPageChannels(tx, pageId)
+  await execute(
+    tx,
+    `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
+     FROM page_subscribers s WHERE s.page_id = :pageId AND d.subscriber_id = s.id AND d.status = 'pending'`,
+    { pageId, now },
+  )
+}
+
+/** Nothing of a page is queued or written down until the transaction ends: channels come before deliveries, here as everywhere. */
+async function lockPageChannels(tx: Tx, pageId: string): Promise<void> {
+  await query(tx, 'SELECT FROM alert_channels WHERE page_id = ? ORDER BY id FOR UPDATE', [pageId])
+}
+
+export async function deleteNotices(tx: Tx, seqs: number[]): Promise<void> {
+  if (seqs.length > 0) await execute(tx, 'DELETE FROM page_notices WHERE seq = ANY (?::bigint[])', [seqs])
+}
+
+/** A page's own event, as it was written down when its telling began. */
+export async function loadEventData<Data>(tx: Tx, eventId: string): Promise<Data> {
+  return (await query<{ data: Data }>(tx, 'SELECT data FROM events WHERE id = ?', [eventId]))[0]!.data
+}

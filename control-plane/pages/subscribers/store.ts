@@ -1,0 +1,164 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { StoredSubscriber } from './types.ts'
+
+const COLUMNS = `
+  id, project_id AS "projectId", page_id AS "pageId", channel_id AS "channelId", kind, address_hash AS "addressHash",
+  config, signing_secret AS "signingSecret", component_ids AS "componentIds", asked_at AS "askedAt",
+  confirmed_at AS "confirmedAt", consecutive_failures AS "consecutiveFailures", paused_at AS "pausedAt",
+  created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/** One page of who hears of a status page, newest first, and how many of each kind there are; the unconfirmed are nobody's. */
+export async function listSubscribers(
+  db: Db,
+  pageId: string,
+  page: { limit: number; offset: number },
+): Promise<{ subscribers: StoredSubscriber[]; counts: { email: number; webhook: number } }> {
+  const subscribers = await query<StoredSubscriber>(
+    db,
+    `SELECT ${COLUMNS} FROM page_subscribers WHERE page_id = :pageId AND confirmed_at IS NOT NULL
+     ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+    { pageId, ...page },
+  )
+  const [counts] = await query<{ email: number; webhook: number }>(
+    db,
+    `SELECT count(*) FILTER (WHERE kind = 'email') AS email, count(*) FILTER (WHERE kind = 'webhook') AS webhook
+     FROM page_subscribers WHERE page_id = ? AND confirmed_at IS NOT NULL`,
+    [pageId],
+  )
+  return { subscribers, counts: counts! }
+}
+
+/** Whose page it is; null unless it is published. */
+export async function findPublishedProjectId(tx: Tx, pageId: string): Promise<string | null> {
+  const sql = 'SELECT project_id AS "projectId" FROM status_pages WHERE id = ? AND is_published FOR KEY SHARE'
+  return (await query<{ projectId: string }>(tx, sql, [pageId]))[0]?.projectId ?? null
+}
+
+/** By the id that a link holds, confirmed or not; `pageId` null: of whatever page. `id` has to be a valid id. */
+export async function findSubscriber(db: Db, pageId: string | null, id: string): Promise<StoredSubscriber | null> {
+  const sql = `SELECT ${COLUMNS} FROM page_subscribers
+    WHERE id = :id AND (CAST(:pageId AS uuid) IS NULL OR page_id = CAST(:pageId AS uuid))`
+  return (await query<StoredSubscriber>(db, sql, { pageId, id }))[0] ?? null
+}
+
+/** Whoever has the address on this page, locked until the transaction ends. */
+export async function lockSubscriberByAddress(
+  tx: Tx,
+  pageId: string,
+  addressHash: Buffer,
+): Promise<StoredSubscriber | null> {
+  const sql = `SELECT ${COLUMNS} FROM page_subscribers WHERE page_id = ? AND address_hash = ? FOR NO KEY UPDATE`
+  return (await query<StoredSubscriber>(tx, sql, [pageId, addressHash]))[0] ?? null
+}
+
+/** Violates a unique constraint when somebody was quicker. */
+export async function insertSubscriber(tx: Tx, subscriber: StoredSubscriber): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO page_subscribers (id, project_id, page_id, channel_id, kind, address_hash, config, signing_secret,
+       component_ids, asked_at, created_at, updated_at)
+     VALUES (:id, :projectId, :pageId, :channelId, :kind, :addressHash, :config, :signingSecret,
+       CAST(:componentIds AS uuid[]), :askedAt, :createdAt, :updatedAt)`,
+    subscriber,
+  )
+}
+
+/** Makes one subscriber of two with the same address: the other one is dropped, and counts if only it was confirmed. */
+export async function mergeDuplicateSubscriber(
+  db: Db,
+  { id, pageId, addressHash }: Pick<StoredSubscriber, 'id' | 'pageId' | 'addressHash'>,
+): Promise<void> {
+  await execute(
+    db,
+    `WITH rival AS (
+       DELETE FROM page_subscribers WHERE page_id = :pageId AND address_hash = :addressHash AND id <> :id
+       RETURNING confirmed_at
+     )
+     UPDATE page_subscribers SET confirmed_at = coalesce(page_subscribers.confirmed_at, rival.confirmed_at)
+     FROM rival WHERE id = :id`,
+    { id, pageId, addressHash },
+  )
+}
+
+/** What somebody chose, and when they were last asked to confirm it. */
+export async function saveConfirmationRequest(tx: Tx, subscriber: StoredSubscriber, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE page_subscribers SET component_ids = CAST(:componentIds AS uuid[]), asked_at = :askedAt, updated_at = :now
+     WHERE id = :id`,
+    { ...subscriber, now },
+  )
+}
+
+/** Makes somebody a subscriber; who was paused hears again. */
+export async function markConfirmed(db: Db, id: string, now: Date): Promise<void> {
+  await execute(
+    db,
+    `UPDATE page_subscribers SET confirmed_at = coalesce(confirmed_at, :now), paused_at = NULL, consecutive_failures = 0,
+       updated_at = :now WHERE id = :id`,
+    { id, now },
+  )
+}
+
+export async function saveComponentChoice(db: Db, id: string, componentIds: string[] | null, now: Date): Promise<void> {
+  await execute(
+    db,
+    'UPDATE page_subscribers SET component_ids = CAST(:componentIds AS uuid[]), updated_at = :now WHERE id = :id',
+    { id, componentIds, now },
+  )
+}
+
+/**
+ * With all that was and would have been sent to them, and with a channel that was theirs alone. False when the page has
+ * none such. `id` has to be a valid id.
+ */
+export async function removeSubscriber(db: Db, pageId: string, id: string): Promise<boolean> {
+  const removed = await query<{ channelId: string; kind: string }>(
+    db,
+    'DELETE FROM page_subscribers WHERE page_id = ? AND id = ? RETURNING channel_id AS "channelId", kind',
+    [pageId, id],
+  )
+  const own = removed.filter(one => one.kind === 'webhook').map(one => one.channelId)
+  if (own.length > 0) await execute(db, 'DELETE FROM alert_channels WHERE id = ANY (?::uuid[])', [own])
+  return removed.length === 1
+}
+
+/** How many a page has of a kind, confirmed or not, and how often an address was asked anywhere since `since`. */
+export async function countConfirmationRequests(
+  db: Db,
+  { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,
+  since: Date,
+): Promise<{ ofPage: number; ofAddress: number }> {
+  const [counted] = await query<{ ofPage: number; ofAddress: number }>(
+    db,
+    `SELECT (SELECT count(*) FROM page_subscribers WHERE page_id = :pageId AND kind = :kind) AS "ofPage",
+       (SELECT count(*) FROM page_subscribers WHERE address_hash = :addressHash AND asked_at > :since) AS "ofAddress"`,
+    { pageId, kind, addressHash, since },
+  )
+  return counted!
+}
+
+/** The channel through which a page's mail goes; made when the first one asks. */
+export async function ensureMailChannel(
+  tx: Tx,
+  page: { id: string; projectId: string },
+  newChannelId: string,
+  now: Date,
+): Promise<string> {
+  await insertSubscriberChannel(tx, { id: newChannelId, page, type: 'page_mail', now })
+  const sql = `SELECT id FROM alert_channels WHERE page_id = ? AND type = 'page_mail'`
+  return (await query<{ id: string }>(tx, sql, [page.id]))[0]!.id
+}
+
+type NewChannel = { id: string; page: { id: string; projectId: string }; type: 'page_mail' | 'page_webhook'; now: Date }
+
+/** Its config is empty: each subscriber has their own. A page has one channel for mail; a second is not made. */
+export async function insertSubscriberChannel(tx: Tx, { id, page, type, now }: NewChannel): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO alert_channels (id, project_id, page_id, name, type, config, is_default, created_at, updated_at)
+     VALUES (:id, :projectId, :pageId, 'Subscribers', :type, '', false, :now, :now)
+     ON CONFLICT (page_id) WHERE type = 'page_mail' DO NOTHING`,
+    { id, projectId: page.projectId, pageId: page.id, type, now },
+  )
+}

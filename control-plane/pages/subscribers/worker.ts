@@ -1,0 +1,28 @@
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loop.ts'
+import { deleteOldDeliveries, deleteUnconfirmed } from './cleanup-store.ts'
+import { CONFIRMATION_TIMEOUT_MS } from './limits.ts'
+import { notifySubscribers } from './notice-actions.ts'
+
+type Tools = LoopTools & { db: Db; publicUrl: string }
+
+/** A notification that got lost is made up for after this. */
+const MAX_IDLE_MS = 60_000
+const CLEANUP_INTERVAL_MS = 600_000
+const RETENTION_MS = 7 * 24 * 3_600_000
+
+/** Tells subscribers what pages have to tell; any number of processes may. Idle it costs one query a minute. `wake` it on NOTIFY "page_notices". */
+export function startNoticeWorker({ db, publicUrl, ...tools }: Tools): Loop {
+  return startScheduledLoop('page-notices', MAX_IDLE_MS, tools, () => notifySubscribers(db, publicUrl, now()))
+}
+
+/** Forgets who never confirmed, and what subscribers were sent long ago. */
+export function startSubscriberCleanup({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  return startLoop('page-subscribers', CLEANUP_INTERVAL_MS, tools, async () => {
+    const before = (ms: number) => new Date(now().getTime() - ms)
+    await deleteUnconfirmed(db, before(CONFIRMATION_TIMEOUT_MS))
+    await deleteOldDeliveries(db, before(RETENTION_MS))
+  })
+}

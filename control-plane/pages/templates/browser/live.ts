@@ -1,0 +1,62 @@
+import { localizeTimes } from './times.ts'
+
+const REFRESH_INTERVAL_MS = 45_000
+const TIMEOUT_MS = 15_000
+
+/**
+ * Asks for the page again while somebody looks at it, and puts in place what changed, part by part: what is the same
+ * is not touched, so nothing flickers, and what was open stays open. The ETag makes most answers empty.
+ */
+export function startLiveUpdates(): void {
+  const shown = new Map(listLiveParts(document).map(part => [part.id, part.outerHTML]))
+  let askedMs = performance.now()
+  const look = async () => {
+    if (document.hidden || performance.now() - askedMs < REFRESH_INTERVAL_MS) return
+    askedMs = performance.now()
+    const next = await fetchPage().catch(() => null)
+    if (next) update(next, shown)
+  }
+  setInterval(look, REFRESH_INTERVAL_MS / 9)
+  document.addEventListener('visibilitychange', look)
+}
+
+async function fetchPage(): Promise<Document | null> {
+  const answer = await fetch(location.pathname + location.search, {
+    cache: 'no-cache',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  if (!answer.ok) return null
+  // the policy of this page would complain about the styles of another one
+  const text = (await answer.text()).replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '')
+  return new DOMParser().parseFromString(text, 'text/html')
+}
+
+/** Another template, colour or style than the one that is here asks for a whole new page. */
+function update(next: Document, shown: Map<string, string>): void {
+  if (getCodeVersion(next) !== getCodeVersion(document)) return void location.reload()
+  for (const part of listLiveParts(next)) {
+    const here = document.getElementById(part.id)
+    if (!here || shown.get(part.id) === part.outerHTML) continue
+    shown.set(part.id, part.outerHTML)
+    replace(here, part)
+  }
+}
+
+function replace(here: Element, part: Element): void {
+  const open = new Map(listDetails(here).map(([key, details]) => [key, details.open]))
+  const focused = listDetails(here).find(([, details]) => details.firstElementChild === document.activeElement)?.[0]
+  localizeTimes(part)
+  here.className = part.className
+  here.replaceChildren(...part.childNodes)
+  for (const [key, details] of listDetails(here)) {
+    details.open = open.get(key) ?? details.open
+    if (key === focused) (details.firstElementChild as HTMLElement).focus({ preventScroll: true })
+  }
+}
+
+const listLiveParts = (root: Document) => [...root.querySelectorAll('[data-live]')]
+const getCodeVersion = (root: Document) => root.documentElement.dataset.code
+
+/** Every `<details>` by the record that it belongs to. */
+const listDetails = (root: Element): [string, HTMLDetailsElement][] =>
+  [...root.querySelectorAll('details')].map(details => [`${details.closest('[id]')?.id} ${details.className}`, details])

@@ -1,0 +1,82 @@
+import type { PageView } from '../../core/types.ts'
+import { formatPercent } from '../labels.ts'
+import { DayList, PillBar } from '../parts/charts/days.tsx'
+import { formatMs, ResponseChart } from '../parts/charts/response-chart.tsx'
+import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
+import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
+import { OpenIncidents } from '../parts/incidents/incidents.tsx'
+import { Maintenance } from '../parts/incidents/maintenance.tsx'
+import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { StatusLabel } from '../parts/status-icons.tsx'
+import type { PageTemplate } from '../template.ts'
+
+/** A dense list like a table: a line a component, which opens. */
+export const clean: PageTemplate = {
+  voice: name => ({
+    components: 'Components',
+    noComponents: `No components have been added to ${name}.`,
+    openIncidents: 'Open incidents',
+    maintenance: 'Maintenance',
+    pastIncidents: 'Past incidents',
+    quiet: 'No incidents.',
+    subscribe: 'Subscribe to updates',
+  }),
+  Layout: page => (
+    <>
+      <header class="top">
+        <Masthead page={page} />
+        <Subscribe page={page} />
+      </header>
+      <main>
+        <StaleNotice page={page} />
+        <Overall page={page} />
+        <OpenIncidents page={page} />
+        <Maintenance page={page} />
+        <Components page={page} row={Line} head={<Columns view={page.view} />} />
+        <PastIncidents page={page} />
+      </main>
+      <Footer page={page} />
+    </>
+  ),
+}
+
+/** For the eye; each figure says its unit. */
+const Columns = ({ view }: { view: PageView }) => (
+  <p class="line columns" aria-hidden="true">
+    <span>Component</span>
+    <span>90 days</span>
+    <span>{view.showUptimePercentage && 'Uptime'}</span>
+    <span>{view.showResponseTimes && 'Response'}</span>
+    <span>Status</span>
+  </p>
+)
+
+const Line: RowComponent = ({ component }) => {
+  const { id, days, responseTimes, status, uptimePercent } = component
+  const latest = responseTimes?.findLast(({ medianMs }) => medianMs !== null)?.medianMs
+  const cells = (
+    <>
+      <ComponentName component={component} />
+      {days && days.length > 0 ? <PillBar days={days} /> : <span class="bar none">not monitored</span>}
+      <span class="figure">{uptimePercent === null ? '' : `${formatPercent(uptimePercent)} %`}</span>
+      <span class="figure ms">{latest ? formatMs(latest) : ''}</span>
+      <StatusLabel status={status} />
+    </>
+  )
+  if (!days || days.length === 0) {
+    return (
+      <li class="component" id={`c-${id}`}>
+        <div class="line">{cells}</div>
+      </li>
+    )
+  }
+  return (
+    <li class="component" id={`c-${id}`}>
+      <details class="days" data-to={days.at(-1)?.date} data-many={days.length}>
+        <summary class="line">{cells}</summary>
+        <DayList days={days} />
+        <ResponseChart component={component} />
+      </details>
+    </li>
+  )
+}

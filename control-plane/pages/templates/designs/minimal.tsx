@@ -1,0 +1,50 @@
+import { Days } from '../parts/charts/days.tsx'
+import { ResponseChart } from '../parts/charts/response-chart.tsx'
+import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
+import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
+import { OpenIncidents } from '../parts/incidents/incidents.tsx'
+import { Maintenance } from '../parts/incidents/maintenance.tsx'
+import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { StatusLabel } from '../parts/status-icons.tsx'
+import type { PageTemplate } from '../template.ts'
+
+/** One quiet column. */
+export const minimal: PageTemplate = {
+  voice: name => ({
+    components: 'Services',
+    noComponents: `${name} has not listed any services yet. They will appear here.`,
+    openIncidents: 'Happening now',
+    maintenance: 'Planned work',
+    pastIncidents: 'Past two weeks',
+    quiet: 'Nothing to report.',
+    subscribe: 'Subscribe',
+  }),
+  Layout: page => (
+    <>
+      <header class="top">
+        <Masthead page={page} />
+        <Subscribe page={page} />
+      </header>
+      <main>
+        <StaleNotice page={page} />
+        <Overall page={page} />
+        <OpenIncidents page={page} />
+        <Maintenance page={page} />
+        <Components page={page} row={QuietRow} />
+        <PastIncidents page={page} />
+      </main>
+      <Footer page={page} />
+    </>
+  ),
+}
+
+/** The chart is there for who opens the bar. */
+const QuietRow: RowComponent = ({ component }) => (
+  <li class="component" id={`c-${component.id}`}>
+    <ComponentName component={component} />
+    <StatusLabel status={component.status} />
+    <Days component={component}>
+      <ResponseChart component={component} />
+    </Days>
+  </li>
+)

@@ -1,0 +1,77 @@
+import type { ComponentView, DayView } from '../../core/types.ts'
+import { STATUS_LETTERS, type StatusLetter } from '../labels.ts'
+import { buildBarLabel, groupDayRuns } from '../parts/charts/day-runs.ts'
+import { Days } from '../parts/charts/days.tsx'
+import { formatMs } from '../parts/charts/response-chart.tsx'
+import { renderSparkline } from '../parts/charts/sparkline.ts'
+import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
+import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
+import { OpenIncidents } from '../parts/incidents/incidents.tsx'
+import { Maintenance } from '../parts/incidents/maintenance.tsx'
+import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { StatusLabel } from '../parts/status-icons.tsx'
+import type { PageTemplate } from '../template.ts'
+
+/** What a shell would print. */
+export const terminal: PageTemplate = {
+  voice: name => ({
+    components: 'status --days 90',
+    noComponents: `${name}: no components registered`,
+    openIncidents: 'incidents --open',
+    maintenance: 'maintenance --upcoming',
+    pastIncidents: 'incidents --log --days 14',
+    quiet: 'no incidents',
+    subscribe: 'subscribe',
+  }),
+  Layout: page => (
+    <>
+      <header class="top">
+        <Masthead page={page} />
+        <Subscribe page={page} />
+      </header>
+      <main>
+        <StaleNotice page={page} />
+        <Overall page={page} />
+        <OpenIncidents page={page} />
+        <Components page={page} row={Line} />
+        <Maintenance page={page} />
+        <PastIncidents page={page} />
+        <p class="prompt" aria-hidden="true">
+          <span class="cursor" />
+        </p>
+      </main>
+      <Footer page={page} />
+    </>
+  ),
+}
+
+const Line: RowComponent = ({ component }) => (
+  <li class="component" id={`c-${component.id}`}>
+    <ComponentName component={component} />
+    <StatusLabel status={component.status} />
+    <Days component={component} bar={TextBar} />
+    <Latency component={component} />
+  </li>
+)
+
+const GLYPHS: Record<StatusLetter, string> = { o: '|', d: ':', x: 'x', m: '~', u: '.' }
+
+/** A character a day. */
+const TextBar = ({ days }: { days: readonly DayView[] }) => (
+  <span class="bar" role="img" aria-label={buildBarLabel(days)}>
+    {groupDayRuns(days).map(({ status, from, to }) => (
+      <span class={STATUS_LETTERS[status]}>{GLYPHS[STATUS_LETTERS[status]].repeat(to - from + 1)}</span>
+    ))}
+  </span>
+)
+
+function Latency({ component: { responseTimes } }: { component: ComponentView }) {
+  const values = responseTimes?.map(({ medianMs }) => medianMs) ?? []
+  const latest = values.findLast(value => value !== null)
+  if (latest === undefined || latest === null) return null
+  return (
+    <p class="latency">
+      response <span aria-hidden="true">{renderSparkline(values)}</span> {formatMs(latest)}
+    </p>
+  )
+}

@@ -1,0 +1,18 @@
+import type { PageView } from '../../core/types.ts'
+import { TEMPLATES } from '../designs/index.ts'
+import { IconSheet } from '../parts/status-icons.tsx'
+import type { TemplatePage } from '../template.ts'
+
+/** The body, with the root below which a customer's own CSS applies (`.page`). */
+export function Body({ view }: { view: PageView }) {
+  const { Layout, voice } = TEMPLATES[view.template]
+  const page: TemplatePage = { view, voice: voice(view.name) }
+  return (
+    <body>
+      <div class={`page ${view.template}`}>
+        <IconSheet />
+        <Layout {...page} />
+      </div>
+    </body>
+  )
+}

@@ -1,0 +1,14 @@
+import { pickTextColor } from '../../../foundation/web/html/contrast.ts'
+
+/**
+ * The icon of a page whose owner has not given one: bars in the brand's colour. Without any, browsers ask for
+ * `/favicon.ico`, which is nobody's page.
+ */
+export function buildDefaultFavicon(brandColor: string): { contentType: string; bytes: Buffer } {
+  const bars = '<path d="M10 14v4m6-8v12m6-8v4"'
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">' +
+    `<rect width="32" height="32" rx="9" fill="${brandColor}"/>` +
+    `${bars} fill="none" stroke="${pickTextColor(brandColor)}" stroke-width="3.5" stroke-linecap="round"/></svg>`
+  return { contentType: 'image/svg+xml', bytes: Buffer.from(svg) }
+}

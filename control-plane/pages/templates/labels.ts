@@ -1,0 +1,46 @@
+import type { IncidentStatus, Severity } from '../../verdict/incidents/lifecycle.ts'
+import type { DisplayStatus, OverallStatus } from '../core/types.ts'
+
+/** A status as one letter: the class in pages, the id of its sign. */
+export type StatusLetter = 'o' | 'd' | 'x' | 'm' | 'u'
+
+export const STATUS_LETTERS: Record<DisplayStatus | OverallStatus, StatusLetter> = {
+  operational: 'o',
+  degraded: 'd',
+  partial_outage: 'x',
+  outage: 'x',
+  maintenance: 'm',
+  unknown: 'u',
+}
+
+export const STATUS_LABELS: Record<DisplayStatus, string> = {
+  operational: 'Operational',
+  degraded: 'Degraded',
+  outage: 'Outage',
+  maintenance: 'Maintenance',
+  unknown: 'Unknown',
+}
+
+/** A day's status; a day on which nothing was watched says so. */
+export const DAY_LABELS: Record<DisplayStatus, string> = { ...STATUS_LABELS, unknown: 'No data' }
+
+export const INCIDENT_LABELS: Record<IncidentStatus, string> = {
+  investigating: 'Investigating',
+  identified: 'Identified',
+  monitoring: 'Monitoring',
+  resolved: 'Resolved',
+}
+
+export const SEVERITY_LABELS: Record<Severity, string> = {
+  minor: 'Minor incident',
+  major: 'Major incident',
+  critical: 'Critical incident',
+}
+
+export const SEVERITY_LETTERS: Record<Severity, StatusLetter> = { minor: 'd', major: 'x', critical: 'x' }
+
+/** 99.987 as "99.98": cut, never rounded up, so that 100 means that nothing was missed. */
+export function formatPercent(percent: number): string {
+  const cut = Math.floor(percent * 100 + 1e-9) / 100
+  return cut === 100 ? '100' : cut.toFixed(2)
+}

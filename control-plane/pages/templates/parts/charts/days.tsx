@@ -1,0 +1,87 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { formatDuration } from '../../../../alerting/events/duration.ts'
+import type { ComponentView, DayView } from '../../../core/types.ts'
+import { formatDate, formatShortDate } from '../../dates.ts'
+import { DAY_LABELS, formatPercent, STATUS_LETTERS } from '../../labels.ts'
+import { buildBarLabel, buildBarPaths, type DayRun, listNotableRuns } from './day-runs.ts'
+
+type Days = { days: readonly DayView[] }
+
+type Props = {
+  component: ComponentView
+  bar?: (days: Days) => VNode
+  /** what is shown below the days */
+  children?: ComponentChildren
+}
+
+/** The bar; opened, by key, touch or click, the days that are worth a word. */
+export function Days({ component, bar: Bar = PillBar, children }: Props) {
+  const { days, uptimePercent } = component
+  if (!days || days.length === 0) return null
+  return (
+    <details class="days" data-to={days.at(-1)?.date} data-many={days.length}>
+      <summary>
+        <Bar days={days} />
+        <span class="axis">
+          <span>{days.length} days ago</span>
+          {uptimePercent !== null && <span class="uptime">{formatPercent(uptimePercent)} % uptime</span>}
+          <span>Today</span>
+        </span>
+      </summary>
+      <DayList days={days} />
+      {children}
+    </details>
+  )
+}
+
+export const PillBar = ({ days }: Days) => (
+  <svg
+    class="bar"
+    viewBox={`0 0 ${days.length} 40`}
+    preserveAspectRatio="none"
+    role="img"
+    aria-label={buildBarLabel(days)}
+  >
+    {buildBarPaths(days).map(({ sign, d }) => (
+      <path class={sign} d={d} />
+    ))}
+  </svg>
+)
+
+export function DayList({ days }: Days) {
+  const runs = listNotableRuns(days)
+  const isQuiet = runs.length === 0
+  return (
+    <ul class="day-list">
+      {runs.map(run => (
+        <DayLine days={days} run={run} />
+      ))}
+      <li class="rest">{isQuiet ? 'Operational on every day.' : 'All other days: operational.'}</li>
+    </ul>
+  )
+}
+
+function DayLine({ days, run: { from, to, status } }: Days & { run: DayRun }) {
+  const [first, last] = [days[from]!, days[to]!]
+  const when = from === to ? formatDate(last.date) : `${formatShortDate(first.date)} – ${formatDate(last.date)}`
+  return (
+    <li data-d={from === to ? from : `${from}-${to}`}>
+      {when} <b class={STATUS_LETTERS[status]}>{DAY_LABELS[status]}</b>
+      {formatDayDurations(last, from === to)}
+      {from === to && last.incidents.map(({ title }) => <i dir="auto">{title}</i>)}
+    </li>
+  )
+}
+
+function formatDayDurations(day: DayView, isOneDay: boolean): string {
+  if (!isOneDay) return ''
+  const told = [
+    [day.downSeconds, 'down'],
+    [day.degradedSeconds, 'degraded'],
+    [day.maintenanceSeconds, 'maintenance'],
+  ] as const
+  return told
+    .filter(([seconds]) => seconds >= 1)
+    .map(([seconds, word]) => ` ${formatDuration(seconds * 1000)} ${word}`)
+    .join(',')
+}

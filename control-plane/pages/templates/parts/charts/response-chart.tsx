@@ -1,0 +1,27 @@
+import type { ComponentView } from '../../../core/types.ts'
+import { buildChartPath, CHART_HEIGHT, summarizeChart } from './chart-path.ts'
+
+export const formatMs = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
+
+/** The response times of the last days as a small picture with its figures in words; nothing where none are given. */
+export function ResponseChart({ component: { responseTimes } }: { component: ComponentView }) {
+  const values = responseTimes?.map(({ medianMs }) => medianMs) ?? []
+  const figures = summarizeChart(values)
+  if (!figures) return null
+  const range = `${formatMs(figures.min)} – ${formatMs(figures.max)}`
+  return (
+    <figure class="chart">
+      <figcaption>
+        Response time <b>{formatMs(figures.latest)}</b> <small>{range}</small>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${Math.max(values.length - 1, 1)} ${CHART_HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Median response time a day over ${values.length} days, between ${range}`}
+      >
+        <path d={buildChartPath(values)} />
+      </svg>
+    </figure>
+  )
+}

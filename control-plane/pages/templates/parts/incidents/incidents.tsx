@@ -1,0 +1,94 @@
+import { pluralize } from '../../../../alerting/channels/notices/wording.ts'
+import { formatDuration } from '../../../../alerting/events/duration.ts'
+import type { IncidentView, UpdateView } from '../../../core/types.ts'
+import { INCIDENT_LABELS, SEVERITY_LABELS, SEVERITY_LETTERS } from '../../labels.ts'
+import type { TemplatePage } from '../../template.ts'
+import { Moment } from '../moment.tsx'
+import { StatusIcon } from '../status-icons.tsx'
+
+/** Open incidents with all their public updates; nothing at all where none is open. */
+export function OpenIncidents({ page: { view, voice } }: { page: TemplatePage }) {
+  const { openIncidents } = view
+  return (
+    <div id="open" data-live>
+      {openIncidents.length > 0 && (
+        <section class="open" aria-labelledby="open-title">
+          <h2 id="open-title">{voice.openIncidents}</h2>
+          {openIncidents.map(incident => (
+            <OpenIncident incident={incident} />
+          ))}
+        </section>
+      )}
+    </div>
+  )
+}
+
+const OpenIncident = ({ incident }: { incident: IncidentView }) => (
+  <article class={`incident ${SEVERITY_LETTERS[incident.severity]}`} id={`incident-${incident.id}`}>
+    <h3 dir="auto">
+      <StatusIcon sign={SEVERITY_LETTERS[incident.severity]} />
+      {incident.title}
+    </h3>
+    <p class="meta">
+      {SEVERITY_LABELS[incident.severity]} · since <Moment at={incident.startedAt} />
+      <Affected names={incident.componentNames} />
+    </p>
+    <Updates updates={incident.updates} />
+  </article>
+)
+
+/** Resolved: what was said last in sight, the rest a click away. */
+export const PastIncident = ({ incident }: { incident: IncidentView }) => (
+  <article class="incident past" id={`incident-${incident.id}`}>
+    <h4 dir="auto">{incident.title}</h4>
+    <p class="meta">
+      {SEVERITY_LABELS[incident.severity]}
+      {incident.resolvedAt !== null && <> · resolved after {formatIncidentDuration(incident)}</>}
+      <Affected names={incident.componentNames} />
+    </p>
+    {incident.updates.length > 0 && <PastUpdates updates={incident.updates} />}
+  </article>
+)
+
+function PastUpdates({ updates }: { updates: readonly UpdateView[] }) {
+  const [last, ...earlier] = updates
+  if (!last) return null
+  return (
+    <>
+      <Updates updates={[last]} />
+      {earlier.length > 0 && (
+        <details class="earlier">
+          <summary>
+            {earlier.length} earlier {pluralize(earlier.length, 'update')}
+          </summary>
+          <Updates updates={earlier} />
+        </details>
+      )}
+    </>
+  )
+}
+
+export const Updates = ({ updates }: { updates: readonly UpdateView[] }) => (
+  <ol class="updates">
+    {updates.map(({ status, message, at }) => (
+      <li>
+        <b>{INCIDENT_LABELS[status]}</b> <Moment at={at} />
+        <p class="text" dir="auto">
+          {message}
+        </p>
+      </li>
+    ))}
+  </ol>
+)
+
+const Affected = ({ names }: { names: readonly string[] }) =>
+  names.length === 0 ? null : (
+    <>
+      {' · '}
+      <span dir="auto">{names.join(', ')}</span>
+    </>
+  )
+
+function formatIncidentDuration({ startedAt, resolvedAt }: IncidentView): string {
+  return resolvedAt === null ? '' : formatDuration(Date.parse(resolvedAt) - Date.parse(startedAt))
+}

@@ -1,0 +1,164 @@
+import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
+import { computeVoteLostMs } from '../rules/absences.ts'
+import { computeVoteEndMs, computeVoteLifetimeMs } from '../rules/votes.ts'
+import type { ImmediateCheckRequest, MonitorState, Policy, RegionDoubt, RegionTally, VerdictResult } from '../types.ts'
+import { isVoteHeld } from './held-vote.ts'
+import { ANSWER_GRACE_MS } from './second-opinion.ts'
+
+/*
+ * A region whose probe doubts its own failures has no vote for them until a second region confirms it, its probe is sure
+ * again, or it still fails in a later check and nothing contradicts it (decision 197).
+ */
+
+/** The check by which a doubted region decides alone is due so long after its first doubted failure at least, in ms. */
+const MIN_DOUBT_MS = 20_000
+
+/** Where a region has a doubt or gets one: its cell after a counting result, and whether a witness is to be asked. */
+export function applyDoubt(
+  state: MonitorState,
+  before: RegionTally,
+  advanced: RegionTally,
+  result: VerdictResult,
+  policy: Policy,
+  nowMs: number,
+): { cell: RegionTally; asksWitness: boolean } {
+  if (isVoteHeld(before) && result.outcome !== Outcome.DOWN)
+    return { cell: releaseHeldVote(advanced), asksWitness: false }
+  const doubt = computeDoubt(state, before, advanced, result)
+  if (doubt === null) return { cell: advanced, asksWitness: false }
+  const cell = trySettleDoubt({ ...advanced, doubt }, state, policy, nowMs)
+  if (!isWitnessWanted(before, cell, state, result, policy, nowMs)) return { cell, asksWitness: false }
+  return { cell: { ...cell, doubt: { ...cell.doubt!, askedForMs: result.scheduledAtMs } }, asksWitness: true }
+}
+
+/** A held vote never counted, so one better result ends it: the next failure begins the count again. */
+const releaseHeldVote = (cell: RegionTally): RegionTally => ({
+  ...cell,
+  state: 'ok',
+  notUp: cell.last!.outcome === Outcome.UP ? 0 : 1,
+  better: 0,
+  firstFailure: null,
+})
+
+function computeDoubt(
+  { status }: MonitorState,
+  before: RegionTally,
+  after: RegionTally,
+  result: VerdictResult,
+): RegionDoubt | null {
+  const known = before.doubt ?? null
+  if (after.state !== 'failing' && after.failures === 0) return null
+  if (result.outcome !== Outcome.DOWN) return known
+  // its vote counts already, or decides nothing
+  if (status === 'down' || (before.state === 'failing' && !isVoteHeld(before))) return known
+  if (!result.isDoubted) return known && { ...known, settledBy: 'probe' }
+  if (known?.settledBy === null) return known
+  return { sinceMs: result.scheduledAtMs, askedForMs: null, witness: null, settledBy: null }
+}
+
+/**
+ * Once a slot, and where no other region of the monitor votes: those that do are asked anyway. Once more when a long chain of
+ * attempts makes the region failing: what a witness saw at its beginning may not hold until the next check.
+ */
+function isWitnessWanted(
+  before: RegionTally,
+  cell: RegionTally,
+  state: MonitorState,
+  result: VerdictResult,
+  policy: Policy,
+  nowMs: number,
+): boolean {
+  const { settledBy, askedForMs } = cell.doubt!
+  if (!policy.witness || !result.isDoubted || settledBy !== null) return false
+  const isTurning = before.state !== 'failing' && cell.state === 'failing'
+  const isLong = isTurning && nowMs - cell.firstFailure!.atMs >= ANSWER_GRACE_MS
+  if (askedForMs === result.scheduledAtMs && !isLong) return false
+  return !listOthers(cell, state).some(other => computeVoteEndMs(other, state, policy) > nowMs)
+}
+
+/** The same ask with one for a witness. */
+export const addWitnessRequest = (
+  ask: ImmediateCheckRequest | null,
+  { configVersion }: Policy,
+): ImmediateCheckRequest => ({
+  ...(ask ?? { reason: 'doubt', regions: [], otherProbes: [] }),
+  witness: { configVersion },
+})
+
+/** A region whose failing vote counts settles the doubts of the others. */
+export function confirmHeldVotes(cells: readonly RegionTally[], failing: RegionTally): readonly RegionTally[] {
+  if (failing.state !== 'failing' || isVoteHeld(failing) || !cells.some(isVoteHeld)) return cells
+  return cells.map(cell => (isVoteHeld(cell) ? settleDoubt(cell, 'region') : cell))
+}
+
+/** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
+export function applyWitnessCheck(
+  state: MonitorState,
+  check: VerdictResult,
+  policy: Policy,
+  nowMs: number,
+): readonly RegionTally[] {
+  const isWell = findWitnessOpinion(check)
+  if (!policy.witness || policy.regions.includes(check.region) || isWell === null) return state.cells
+  const isNews = ({ doubt, firstFailure }: RegionTally) =>
+    doubt?.settledBy === null &&
+    doubt.askedForMs !== null &&
+    firstFailure !== null &&
+    check.scheduledAtMs >= Math.max(doubt.sinceMs, firstFailure.scheduledAtMs) &&
+    isNewerAnswer(check, isWell, doubt.witness)
+  if (!state.cells.some(isNews)) return state.cells
+  const witness = { check, isWell, takenAtMs: nowMs }
+  return state.cells.map(cell =>
+    isNews(cell) ? trySettleDoubt({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
+  )
+}
+
+/** Of several witnesses that were asked together the first one counts, but one that sees the target well counts before an error. */
+function isNewerAnswer({ scheduledAtMs }: VerdictResult, isWell: boolean, known: RegionDoubt['witness']): boolean {
+  if (known === null || scheduledAtMs > known.check.scheduledAtMs) return true
+  return scheduledAtMs === known.check.scheduledAtMs && isWell && !known.isWell
+}
+
+/**
+ * Whether a witness sees the target well; null: its check says nothing. Only an answer says something: a witness without one may
+ * be the one that cannot reach the target, because of its name, its address or a firewall. Doubted failures are those without an
+ * answer, so every answer except a server error contradicts them. That includes a refusal by status or content: it may depend on
+ * the region of the witness.
+ */
+function findWitnessOpinion({ outcome, statusCode, error }: VerdictResult): boolean | null {
+  if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null
+  if (statusCode > 0) return statusCode < 500
+  return error?.code === 'assertion_failed' ? true : null
+}
+
+function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, nowMs: number): RegionTally {
+  if (!isVoteHeld(cell)) return cell
+  const others = listOthers(cell, state)
+  const isVoting = (other: RegionTally) => computeVoteEndMs(other, state, policy) > nowMs
+  const failing = others.filter(other => other.state === 'failing' && isRecent(other, policy, nowMs))
+  // two regions may be in trouble at the same time: they confirm each other where no third one may see the target well
+  const isConfirmed = failing.length > 0 && !others.some(other => other.failures === 0 && isVoting(other))
+  if (isConfirmed || failing.some(other => !isVoteHeld(other))) return settleDoubt(cell, 'region')
+  const { witness } = cell.doubt!
+  if (witness?.isWell === false) return settleDoubt(cell, 'witness')
+  const first = cell.firstFailure!
+  const { scheduledAtMs } = cell.last!
+  if (scheduledAtMs < cell.doubt!.sinceMs + MIN_DOUBT_MS) return cell
+  const isSeenWell = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
+  const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
+  return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settleDoubt(cell, 'limit')
+}
+
+/** A region that is held has no vote, but fails all the same, unless it has lost its probes since. */
+function isRecent(cell: RegionTally, policy: Policy, nowMs: number): boolean {
+  const { votedAtMs } = cell
+  if (votedAtMs === null || nowMs >= votedAtMs + computeVoteLifetimeMs(policy)) return false
+  return !policy.absences || computeVoteLostMs(cell, policy.absences, null) > nowMs
+}
+
+const listOthers = ({ region }: RegionTally, { cells }: MonitorState) => cells.filter(other => other.region !== region)
+
+const settleDoubt = (cell: RegionTally, by: RegionDoubt['settledBy']): RegionTally => ({
+  ...cell,
+  doubt: { ...cell.doubt!, settledBy: by },
+})

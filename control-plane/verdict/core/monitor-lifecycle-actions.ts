@@ -1,0 +1,200 @@
+import { groupBy } from '../../../shared/group-by.ts'
+import { toIncidentSubject } from '../../alerting/events/catalog.ts'
+import { publishEvents } from '../../alerting/routing/publishing/publish-actions.ts'
+import { isId, newId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { conflict, notFound } from '../../foundation/web/server/errors.ts'
+import { lockMonitor, lockMonitors } from '../../monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import { type AffectedIncidents, resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
+import { ARCHIVED_MESSAGE, DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
+import { endSilences } from '../suppression/actions.ts'
+import {
+  deleteStates,
+  insertTransitions,
+  markDeleted,
+  markPaused,
+  markResumed,
+  scheduleFetch,
+  storeStatuses,
+} from './store.ts'
+
+export type VerdictTools = { db: Db; publicUrl: string }
+
+/**
+ * Pauses a monitor (decisions 4.8): its automatic incident is resolved with a note and without `monitor.up`, what the
+ * verdict knows is forgotten, and a transition to null keeps the time apart from uptime. Pausing twice changes
+ * nothing. Throws 404.
+ */
+export async function pauseMonitor(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<StoredMonitor> {
+  return withLockedMonitor(db, projectId, id, async (tx, monitor) => {
+    if (monitor.isPaused) return monitor
+    await removeFromVerdict(tx, [monitor], PAUSED, publicUrl, now)
+    return markPaused(tx, projectId, id, computeRemovalTime(monitor, now))
+  })
+}
+
+/**
+ * Resumes a monitor at status null (decisions 4.8). It takes a new config version, so that checks which ran before
+ * the pause are history and it is checked at once: by the probes, or by its data source. Throws 404.
+ */
+export async function resumeMonitor(
+  { db }: Pick<VerdictTools, 'db'>,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<StoredMonitor> {
+  if (!isId(id)) throw notFound('monitor')
+  return db.transaction(async tx => {
+    // before the monitor's lock, as whoever takes in a document has them
+    await scheduleFetch(tx, projectId, id, now)
+    const monitor = await lockMonitor(tx, projectId, id)
+    if (!monitor) throw notFound('monitor')
+    return monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor
+  })
+}
+
+/** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404, and 409 for a data source's. */
+export async function deleteMonitor(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<void> {
+  await withLockedMonitor(db, projectId, id, async (tx, monitor) => {
+    if (monitor.dataSource) throw conflict(DATA_SOURCE_CONFLICT)
+    await retireMonitors(tx, [monitor], 'deleted', publicUrl, now)
+  })
+}
+
+/**
+ * Deletes monitors of a project, none of which a data source has made; those that are gone already are left alone.
+ * Set-based: many cost little more than one.
+ */
+export async function deleteMonitors(
+  { db, publicUrl }: VerdictTools,
+  projectId: string,
+  ids: string[],
+  now: Date,
+): Promise<void> {
+  await db.transaction(async tx => {
+    const locked = await lockMonitors(tx, ids)
+    const monitors = locked.filter(monitor => monitor.projectId === projectId && monitor.deletedAt === null)
+    if (monitors.some(({ dataSource }) => dataSource !== null)) throw conflict(DATA_SOURCE_CONFLICT)
+    await retireMonitors(tx, monitors, 'deleted', publicUrl, now)
+  })
+}
+
+const DATA_SOURCE_CONFLICT = 'a monitor of a data source goes with its key; change or delete the data source instead'
+
+/**
+ * Deletes monitors, or puts those aside whose data source has lost their keys, in the transaction that locked their
+ * rows. Set-based: many cost little more than one.
+ */
+export async function retireMonitors(
+  tx: Tx,
+  monitors: StoredMonitor[],
+  why: 'deleted' | 'archived',
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  await removeFromVerdict(tx, monitors, why === 'deleted' ? DELETED : ARCHIVED, publicUrl, now)
+  await markDeleted(
+    tx,
+    monitors.map(({ id }) => id),
+    now,
+  )
+}
+
+/**
+ * A monitor whose new configuration cannot be checked has no status (decisions 3.2), and nobody would see its outage
+ * end: that goes as in a pause. In the transaction that changes it, on its locked row. Answers the monitor as it is then.
+ */
+export async function clearVerdict(
+  tx: Tx,
+  monitor: StoredMonitor,
+  publicUrl: string,
+  now: Date,
+): Promise<StoredMonitor> {
+  await removeFromVerdict(tx, [monitor], UNCHECKED, publicUrl, now)
+  return monitor.status === null
+    ? monitor
+    : { ...monitor, status: null, statusChangedAt: computeRemovalTime(monitor, now) }
+}
+
+/** Why a monitor leaves the verdict: what its transition says, and its incident's last update. */
+type RemovalReason = { summary: string; note: string }
+const PAUSED: RemovalReason = { summary: 'paused', note: PAUSED_MESSAGE }
+const DELETED: RemovalReason = { summary: 'deleted', note: DELETED_MESSAGE }
+const ARCHIVED: RemovalReason = { summary: 'archived', note: ARCHIVED_MESSAGE }
+const UNCHECKED: RemovalReason = { summary: 'not checked any more', note: UNCHECKED_MESSAGE }
+
+async function withLockedMonitor<T>(
+  db: Db,
+  projectId: string,
+  id: string,
+  change: (tx: Tx, monitor: StoredMonitor) => Promise<T>,
+): Promise<T> {
+  if (!isId(id)) throw notFound('monitor')
+  return db.transaction(async tx => {
+    const monitor = await lockMonitor(tx, projectId, id)
+    if (!monitor) throw notFound('monitor')
+    return change(tx, monitor)
+  })
+}
+
+/** Never before the monitor's last change, which may have been committed since `now`. */
+const computeRemovalTime = ({ statusChangedAt }: StoredMonitor, now: Date) =>
+  new Date(Math.max(now.getTime(), statusChangedAt?.getTime() ?? 0))
+
+/** Takes monitors out of the verdict, with the ends of their automatic incidents. */
+async function removeFromVerdict(
+  tx: Tx,
+  monitors: StoredMonitor[],
+  { summary, note }: RemovalReason,
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  const leaving = monitors.map(monitor => ({ monitor, id: monitor.id, at: computeRemovalTime(monitor, now) }))
+  const withStatus = leaving.filter(({ monitor }) => monitor.status !== null)
+  await deleteStates(
+    tx,
+    leaving.map(({ id }) => id),
+  )
+  await storeStatuses(
+    tx,
+    withStatus.map(({ id, at }) => ({ id, status: null, at })),
+  )
+  await insertTransitions(
+    tx,
+    withStatus.map(({ monitor, at }) => buildRemovalTransition(monitor, summary, at)),
+    now,
+  )
+  const resolutions = leaving.map(({ id, at }) => ({ monitorId: id, at, message: note }))
+  const resolved = await resolveAutomaticIncidents(tx, resolutions, publicUrl, now)
+  await publishEvents(tx, await endSilences(tx, groupEndEvents(leaving, resolved), now), now)
+}
+
+/** What would be told of each monitor's leaving. */
+function groupEndEvents(leaving: { id: string }[], { incidents, events }: AffectedIncidents) {
+  const monitorOf = new Map(incidents.map(({ id, monitor_id }) => [toIncidentSubject(id), monitor_id]))
+  const eventsOf = groupBy(events, ({ subject }) => monitorOf.get(subject))
+  return leaving.map(({ id }) => ({ monitorId: id, events: eventsOf.get(id) ?? [] }))
+}
+
+const buildRemovalTransition = (monitor: StoredMonitor, summary: string, at: Date) => ({
+  id: newId(),
+  project_id: monitor.projectId,
+  monitor_id: monitor.id,
+  from_status: monitor.status,
+  to_status: null,
+  at,
+  quorum: 'full' as const,
+  summary,
+  explanation: {},
+})

@@ -1,0 +1,69 @@
+import { haveOthersAnswered } from '../confirmation/second-opinion.ts'
+import type { MonitorState, Policy, VerdictStatus } from '../types.ts'
+import {
+  computeQuorumLostSince,
+  computeReducedQuorumDelayMs,
+  countVotes,
+  decideStatusByVotes,
+  hasQuorum,
+  hasQuorumOfPresent,
+  type VoteCount,
+} from './votes.ts'
+
+export type StatusDecision = {
+  status: VerdictStatus
+  /** null: nothing is decided, because too few regions vote, or because an unchecked monitor waits for the others */
+  quorum: 'full' | 'reduced' | null
+  quorumLostSinceMs: number | null
+  noMajoritySinceMs: number | null
+}
+
+/** The status that the votes in `voted` lead to; `before` is the state before the newest of them (decisions 4.4, 4.5). */
+export function decideStatus(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): StatusDecision {
+  const tally = countVotes(voted, policy, nowMs)
+  const quorumLostSinceMs = computeQuorumLostSince(before, tally, policy, nowMs)
+  // an unchecked monitor is decided like a new one
+  const shown = before.unchecked ? null : before.status
+  const quorum = findQuorum(tally, quorumLostSinceMs, computeReducedQuorumDelayMs(shown, policy), nowMs)
+  if (quorum === null) return keepStatus(before, quorumLostSinceMs)
+  const vote = decideStatusByVotes(tally)
+  const isMajorityGone = shown === 'down' && vote !== 'down'
+  const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
+  const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
+  if (!mayDegrade && before.unchecked) return keepStatus(before, quorumLostSinceMs)
+  const status = mayDegrade ? vote : before.status
+  return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
+}
+
+const keepStatus = ({ status, noMajoritySinceMs }: MonitorState, quorumLostSinceMs: number | null): StatusDecision => ({
+  status,
+  quorum: null,
+  quorumLostSinceMs,
+  noMajoritySinceMs,
+})
+
+function findQuorum(
+  tally: VoteCount,
+  lostSinceMs: number | null,
+  reducedAfterMs: number,
+  nowMs: number,
+): StatusDecision['quorum'] {
+  if (hasQuorum(tally)) return 'full'
+  if (hasQuorumOfPresent(tally)) return 'reduced'
+  return lostSinceMs !== null && nowMs - lostSinceMs >= reducedAfterMs ? 'reduced' : null
+}
+
+/**
+ * From down only after an interval without a majority failing. From up, a minority of failing regions has to wait for
+ * the others; a majority of degraded ones has not.
+ */
+function mayEnterDegraded(
+  voted: MonitorState,
+  tally: VoteCount,
+  noMajoritySinceMs: number | null,
+  policy: Policy,
+  nowMs: number,
+): boolean {
+  if (noMajoritySinceMs !== null) return nowMs - noMajoritySinceMs >= policy.intervalMs
+  return tally.degraded * 2 > tally.voting || haveOthersAnswered(voted, policy, nowMs)
+}

@@ -1,0 +1,99 @@
+import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
+import { resetDoubt } from '../confirmation/held-vote.ts'
+import type { RegionState, RegionTally, VerdictResult } from '../types.ts'
+
+/** How many failures in a row make a region failing (decisions 4.2). */
+export const getFailureThreshold = (retryCount: number) => retryCount + 1
+
+/** How many better results in a row end failing or degraded (decisions 4.2). */
+export const getRecoveryThreshold = (retryCount: number) => (retryCount === 0 ? 1 : 2)
+
+export function isCounting(outcome: Outcome): boolean {
+  return outcome === Outcome.UP || outcome === Outcome.DOWN || outcome === Outcome.DEGRADED
+}
+
+/** A region of which nothing is known; `result` is the first that is heard of it. */
+export function createRegionTally(result: VerdictResult): RegionTally {
+  return {
+    region: result.region,
+    state: 'pending',
+    failures: 0,
+    notUp: 0,
+    better: 0,
+    fence: { configVersion: 0, epoch: 0, scheduledAtMs: 0, attempt: 0 },
+    votedAtMs: null,
+    firstFailure: null,
+    last: null,
+    secondOpinion: null,
+  }
+}
+
+/** A result that neither extends nor breaks a streak: the fence moves, nothing else (decisions 4.3). */
+export function skipResult(cell: RegionTally, result: VerdictResult): RegionTally {
+  return { ...cell, fence: result }
+}
+
+/** The cell after one counting result that is in order (decisions 4.2). The result itself serves as the fence. */
+export function advanceStreaks(
+  cell: RegionTally,
+  result: VerdictResult,
+  retryCount: number,
+  nowMs: number,
+): RegionTally {
+  const failed = result.outcome === Outcome.DOWN
+  const failures = failed ? cell.failures + 1 : 0
+  const notUp = result.outcome === Outcome.UP ? 0 : cell.notUp + 1
+  const better = countBetter(cell, result.outcome)
+  const state = computeState(cell.state, { failures, notUp, better }, retryCount)
+  const grows = state === 'failing' || failures > 0
+  return {
+    // the result's copy of the name, of which there is one for all
+    region: result.region,
+    state,
+    failures,
+    notUp,
+    better: state === cell.state ? better : 0,
+    fence: result,
+    votedAtMs: nowMs,
+    firstFailure: grows ? (cell.firstFailure ?? { atMs: nowMs, scheduledAtMs: result.scheduledAtMs }) : null,
+    last: result,
+    secondOpinion: state === 'failing' || failures === 0 ? null : cell.secondOpinion,
+  }
+}
+
+/** Another target or other assertions: streaks begin again, state and vote stay (decisions 4.6). */
+export function resetStreaks(cell: RegionTally): RegionTally {
+  const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
+  const { doubt: _, ...rest } = cell
+  return { ...rest, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null, ...resetDoubt(cell) }
+}
+
+/** Whether a restart that forgets the change from `before` to `after` could change a verdict. */
+export function differsForVerdict(before: RegionTally, after: RegionTally, retryCount: number): boolean {
+  const enough = getFailureThreshold(retryCount)
+  return (
+    before.state !== after.state ||
+    Math.min(before.failures, enough) !== Math.min(after.failures, enough) ||
+    Math.min(before.notUp, enough) !== Math.min(after.notUp, enough) ||
+    before.better !== after.better ||
+    before.secondOpinion !== after.secondOpinion
+  )
+}
+
+function countBetter(cell: RegionTally, outcome: Outcome): number {
+  if (cell.state === 'failing') return outcome === Outcome.DOWN ? 0 : cell.better + 1
+  if (cell.state === 'degraded') return outcome === Outcome.UP ? cell.better + 1 : 0
+  return 0
+}
+
+type Streaks = { failures: number; notUp: number; better: number }
+
+function computeState(state: RegionState, { failures, notUp, better }: Streaks, retryCount: number): RegionState {
+  const enough = getFailureThreshold(retryCount)
+  const notUpState = notUp >= enough ? 'degraded' : 'ok'
+  if (state === 'failing') return better >= getRecoveryThreshold(retryCount) ? notUpState : 'failing'
+  if (failures >= enough) return 'failing'
+  if (state === 'degraded') return better >= getRecoveryThreshold(retryCount) ? 'ok' : 'degraded'
+  if (state === 'pending' && notUp > 0 && notUp < enough) return 'pending'
+  return notUpState
+}

@@ -1,0 +1,93 @@
+import { isVoteHeld } from '../confirmation/held-vote.ts'
+import type { MonitorState, Policy, RegionTally, VerdictStatus } from '../types.ts'
+import { computeVoteLostMs, listAbsentRegions } from './absences.ts'
+
+/** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
+export const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
+
+/**
+ * The first verdict comes with the third check at the latest: by then each region that can has decided, and until then
+ * nothing at all is known of the monitor.
+ */
+const FIRST_AFTER_INTERVALS = 2.5
+
+/** How long the quorum must be lost for a monitor of this status before the voters there are decide, in ms. */
+export const computeReducedQuorumDelayMs = (status: VerdictStatus, { intervalMs }: Policy): number =>
+  status === null ? Math.min(REDUCED_QUORUM_DELAY_MS, FIRST_AFTER_INTERVALS * intervalMs) : REDUCED_QUORUM_DELAY_MS
+
+/** `absent`: regions without a probe, which are not waited for (decision 195). */
+export type VoteCount = { regions: number; absent: number; voting: number; failing: number; degraded: number }
+
+/** How long a vote lives, in ms (decisions 4.4). */
+export function computeVoteLifetimeMs(policy: Policy): number {
+  return policy.expires ? 3 * policy.intervalMs + policy.timeoutMs : Number.POSITIVE_INFINITY
+}
+
+/** The longest lifetime of a vote by which regions can outvote each other; 0 when one region decides alone. */
+export const computeOutvoteLifetimeMs = (policy: Policy): number =>
+  policy.regions.length > 1 ? computeVoteLifetimeMs(policy) : 0
+
+/**
+ * When a region's vote grows too old, or was lost; -Infinity when it has none: before its first decision, and while its failures
+ * are doubted.
+ */
+export function computeVoteEndMs(cell: RegionTally, state: MonitorState, policy: Policy): number {
+  if (cell.state === 'pending' || cell.votedAtMs === null || isVoteHeld(cell)) return Number.NEGATIVE_INFINITY
+  const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
+  const endsMs = seenAtMs + computeVoteLifetimeMs(policy)
+  return policy.absences ? Math.min(endsMs, computeVoteLostMs(cell, policy.absences, state.restoredAtMs)) : endsMs
+}
+
+export function countVotes(state: MonitorState, policy: Policy, nowMs: number): VoteCount {
+  let voting = 0
+  let failing = 0
+  let degraded = 0
+  for (const cell of state.cells) {
+    if (computeVoteEndMs(cell, state, policy) <= nowMs) continue
+    voting++
+    if (cell.state === 'failing') failing++
+    else if (cell.state === 'degraded') degraded++
+  }
+  const absent = policy.absences ? listAbsentRegions(state, policy, nowMs).length : 0
+  return { regions: policy.regions.length, absent, voting, failing, degraded }
+}
+
+/** How many votes a verdict needs: more than half of the regions. */
+export const computeQuorum = (regions: number) => Math.floor(regions / 2) + 1
+
+export const hasQuorum = (tally: VoteCount) => tally.voting >= computeQuorum(tally.regions)
+
+/** More than half of the regions that have a probe vote. */
+export const hasQuorumOfPresent = ({ voting, regions, absent }: VoteCount) => voting >= computeQuorum(regions - absent)
+
+/** What the votes say, without regard to what was before (decisions 4.4). */
+export function decideStatusByVotes({ voting, failing, degraded }: VoteCount): 'up' | 'down' | 'degraded' {
+  if (failing * 2 > voting) return 'down'
+  return failing > 0 || degraded * 2 > voting ? 'degraded' : 'up'
+}
+
+/**
+ * Since when the quorum is lost with at least one region voting all the time; null while there is one, or while no region
+ * votes. `before` holds the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without
+ * any voter begins the wait again (decisions 4.4), and so does the return of a region that had no probe (decision 195).
+ */
+export function computeQuorumLostSince(
+  before: MonitorState,
+  tally: VoteCount,
+  policy: Policy,
+  nowMs: number,
+): number | null {
+  if (hasQuorumOfPresent(tally) || tally.voting === 0) return null
+  const ends = before.cells.map(cell => computeVoteEndMs(cell, before, policy))
+  if (!ends.some(endMs => endMs > nowMs)) return nowMs
+  if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
+  const changes = [nowMs, ...ends, ...listPresenceChanges(policy)].filter(ms => Number.isFinite(ms) && ms <= nowMs)
+  const hadQuorumUntil = (ms: number) => hasQuorumOfPresent(countVotes(before, policy, ms - 1))
+  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? nowMs
+}
+
+const listPresenceChanges = ({ regions, absences }: Policy): number[] =>
+  regions.flatMap(region => {
+    const absence = absences?.get(region)
+    return absence ? [absence.fromMs, absence.untilMs] : []
+  })

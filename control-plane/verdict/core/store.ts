@@ -1,0 +1,189 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { MONITOR_COLUMNS } from '../../monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import type { ExplainedValue, Explanation, MonitorState, VerdictStatus } from './types.ts'
+
+/** Writes what the verdict knows of monitors, all in one statement. The partition is the monitor's own. */
+export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Promise<void> {
+  if (states.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO verdict_states (monitor_id, partition, state, updated_at)
+     SELECT m.id, m.partition, row.state, :now
+     FROM jsonb_array_elements(CAST(:states AS jsonb)) AS row (state)
+     JOIN monitors m ON m.id = (row.state->>'monitorId')::uuid
+     ORDER BY m.id
+     ON CONFLICT (monitor_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`,
+    { states: JSON.stringify(states.map(toStoredState)), now },
+  )
+}
+
+/** In memory the newest result serves as the fence; stored, it would be there twice. */
+function toStoredState(state: MonitorState): MonitorState {
+  const cells = state.cells.map(cell => {
+    const { configVersion, epoch, scheduledAtMs, attempt } = cell.fence
+    return { ...cell, fence: { configVersion, epoch, scheduledAtMs, attempt } }
+  })
+  return { ...state, cells }
+}
+
+/** Since when no check of some monitors has counted, of those whose status is not shown because of that (decision 196). */
+export async function loadUncheckedSince(db: Db, monitorIds: string[]): Promise<Map<string, Date>> {
+  if (monitorIds.length === 0) return new Map()
+  const rows = await query<{ id: string; since: Date }>(
+    db,
+    `SELECT v.monitor_id AS id, to_timestamp((v.state->'unchecked'->>'sinceMs')::float8 / 1000) AS since
+     FROM verdict_states v JOIN monitors m ON m.id = v.monitor_id
+     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND v.state->'unchecked'->>'sinceMs' IS NOT NULL`,
+    [monitorIds],
+  )
+  return new Map(rows.map(({ id, since }) => [id, since]))
+}
+
+/** What is stored of those monitors whose owner was notified that they are unchecked. The caller holds their locks. */
+export async function loadNotifiedUnchecked(
+  tx: Tx,
+  monitorIds: string[],
+): Promise<Map<string, MonitorState['unchecked']>> {
+  if (monitorIds.length === 0) return new Map()
+  const rows = await query<{ id: string; unchecked: MonitorState['unchecked'] }>(
+    tx,
+    `SELECT v.monitor_id AS id, v.state->'unchecked' AS unchecked
+     FROM verdict_states v JOIN monitors m ON m.id = v.monitor_id
+     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND (v.state->'unchecked'->>'isTold')::boolean`,
+    [monitorIds],
+  )
+  return new Map(rows.map(({ id, unchecked }) => [id, unchecked]))
+}
+
+/** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
+export async function deleteStates(tx: Tx, monitorIds: string[]): Promise<void> {
+  await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ANY (?::uuid[])', [monitorIds])
+}
+
+/** The status that a monitor shows. Leaves config version and revision alone: probes need not hear of it. */
+export async function storeStatuses(tx: Tx, rows: { id: string; status: VerdictStatus; at: Date }[]): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE monitors m SET status = row.status, status_changed_at = row.at
+     FROM jsonb_to_recordset(?::jsonb) AS row (id uuid, status text, at timestamptz) WHERE m.id = row.id`,
+    [JSON.stringify(rows)],
+  )
+}
+
+export type TransitionRow = {
+  id: string
+  project_id: string
+  monitor_id: string
+  from_status: VerdictStatus
+  /** null: paused or resumed, time that counts neither as up nor as down */
+  to_status: VerdictStatus
+  at: Date
+  quorum: 'full' | 'reduced'
+  summary: string
+  explanation: Explanation | { data_source?: ExplainedValue }
+}
+
+/**
+ * PostgreSQL compresses only rows of more than 2 kB, and many explanations are just below it. With blanks behind it, which
+ * mean nothing in JSON, such a one takes less than half of its length.
+ */
+const PADDED_EXPLANATION = `CASE WHEN length(explanation::text) > 500
+  THEN rpad(explanation::text, greatest(length(explanation::text), 2100))::json ELSE explanation END`
+
+export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
+                              created_at)
+     SELECT id, project_id, monitor_id, from_status, to_status, at, quorum, summary, ${PADDED_EXPLANATION}, :now
+     FROM json_to_recordset(CAST(:rows AS json))
+       AS row (id uuid, project_id uuid, monitor_id uuid, from_status text, to_status text, at timestamptz,
+               quorum text, summary text, explanation json)`,
+    { rows: JSON.stringify(rows), now },
+  )
+}
+
+/** A transition as it is answered (decisions 4.7). */
+export type TransitionRecord = {
+  id: string
+  monitor_id: string
+  from: VerdictStatus
+  to: VerdictStatus
+  at: Date
+  quorum: 'full' | 'reduced'
+  summary: string
+  explanation: object
+  /** whose outage this one came of; null when it came by itself */
+  caused_by_monitor_id: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** One page of a monitor's transitions, newest first, and how many there are in all. */
+export async function listTransitions(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  page: { limit: number; offset: number },
+): Promise<{ transitions: TransitionRecord[]; total: number }> {
+  const ids = { projectId, monitorId }
+  const [counted, transitions] = await Promise.all([
+    query<{ total: number }>(
+      db,
+      'SELECT count(*) AS total FROM transitions WHERE project_id = :projectId AND monitor_id = :monitorId',
+      ids,
+    ),
+    query<TransitionRecord>(
+      db,
+      `SELECT id, monitor_id, from_status AS "from", to_status AS "to", at, quorum, summary,
+         coalesce(explanation, '{}') AS explanation, caused_by_monitor_id, created_at, created_at AS updated_at
+       FROM transitions WHERE project_id = :projectId AND monitor_id = :monitorId
+       ORDER BY at DESC, id DESC LIMIT :limit OFFSET :offset`,
+      { ...ids, ...page },
+    ),
+  ])
+  return { transitions, total: counted[0]!.total }
+}
+
+/** Has the data source of a paused monitor fetched at once, and taken in even where nothing has changed in it. */
+export async function scheduleFetch(tx: Tx, projectId: string, monitorId: string, now: Date): Promise<void> {
+  const fetched = await execute(
+    tx,
+    `UPDATE data_sources SET seen_hash = NULL, next_fetch_at = :now
+     WHERE id = (SELECT data_source_id FROM monitors WHERE project_id = :projectId AND id = :monitorId AND is_paused)`,
+    { projectId, monitorId, now },
+  )
+  if (fetched > 0) await query(tx, `SELECT pg_notify('data_sources', '')`)
+}
+
+/** The caller holds the row's lock. Answers the monitor as it is then. */
+export function markPaused(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return updateMonitor(tx, 'is_paused = true, status = NULL, status_changed_at = :now', { projectId, id, now })
+}
+
+/** The caller holds the row's lock. Answers the monitor as it is then. */
+export function markResumed(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
+  return updateMonitor(tx, 'is_paused = false, config_version = config_version + 1', { projectId, id, now })
+}
+
+/** The caller holds the rows' locks. */
+export async function markDeleted(tx: Tx, ids: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE monitors SET deleted_at = :now, status = NULL, updated_at = :now WHERE id = ANY (CAST(:ids AS uuid[]))',
+    { ids, now },
+  )
+}
+
+type MonitorUpdateKey = { projectId: string; id: string; now: Date }
+
+async function updateMonitor(tx: Tx, changes: string, place: MonitorUpdateKey): Promise<StoredMonitor> {
+  const rows = await query<StoredMonitor>(
+    tx,
+    `UPDATE monitors SET ${changes}, updated_at = :now WHERE project_id = :projectId AND id = :id
+     RETURNING ${MONITOR_COLUMNS}`,
+    place,
+  )
+  return rows[0]!
+}

@@ -1,0 +1,111 @@
+import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+
+/** A domain whose registration is to be looked up, with what is known of it. */
+export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
+
+/**
+ * Claims domains that are due, for `leaseMs`; a process that dies meanwhile leaves them due again. Domains of which no
+ * monitor is left are forgotten.
+ */
+export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit: number): Promise<DueDomain[]> {
+  if (!(await hasRows(db, 'SELECT FROM domains WHERE next_look_at <= ?', [now]))) return []
+  const until = new Date(now.getTime() + leaseMs)
+  return db.transaction(async tx => {
+    const claimed = await query<DueDomain & { isWatched: boolean }>(
+      tx,
+      `SELECT name, identity, expires_at AS "expiresAt", failures,
+         EXISTS (SELECT FROM expiry_watches w WHERE w.domain = domains.name) AS "isWatched"
+       FROM domains WHERE next_look_at <= :now ORDER BY next_look_at LIMIT :limit FOR UPDATE SKIP LOCKED`,
+      { now, limit },
+    )
+    const [due, left] = [claimed.filter(one => one.isWatched), claimed.filter(one => !one.isWatched)]
+    const names = due.map(({ name }) => name)
+    await execute(tx, 'UPDATE domains SET next_look_at = :until WHERE name = ANY (:names)', { until, names })
+    await execute(tx, 'DELETE FROM domains WHERE name = ANY (?)', [left.map(({ name }) => name)])
+    return due
+  })
+}
+
+/** Notes a registration that was found. Its watches follow in `tellWatches`, which also ends the claim. */
+export async function storeRegistration(
+  db: Db,
+  name: string,
+  found: { identity: string; expiresAt: Date; source: string },
+  now: Date,
+): Promise<void> {
+  await execute(
+    db,
+    `UPDATE domains SET identity = :identity, expires_at = :expiresAt, source = :source, failures = 0,
+       last_error = NULL, looked_at = :now WHERE name = :name`,
+    { name, ...found, now },
+  )
+}
+
+/** Notes that nothing was found out; what was known stays. */
+export async function storeLookupFailure(
+  db: Db,
+  name: string,
+  failure: { error: string; failures: number; nextLookAt: Date },
+  now: Date,
+): Promise<void> {
+  await execute(
+    db,
+    `UPDATE domains SET failures = :failures, last_error = :error, looked_at = :now, next_look_at = :nextLookAt
+     WHERE name = :name`,
+    { name, ...failure, now },
+  )
+}
+
+/** Hands a domain's registration to all monitors below it, and ends the claim. */
+export async function updateWatches(tx: Tx, name: string, nextLookAt: Date, now: Date): Promise<void> {
+  await query(
+    tx,
+    `SELECT m.id FROM monitors m JOIN expiry_watches w ON w.monitor_id = m.id
+     WHERE w.domain = ? ORDER BY m.id FOR NO KEY UPDATE OF m`,
+    [name],
+  )
+  await execute(
+    tx,
+    `WITH told AS (
+       UPDATE expiry_watches w SET identity = d.identity, expires_at = d.expires_at, next_look_at = :now
+       FROM domains d WHERE d.name = :name AND w.domain = d.name
+         AND (w.identity, w.expires_at) IS DISTINCT FROM (d.identity, d.expires_at)
+       RETURNING w.monitor_id, w.expires_at
+     )
+     UPDATE monitors SET domain_expires_at = told.expires_at FROM told WHERE monitors.id = told.monitor_id`,
+    { name, now },
+  )
+  await execute(tx, 'UPDATE domains SET next_look_at = :nextLookAt WHERE name = :name', { name, nextLookAt })
+}
+
+/**
+ * Ties claimed watches to their domains, which are looked up when nobody has before. A registration that is known
+ * already is theirs at once. The domain is held, so that what is found out meanwhile reaches them too.
+ */
+export async function linkWatches(
+  tx: Tx,
+  links: { monitorId: string; domain: string | null }[],
+  now: Date,
+): Promise<void> {
+  const rows = JSON.stringify(links)
+  const names = [...new Set(links.flatMap(({ domain }) => domain ?? []))].sort()
+  await execute(
+    tx,
+    `INSERT INTO domains (name, next_look_at) SELECT name, :now FROM unnest(:names::text[]) AS d (name)
+     ON CONFLICT (name) DO NOTHING`,
+    { names, now },
+  )
+  await query(tx, 'SELECT name FROM domains WHERE name = ANY (?) ORDER BY name FOR SHARE', [names])
+  await execute(
+    tx,
+    `WITH linked AS (
+       UPDATE expiry_watches w SET domain = l.domain, identity = d.identity, expires_at = d.expires_at,
+         next_look_at = CASE WHEN d.expires_at IS NOT NULL THEN :now::timestamptz END
+       FROM jsonb_to_recordset(:rows::jsonb) AS l ("monitorId" uuid, domain text) LEFT JOIN domains d ON d.name = l.domain
+       WHERE w.monitor_id = l."monitorId" AND w.kind = 'domain'
+       RETURNING w.monitor_id, w.expires_at
+     )
+     UPDATE monitors SET domain_expires_at = linked.expires_at FROM linked WHERE monitors.id = linked.monitor_id`,
+    { rows, now },
+  )
+}

@@ -1,0 +1,149 @@
+import type { MonitorType } from '../../../shared/checks/check.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { MonitorState } from '../core/types.ts'
+import type { ObservedCertificate } from '../reader/counting/certificates.ts'
+import type { ExpiryKind } from './expiry-event.ts'
+
+/**
+ * Every transaction here takes monitors first, in the order of ids, then watches, then domains, as the judge does. Those
+ * that other transactions have locked are not waited for.
+ */
+export async function tryLockMonitors(tx: Tx, ids: string[]): Promise<{ free: string[]; locked: string[] }> {
+  const rows = await query<{ id: string; isFree: boolean }>(
+    tx,
+    `WITH free AS (SELECT id FROM monitors WHERE id = ANY (:ids::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+     SELECT m.id, free.id IS NOT NULL AS "isFree" FROM monitors m LEFT JOIN free ON free.id = m.id
+     WHERE m.id = ANY (:ids::uuid[])`,
+    { ids },
+  )
+  const some = (isFree: boolean) => rows.filter(row => row.isFree === isFree).map(({ id }) => id)
+  return { free: some(true), locked: some(false) }
+}
+
+/**
+ * Keeps the newest certificate of each region, of what is still configured so, on held monitors. An older one than
+ * what is stored changes nothing.
+ */
+export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO certificates_seen (monitor_id, region, fingerprint, expires_at, seen_at)
+     SELECT m.id, s.region, s.fingerprint, to_timestamp(s."expiresAtMs" / 1000), to_timestamp(s."seenAtMs" / 1000)
+     FROM jsonb_to_recordset(?::jsonb) AS s ("monitorId" uuid, region text, "configVersion" integer, fingerprint text,
+       "expiresAtMs" float8, "seenAtMs" float8)
+     JOIN monitors m ON m.id = s."monitorId" AND m.config_version = s."configVersion"
+     WHERE m.ssl_check AND NOT m.is_paused AND m.deleted_at IS NULL AND s.region = ANY (m.regions)
+     ORDER BY m.id, s.region
+     ON CONFLICT (monitor_id, region) DO UPDATE
+       SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at, seen_at = excluded.seen_at
+       WHERE certificates_seen.seen_at <= excluded.seen_at`,
+    [JSON.stringify(seen)],
+  )
+}
+
+/** Of what a monitor's regions see, the certificate that ends first is watched and shown; on held monitors. */
+export async function watchEarliestCertificates(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `WITH earliest AS (
+       SELECT DISTINCT ON (c.monitor_id) c.monitor_id, c.fingerprint, c.expires_at
+       FROM certificates_seen c JOIN monitors m ON m.id = c.monitor_id AND c.region = ANY (m.regions)
+       WHERE c.monitor_id = ANY (:monitorIds::uuid[])
+       ORDER BY c.monitor_id, c.expires_at, c.fingerprint
+     ), changed AS (
+       INSERT INTO expiry_watches AS w (monitor_id, kind, identity, expires_at, next_look_at)
+       SELECT monitor_id, 'tls', fingerprint, expires_at, :now FROM earliest ORDER BY monitor_id
+       ON CONFLICT (monitor_id, kind) DO UPDATE
+         SET identity = excluded.identity, expires_at = excluded.expires_at, next_look_at = excluded.next_look_at
+         WHERE (w.identity, w.expires_at) IS DISTINCT FROM (excluded.identity, excluded.expires_at)
+       RETURNING w.monitor_id, w.expires_at
+     )
+     UPDATE monitors SET ssl_expires_at = changed.expires_at FROM changed WHERE monitors.id = changed.monitor_id`,
+    { monitorIds, now },
+  )
+}
+
+/** A watch that is due, with what is to be told of its monitor. */
+export type DueExpiryWatch = {
+  monitorId: string
+  kind: ExpiryKind
+  domain: string | null
+  /** the certificate's fingerprint or the registration's name; null: a domain not known yet */
+  identity: string | null
+  expiresAt: Date | null
+  projectId: string
+  name: string
+  url: string | null
+  type: MonitorType
+  status: string | null
+  regions: string[]
+  isPaused: boolean
+  isDeleted: boolean
+}
+
+/** What it costs when none is due. */
+export const hasDueWatch = (db: Db, now: Date): Promise<boolean> =>
+  hasRows(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
+
+/** Claims due watches with their monitors until the transaction ends; what another process holds is left to it. */
+export function claimDueWatches(tx: Tx, now: Date, limit: number): Promise<DueExpiryWatch[]> {
+  return query(
+    tx,
+    `SELECT w.monitor_id AS "monitorId", w.kind, w.domain, w.identity, w.expires_at AS "expiresAt",
+       m.project_id AS "projectId", m.name, m.url, m.type, m.status, m.regions, m.is_paused AS "isPaused",
+       m.deleted_at IS NOT NULL AS "isDeleted"
+     FROM expiry_watches w JOIN monitors m ON m.id = w.monitor_id
+     WHERE w.next_look_at <= :now
+     ORDER BY w.next_look_at LIMIT :limit
+     FOR NO KEY UPDATE OF w, m SKIP LOCKED`,
+    { now, limit },
+  )
+}
+
+export type ExpiryWarning = { monitorId: string; kind: ExpiryKind; identity: string; warnedDays: number }
+
+/** What has been told already, of claimed watches. */
+export function listWarnings(tx: Tx, monitorIds: string[]): Promise<ExpiryWarning[]> {
+  return query(
+    tx,
+    `SELECT monitor_id AS "monitorId", kind, identity, warned_days AS "warnedDays" FROM expiry_warnings
+     WHERE monitor_id = ANY (?::uuid[])`,
+    [monitorIds],
+  )
+}
+
+export async function upsertWarnings(tx: Tx, warned: ExpiryWarning[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO expiry_warnings (monitor_id, kind, identity, warned_days, warned_at)
+     SELECT "monitorId", kind, identity, "warnedDays", :now
+     FROM jsonb_to_recordset(:rows::jsonb) AS r ("monitorId" uuid, kind text, identity text, "warnedDays" smallint)
+     ON CONFLICT (monitor_id, kind, identity) DO UPDATE
+       SET warned_days = excluded.warned_days, warned_at = excluded.warned_at`,
+    { rows: JSON.stringify(warned), now },
+  )
+}
+
+/** When claimed watches are looked at again; null: not before something changes. */
+export async function scheduleWatches(
+  tx: Tx,
+  rows: { monitorId: string; kind: ExpiryKind; nextLookAt: Date | null }[],
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE expiry_watches w SET next_look_at = r."nextLookAt"
+     FROM jsonb_to_recordset(?::jsonb) AS r ("monitorId" uuid, kind text, "nextLookAt" timestamptz)
+     WHERE w.monitor_id = r."monitorId" AND w.kind = r.kind`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** What the verdict knows of monitors, by monitor. */
+export async function loadVerdictStates(db: Db, monitorIds: string[]): Promise<Map<string, MonitorState>> {
+  const rows = await query<{ id: string; state: MonitorState }>(
+    db,
+    'SELECT monitor_id AS id, state FROM verdict_states WHERE monitor_id = ANY (?::uuid[])',
+    [monitorIds],
+  )
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}

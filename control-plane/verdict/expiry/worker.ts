@@ -1,0 +1,72 @@
+import type { Egress } from '../../../shared/egress/index.ts'
+import { jitterMs } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { processDueWatches, refreshRdapBootstrap } from './actions.ts'
+import { refreshDomain } from './domains/domain-actions.ts'
+import { claimDueDomains } from './domains/domain-store.ts'
+import { parseBootstrap } from './domains/rdap.ts'
+import { claimRdapFetch, findRdapDocument } from './domains/rdap-bootstrap-store.ts'
+import type { WhoisServer } from './domains/whois.ts'
+
+const WATCHES_INTERVAL_MS = 5_000
+const WATCHES_PER_BATCH = 200
+const DOMAINS_INTERVAL_MS = 5_000
+const DOMAINS_PER_BATCH = 4
+const QUESTION_TIMEOUT_MS = 10_000
+/** longer than RDAP and WHOIS together may take */
+const LEASE_MS = 300_000
+const FETCH_INTERVAL_MS = 600_000
+const FETCH_RETRY_MS = 6 * 3_600_000
+
+export type ExpiryContext = LoopTools & {
+  db: Db
+  egress: Egress
+  /** where the dashboard is, without a slash at the end */
+  publicUrl: string
+  /** null: the bootstrap says whom to ask */
+  rdapBaseUrl: string | null
+  rdapBootstrapUrl: string
+  whoisServer: WhoisServer
+}
+
+/** Warns of certificates and domains that end, and looks domains up once a day. Any number of processes may do so. */
+export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<void> } {
+  const { db, egress, publicUrl, rdapBaseUrl, rdapBootstrapUrl, whoisServer, log, metrics } = context
+  const tools = { log, metrics }
+  const lookUps = metrics.counter('picket_domain_lookups_total', 'Domains looked up at their registries', ['outcome'])
+
+  const watches = startLoop('expiry-watches', WATCHES_INTERVAL_MS, tools, async signal => {
+    while (!signal.aborted && (await processDueWatches(db, publicUrl, WATCHES_PER_BATCH, now())) === WATCHES_PER_BATCH);
+  })
+
+  const domains = startLoop('expiry-domains', DOMAINS_INTERVAL_MS, tools, async signal => {
+    while (!signal.aborted) {
+      const claimed = await claimDueDomains(db, now(), LEASE_MS, DOMAINS_PER_BATCH)
+      if (claimed.length === 0) return
+      const bootstrap = parseBootstrap(await findRdapDocument(db))
+      const registries = { egress, rdapBaseUrl, whoisServer, bootstrap, timeoutMs: QUESTION_TIMEOUT_MS }
+      await Promise.all(
+        claimed.map(async domain => {
+          lookUps.inc({ outcome: await refreshDomain(db, domain, registries, jitterMs, now) })
+        }),
+      )
+    }
+  })
+
+  const bootstrap = startLoop('expiry-bootstrap', FETCH_INTERVAL_MS, tools, async () => {
+    if (rdapBaseUrl !== null) return
+    const at = now()
+    if (!(await claimRdapFetch(db, new Date(at.getTime() + FETCH_RETRY_MS), at))) return
+    await refreshRdapBootstrap(db, egress, rdapBootstrapUrl, at).catch(err => {
+      log.warn({ err }, 'the list of RDAP services could not be refreshed; the one at hand stays')
+    })
+  })
+
+  return {
+    async stop() {
+      await Promise.all([watches.stop(), domains.stop(), bootstrap.stop()])
+    },
+  }
+}

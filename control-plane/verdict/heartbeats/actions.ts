@@ -1,0 +1,176 @@
+import type { Log } from '../../../shared/process/log.ts'
+import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { createPingToken } from '../../monitoring/monitors/actions.ts'
+import { applyDecisions, isMonitorError } from '../core/decision-actions.ts'
+import {
+  extendDeadlines,
+  type IntakeGap,
+  loadIntakeGapMs,
+  renewIntakeAlive,
+  restartIntake,
+} from './intake/intake-store.ts'
+import { checkOverdue } from './overdue.ts'
+import { applyPing, createPingEffects, markOverdue, type PingEffects } from './ping-effects.ts'
+import {
+  findStoredArrivals,
+  insertPings,
+  loadHeartbeats,
+  lockByTokens,
+  lockDueHeartbeats,
+  lockWithoutToken,
+  prunePings,
+  storeHeartbeats,
+  storePingToken,
+} from './store.ts'
+import type { LockedHeartbeat, PingArrival } from './types.ts'
+
+export type HeartbeatTools = { db: Db; publicUrl: string }
+
+/** The answer for a ping that was withdrawn before its commit: it is in the message stream. */
+export class WithdrawnPingError extends Error {}
+
+/** How many pings of a monitor are kept at least; at most `PRUNED_EACH` more. */
+export const MIN_KEPT_PINGS = 1_000
+const PINGS_PER_PRUNING = 100
+
+/**
+ * Takes pings in one transaction (decisions 4.9): what they change of a verdict commits with them. Answers for each
+ * whether its token is known; an Error for one that cannot be stored, which does not stop the others.
+ */
+export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
+  try {
+    return await storeBatch(tools, arrivals)
+  } catch (error) {
+    if (!isMonitorError(error)) throw error
+    if (arrivals.length === 1) return [error as Error]
+    const answers: (boolean | Error)[] = []
+    for (const arrival of arrivals) answers.push(...(await storePings(tools, [arrival])))
+    return answers
+  }
+}
+
+function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
+  return db.transaction(async tx => {
+    const monitors = await lockByTokens(
+      tx,
+      arrivals.map(({ tokenHash }) => tokenHash),
+    )
+    if (monitors.length === 0) return arrivals.map(() => false)
+    const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
+    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
+    const stored = await findStoredBefore(tx, arrivals, [...watches.keys()])
+    const taken = new Map([...watches].map(([id, watch]) => [id, createPingEffects(watch)]))
+    const answers = arrivals.map(arrival => {
+      const id = idOf.get(arrival.tokenHash.toString('hex'))
+      if (id === undefined) return false
+      if (arrival.isWithdrawn) return new WithdrawnPingError()
+      if (stored.has(arrival.id)) return true
+      taken.set(id, applyPing(taken.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs)))
+      return true
+    })
+    await storeEffects(tx, [...taken.values()], publicUrl, new Date(nowMs))
+    return answers
+  })
+}
+
+/** Only a ping from the message stream can have been stored before; its monitor's row is locked by now. */
+async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: string[]): Promise<Set<string>> {
+  const kept = arrivals.filter(({ isKept }) => isKept)
+  if (kept.length === 0) return new Set()
+  return findStoredArrivals(
+    tx,
+    monitorIds,
+    kept.map(({ id }) => id),
+  )
+}
+
+async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now: Date): Promise<void> {
+  const pings = taken.flatMap(one => one.pings)
+  const heartbeats = taken.map(({ locked: watch }) => ({ id: watch.monitor.id, ...watch.heartbeat }))
+  await insertPings(tx, pings)
+  await storeHeartbeats(tx, heartbeats)
+  const full = new Set(pings.filter(ping => ping.number % PINGS_PER_PRUNING === 0).map(ping => ping.monitorId))
+  await prunePings(
+    tx,
+    heartbeats.filter(({ id }) => full.has(id)),
+    MIN_KEPT_PINGS,
+  )
+  const changes = taken.flatMap(({ change }) => change ?? [])
+  if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
+}
+
+/** After so long without a sign that pings are taken nobody is overdue: they may have been sent. */
+const MAX_INTAKE_GAP_MS = 5_000
+
+/**
+ * Passes the verdict on at most `limit` heartbeats whose success did not come in time; any number of processes may do
+ * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
+ */
+export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
+  return tools.db.transaction(async tx => {
+    if ((await loadIntakeGapMs(tx)) > MAX_INTAKE_GAP_MS) return 0
+    const monitors = await lockDueHeartbeats(tx, limit)
+    if (monitors.length === 0) return 0
+    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
+    await evaluateHeartbeats(tx, [...watches.values()], nowMs, tools)
+    return monitors.length
+  })
+}
+
+const RETRY_DELAY_MS = 60_000
+
+/** Together; after a refusal each under a savepoint of its own, and what is refused alone too is put off. */
+async function evaluateHeartbeats(
+  tx: Tx,
+  watches: LockedHeartbeat[],
+  nowMs: number,
+  { publicUrl, log }: { publicUrl: string; log: Log },
+): Promise<void> {
+  const judgeSome = (some: LockedHeartbeat[]) =>
+    tx.transaction(async savepoint => {
+      const taken = some.flatMap(watch => evaluateDue(watch, nowMs) ?? [])
+      await storeEffects(savepoint, taken, publicUrl, new Date(nowMs))
+    })
+  try {
+    await judgeSome(watches)
+  } catch (refusal) {
+    if (!isMonitorError(refusal)) throw refusal
+    for (const watch of watches) {
+      await judgeSome([watch]).catch(async err => {
+        if (!isMonitorError(err)) throw err
+        log.error({ err, monitorId: watch.monitor.id }, 'an overdue heartbeat was put off')
+        await storeHeartbeats(tx, [{ id: watch.monitor.id, ...watch.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
+      })
+    }
+  }
+}
+
+function evaluateDue(watch: LockedHeartbeat, nowMs: number): PingEffects | null {
+  const finding = checkOverdue(watch, nowMs)
+  if (finding === 'overdue') return markOverdue(watch, nowMs)
+  if (finding === 'wait') return null
+  return createPingEffects({ ...watch, heartbeat: { ...watch.heartbeat, dueAtMs: null } })
+}
+
+/**
+ * Says that this process takes pings. After a silence (everything was down, or PostgreSQL was away) what could not
+ * arrive is excused in the same transaction, before anybody finds it overdue: our outage is not the job's.
+ */
+export async function recordIntakeAlive(db: Db): Promise<{ silence: IntakeGap; excused: number } | null> {
+  if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null
+  return db.transaction(async tx => {
+    const silence = await restartIntake(tx)
+    if (silence.to.getTime() - silence.from.getTime() <= MAX_INTAKE_GAP_MS) return null
+    return { silence, excused: await extendDeadlines(tx, silence) }
+  })
+}
+
+/** Gives ping URLs to heartbeat monitors that were made before there were any. */
+export function assignPingTokens(db: Db, secrets: SecretCipher): Promise<number> {
+  return db.transaction(async tx => {
+    const monitors = await lockWithoutToken(tx, 100)
+    for (const monitor of monitors) await storePingToken(tx, monitor.id, createPingToken(monitor, secrets))
+    return monitors.length
+  })
+}

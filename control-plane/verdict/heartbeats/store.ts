@@ -1,0 +1,178 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { MonitorState } from '../core/types.ts'
+import type { Heartbeat, HeartbeatMonitor, LockedHeartbeat, Ping } from './types.ts'
+
+const MONITOR = `m.id, m.config_version AS "configVersion", m.is_paused AS "isPaused",
+  m.heartbeat_interval AS interval, m.heartbeat_grace AS grace`
+
+/** The heartbeat monitors that tokens (by their SHA-256) belong to, locked in the order of ids as every verdict is. */
+export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonitor & { hash: Buffer })[]> {
+  return query(
+    tx,
+    `SELECT ${MONITOR}, m.ping_token_hash AS hash FROM monitors m
+     WHERE m.ping_token_hash = ANY(CAST(? AS bytea[])) AND m.type = 'heartbeat' AND m.deleted_at IS NULL
+     ORDER BY m.id FOR UPDATE`,
+    [hashes],
+  )
+}
+
+/** The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less when one is; null when none is awaited. */
+export async function findFirstDueInMs(db: Db): Promise<number | null> {
+  const [row] = await query<{ ms: number | null }>(
+    db,
+    'SELECT CAST(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000 AS float8) AS ms FROM heartbeats',
+  )
+  return row!.ms
+}
+
+/**
+ * At most `limit` monitors that seem overdue, locked; what another process works on is left out. Whether they are has to
+ * be seen on `readWatches`, because a ping may have come before the lock.
+ */
+export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonitor[]> {
+  return query(
+    tx,
+    `SELECT ${MONITOR} FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
+     WHERE h.due_at <= clock_timestamp() ORDER BY h.due_at LIMIT ? FOR UPDATE OF m SKIP LOCKED`,
+    [limit],
+  )
+}
+
+type HeartbeatRow = {
+  id: string
+  nowMs: number
+  state: MonitorState | null
+} & (Heartbeat | { [K in keyof Heartbeat]: null })
+
+const toMs = (column: string) => `CAST(floor(extract(epoch FROM ${column}) * 1000) AS float8)`
+
+/** What is known of locked monitors, by id, and what time it is by PostgreSQL's clock. */
+export async function loadHeartbeats(
+  tx: Tx,
+  monitors: HeartbeatMonitor[],
+): Promise<{ watches: Map<string, LockedHeartbeat>; nowMs: number }> {
+  const rows = await query<HeartbeatRow>(
+    tx,
+    `SELECT row.id, ${toMs('clock_timestamp()')} AS "nowMs", v.state, h.pings,
+       ${toMs('h.last_ping_at')} AS "lastPingAtMs", ${toMs('h.last_success_at')} AS "lastSuccessAtMs",
+       ${toMs('h.run_started_at')} AS "runStartedAtMs", ${toMs('h.due_at')} AS "dueAtMs"
+     FROM unnest(CAST(? AS uuid[])) AS row (id)
+     LEFT JOIN heartbeats h ON h.monitor_id = row.id LEFT JOIN verdict_states v ON v.monitor_id = row.id`,
+    [monitors.map(({ id }) => id)],
+  )
+  const byId = new Map(rows.map(row => [row.id, row]))
+  const watches = monitors.map((monitor): [string, LockedHeartbeat] => {
+    const { state, pings, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs } = byId.get(monitor.id)!
+    const heartbeat = { pings: pings ?? 0, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs }
+    return [monitor.id, { monitor, heartbeat, state }]
+  })
+  return { watches: new Map(watches), nowMs: rows[0]?.nowMs ?? 0 }
+}
+
+/** Writes heartbeats by their monitors' ids, all in one statement. */
+export async function storeHeartbeats(tx: Tx, heartbeats: (Heartbeat & { id: string })[]): Promise<void> {
+  if (heartbeats.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO heartbeats (monitor_id, pings, last_ping_at, last_success_at, run_started_at, due_at)
+     SELECT id, pings, to_timestamp("lastPingAtMs" / 1000), to_timestamp("lastSuccessAtMs" / 1000),
+       to_timestamp("runStartedAtMs" / 1000), to_timestamp("dueAtMs" / 1000)
+     FROM jsonb_to_recordset(CAST(? AS jsonb)) AS row (id uuid, pings bigint, "lastPingAtMs" float8,
+       "lastSuccessAtMs" float8, "runStartedAtMs" float8, "dueAtMs" float8)
+     ORDER BY id
+     ON CONFLICT (monitor_id) DO UPDATE SET pings = excluded.pings, last_ping_at = excluded.last_ping_at,
+       last_success_at = excluded.last_success_at, run_started_at = excluded.run_started_at, due_at = excluded.due_at`,
+    [JSON.stringify(heartbeats)],
+  )
+}
+
+export async function insertPings(tx: Tx, pings: Ping[]): Promise<void> {
+  if (pings.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO pings (monitor_id, number, kind, exit_code, at, run_ms, message, body, arrival_id)
+     SELECT "monitorId", number, kind, "exitCode", at, "runMs", message, body, "arrivalId"
+     FROM jsonb_to_recordset(CAST(? AS jsonb)) AS row ("monitorId" uuid, number bigint, kind text,
+       "exitCode" smallint, at timestamptz, "runMs" bigint, message text, body text, "arrivalId" uuid)`,
+    [JSON.stringify(pings)],
+  )
+}
+
+/** Which of these arrivals are stored already, as pings of these monitors. */
+export async function findStoredArrivals(tx: Tx, monitorIds: string[], arrivalIds: string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT arrival_id AS id FROM pings
+     WHERE monitor_id = ANY(CAST(:monitorIds AS uuid[])) AND arrival_id = ANY(CAST(:arrivalIds AS uuid[]))`,
+    { monitorIds, arrivalIds },
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+export type PingFilter = { kinds: Ping['kind'][]; from: Date | null; to: Date | null }
+
+/** A page of a monitor's pings, newest first, and how many there are. */
+export async function listPings(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  { kinds, from, to }: PingFilter,
+  page: { limit: number; offset: number },
+): Promise<{ pings: Ping[]; total: number }> {
+  const bindings = { projectId, monitorId, kinds, from, to, ...page }
+  const matching = `FROM pings p JOIN monitors m ON m.id = p.monitor_id
+    WHERE m.project_id = :projectId AND p.monitor_id = :monitorId AND p.kind = ANY(:kinds)
+      AND (CAST(:from AS timestamptz) IS NULL OR p.at >= :from) AND (CAST(:to AS timestamptz) IS NULL OR p.at < :to)`
+  const [counted] = await query<{ total: number }>(db, `SELECT count(*) AS total ${matching}`, bindings)
+  const pings = await query<Ping>(
+    db,
+    `SELECT p.monitor_id AS "monitorId", p.number, p.kind, p.exit_code AS "exitCode", p.at, p.run_ms AS "runMs",
+       p.message, p.body, p.arrival_id AS "arrivalId" ${matching} ORDER BY p.number DESC LIMIT :limit OFFSET :offset`,
+    bindings,
+  )
+  return { pings, total: counted?.total ?? 0 }
+}
+
+/** When monitors were last pinged, by id; those that never were are missing. */
+export async function listLastPings(db: Db, projectId: string, monitorIds: string[]): Promise<Map<string, Date>> {
+  const rows = await query<{ id: string; at: Date }>(
+    db,
+    `SELECT m.id, h.last_ping_at AS at FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
+     WHERE m.project_id = ? AND m.type = 'heartbeat' AND m.id = ANY(CAST(? AS uuid[])) AND h.last_ping_at IS NOT NULL`,
+    [projectId, monitorIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+/** Keeps the newest `kept` pings of each of these monitors; `pings` is the number of the newest. */
+export async function prunePings(tx: Tx, heartbeats: { id: string; pings: number }[], kept: number): Promise<void> {
+  if (heartbeats.length === 0) return
+  await execute(
+    tx,
+    `DELETE FROM pings p USING jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, pings bigint)
+     WHERE p.monitor_id = row.id AND p.number <= row.pings - :kept`,
+    { rows: JSON.stringify(heartbeats.map(({ id, pings }) => ({ id, pings }))), kept },
+  )
+}
+
+/** Heartbeat monitors without a ping URL, locked; what another process works on is left out. */
+export function lockWithoutToken(tx: Tx, limit: number): Promise<{ id: string; projectId: string }[]> {
+  return query(
+    tx,
+    `SELECT id, project_id AS "projectId" FROM monitors WHERE type = 'heartbeat' AND ping_token IS NULL
+     LIMIT ? FOR UPDATE SKIP LOCKED`,
+    [limit],
+  )
+}
+
+export async function storePingToken(
+  tx: Tx,
+  id: string,
+  { pingToken, pingTokenHash }: { pingToken: Buffer; pingTokenHash: Buffer },
+): Promise<void> {
+  await execute(tx, 'UPDATE monitors SET ping_token = ?, ping_token_hash = ? WHERE id = ?', [
+    pingToken,
+    pingTokenHash,
+    id,
+  ])
+}

@@ -1,0 +1,158 @@
+import { assertProjectWithinLimit } from '../../../accounts/plans/actions.ts'
+import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
+import { publishEvents } from '../../../alerting/routing/publishing/publish-actions.ts'
+import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
+import { isId, newId } from '../../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
+import {
+  detachFromMonitor,
+  type EditableIncident,
+  insertIncident,
+  lockIncident,
+  markAcknowledged,
+  updateIncident,
+} from '../edit-store.ts'
+import { buildIncidentEvent, type IncidentEventName } from '../incident-event.ts'
+import { buildChangeUpdate, computeResolvedAt, getStatusAfterUpdate, getUpdateEventName } from '../lifecycle.ts'
+import { type IncidentRecord, listIncidentsByIds } from '../store.ts'
+import { findInitialUpdate, type IncidentUpdateRecord, insertIncidentUpdate } from '../update-store.ts'
+import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
+
+export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLimits }
+/** Who acts in which project; `userId` is null when that account is gone. */
+export type IncidentActor = { projectId: string; userId: string | null }
+
+/**
+ * Opens an incident by hand; its message becomes the first update (decisions 5.2). Throws 404 for an unknown monitor, 402
+ * when too many are open.
+ */
+export async function openIncident(
+  { db, publicUrl, limits }: IncidentTools,
+  person: IncidentActor,
+  body: IncidentCreate,
+  now: Date,
+): Promise<IncidentRecord> {
+  const { title, severity = 'minor', status = 'investigating', message = '' } = body
+  const monitorIds = [...new Set((body.monitor_ids ?? []).map(id => id.toLowerCase()))]
+  const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null, createdAt: now }
+  const rating = { title, severity, status, source: 'manual' as const }
+  const incident = { id: newId(), projectId: person.projectId, ...rating, ...times, monitorIds }
+  return db.transaction(async tx => {
+    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, person.projectId, monitorIds))
+    if (!isKnown) throw notFound('monitor')
+    if (status !== 'resolved') await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    await insertIncident(tx, incident)
+    const update = message === '' ? null : newUpdate(incident.id, person, { status, message, is_internal: false }, now)
+    if (update) await insertIncidentUpdate(tx, update, true)
+    return publishIncidentEvent(tx, 'incident.created', incident.id, update, publicUrl, now)
+  })
+}
+
+/**
+ * Changes what the body names. A new status or severity writes an update of its own and is told; a new title alone is
+ * not (decisions 5.2). Throws 404.
+ */
+export async function changeIncident(
+  { db, publicUrl, limits }: IncidentTools,
+  person: IncidentActor,
+  id: string,
+  body: IncidentChange,
+  now: Date,
+): Promise<IncidentRecord> {
+  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
+    const { title = before.title, severity = before.severity, status = before.status } = body
+    const after = { ...before, title, severity, status, resolvedAt: computeResolvedAt(before, status, now) }
+    const change = buildChangeUpdate(before, after)
+    if (change === null && title === before.title) return getRecord(tx, id)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    await store(tx, before, after, now)
+    if (change === null) return getRecord(tx, id)
+    const update = newUpdate(id, person, { status, ...change }, now)
+    await insertIncidentUpdate(tx, update, false)
+    return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
+  })
+}
+
+/** Posts an update, which sets the incident's status (decisions 5.2). Throws 404. */
+export async function postUpdate(
+  { db, publicUrl, limits }: IncidentTools,
+  person: IncidentActor,
+  id: string,
+  { message, status: named, is_internal = false }: UpdateCreate,
+  now: Date,
+): Promise<IncidentUpdateRecord> {
+  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
+    const status = getStatusAfterUpdate(before.status, named)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    await store(tx, before, { ...before, status, resolvedAt: computeResolvedAt(before, status, now) }, now)
+    const update = newUpdate(id, person, { status, message, is_internal }, now)
+    await insertIncidentUpdate(tx, update, false)
+    await publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
+    return update
+  })
+}
+
+/**
+ * Says that somebody takes care of an incident: the first one does, again changes nothing. Throws 404, and 409 for
+ * one that was resolved without.
+ */
+export async function acknowledgeIncident(
+  { db, publicUrl }: Omit<IncidentTools, 'limits'>,
+  { projectId, userId }: IncidentActor,
+  id: string,
+  now: Date,
+): Promise<IncidentRecord> {
+  return withLockedIncident(db, projectId, id, async (tx, { status, acknowledgedAt }) => {
+    if (acknowledgedAt !== null) return getRecord(tx, id)
+    if (status === 'resolved') throw conflict('the incident is resolved; there is nothing left to acknowledge')
+    await markAcknowledged(tx, id, userId, now)
+    return publishIncidentEvent(tx, 'incident.acknowledged', id, await findInitialUpdate(tx, id), publicUrl, now)
+  })
+}
+
+async function withLockedIncident<T>(
+  db: Db,
+  projectId: string,
+  id: string,
+  handle: (tx: Tx, incident: EditableIncident) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async tx => {
+    const incident = isId(id) ? await lockIncident(tx, projectId, id) : null
+    if (!incident) throw notFound('incident')
+    return handle(tx, incident)
+  })
+}
+
+async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {
+  // before it is open again: only one open incident may belong to a monitor
+  if (isReopened(before, after.status)) await detachFromMonitor(tx, before.id)
+  await updateIncident(tx, after, now)
+}
+
+const isReopened = (before: EditableIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
+
+/** Announces what happened and answers the incident as it is then. */
+async function publishIncidentEvent(
+  tx: Tx,
+  name: IncidentEventName,
+  id: string,
+  update: IncidentUpdateRecord | null,
+  publicUrl: string,
+  now: Date,
+): Promise<IncidentRecord> {
+  const [owned] = await listIncidentsByIds(tx, [id])
+  await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)
+  return owned!.incident
+}
+
+const getRecord = async (tx: Tx, id: string) => (await listIncidentsByIds(tx, [id]))[0]!.incident
+
+function newUpdate(
+  incidentId: string,
+  { userId }: IncidentActor,
+  said: Pick<IncidentUpdateRecord, 'status' | 'message' | 'is_internal'>,
+  now: Date,
+): IncidentUpdateRecord {
+  return { id: newId(), incident_id: incidentId, ...said, author_id: userId, created_at: now, updated_at: now }
+}

@@ -1,0 +1,37 @@
+import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import type { IncidentRecord } from '../store.ts'
+
+/** An incident of a vendor that the project depends on, which may be why a monitor is down. */
+export type PossibleCause = {
+  dependency_id: string
+  name: string
+  title: string
+  severity: string
+  source_url: string
+  started_at: Date
+  resolved_at: Date | null
+}
+
+const MAX_CAUSES = 20
+
+/**
+ * What vendors of the project reported while an incident lasted, worst first; for outages of monitors only. Looked up
+ * when it is asked for, because vendors mostly say so later than monitors do.
+ */
+export async function listPossibleCauses(
+  db: Db,
+  projectId: string,
+  { source, started_at, resolved_at }: Pick<IncidentRecord, 'source' | 'started_at' | 'resolved_at'>,
+  now: Date,
+): Promise<PossibleCause[]> {
+  if (source !== 'automatic') return []
+  return query<PossibleCause>(
+    db,
+    `SELECT d.id AS dependency_id, d.name, v.title, v.severity, v.source_url, v.started_at, v.resolved_at
+     FROM vendor_incidents v JOIN dependencies d ON d.id = v.dependency_id
+     WHERE v.project_id = :projectId AND v.severity <> 'none' AND v.started_at <= :end
+       AND (v.resolved_at IS NULL OR v.resolved_at >= :start)
+     ORDER BY array_position(ARRAY['critical', 'major', 'minor'], v.severity), v.started_at DESC, v.id LIMIT :limit`,
+    { projectId, start: started_at, end: resolved_at ?? now, limit: MAX_CAUSES },
+  )
+}

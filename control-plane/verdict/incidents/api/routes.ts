@@ -1,0 +1,141 @@
+import { isId } from '../../../foundation/platform/ids.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { INCIDENT_STATUSES, SEVERITIES } from '../lifecycle.ts'
+import { deleteIncident, findIncident, listIncidents } from '../store.ts'
+import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
+import { listPossibleCauses } from './possible-cause-store.ts'
+import { Incident, IncidentChange, IncidentCreate, IncidentQuery, IncidentWithCauses } from './schemas.ts'
+
+const tags = ['Incidents']
+
+/** Incidents as people open, read and handle them (specification, "Incidents"; decisions 5). */
+export function incidentRoutes(app: App, tools: IncidentTools): void {
+  readRoutes(app, tools)
+  writeRoutes(app, tools)
+}
+
+function readRoutes(app: App, { db }: IncidentTools): void {
+  app.get(
+    '/incidents',
+    {
+      schema: {
+        tags,
+        summary: 'List incidents, newest first',
+        querystring: IncidentQuery,
+        response: responseSchemas(200, pageSchema(Incident), 400),
+      },
+    },
+    async request => {
+      const filter = {
+        statuses: parseListFilter('status', request.query.status, INCIDENT_STATUSES),
+        severities: parseListFilter('severity', request.query.severity, SEVERITIES),
+      }
+      const { incidents, total } = await listIncidents(
+        db,
+        getCaller(request).projectId,
+        filter,
+        toPageBounds(request.query),
+      )
+      return { data: incidents, meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/incidents/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Read one incident, with what may have caused it',
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(IncidentWithCauses), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const { projectId } = getCaller(request)
+      const incident = isId(id) ? await findIncident(db, projectId, id) : null
+      if (!incident) throw notFound('incident')
+      return { data: { ...incident, possible_causes: await listPossibleCauses(db, projectId, incident, now()) } }
+    },
+  )
+}
+
+function writeRoutes(app: App, tools: IncidentTools): void {
+  app.post(
+    '/incidents',
+    {
+      schema: {
+        tags,
+        summary: 'Open an incident',
+        body: IncidentCreate,
+        response: responseSchemas(201, dataSchema(Incident), 400, 402, 404),
+      },
+    },
+    async (request, reply) =>
+      reply
+        .code(201)
+        .send({ data: await openIncident(withActor(tools, request), getCaller(request), request.body, now()) }),
+  )
+
+  app.put(
+    '/incidents/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Change an incident; a new status or severity writes an update by itself',
+        params: IdParams,
+        body: IncidentChange,
+        response: responseSchemas(200, dataSchema(Incident), 400, 402, 404),
+      },
+    },
+    async request => ({
+      data: await changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
+    }),
+  )
+
+  app.post(
+    '/incidents/:id/acknowledge',
+    {
+      schema: {
+        tags,
+        summary: 'Acknowledge an incident, once',
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(Incident), 404, 409),
+      },
+    },
+    async request => ({
+      data: await acknowledgeIncident(withActor(tools, request), getCaller(request), request.params.id, now()),
+    }),
+  )
+
+  app.delete(
+    '/incidents/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Delete an incident with its updates; nobody is told',
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await deleteIncident(withRequestActor(tools.db, request), getCaller(request).projectId, id)))
+        throw notFound('incident')
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

@@ -1,0 +1,65 @@
+import { isId } from '../../../foundation/platform/ids.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { notFound } from '../../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
+import {
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../../foundation/web/validation/schemas.ts'
+import { findIncident } from '../store.ts'
+import { listIncidentUpdates } from '../update-store.ts'
+import { type IncidentTools, postUpdate } from './actions.ts'
+import { IncidentUpdate, UpdateCreate } from './schemas.ts'
+
+const tags = ['Incidents']
+
+/** What is said about an incident (specification, "Incident status update"; decisions 5.2). */
+export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
+  app.get(
+    '/incidents/:id/updates',
+    {
+      schema: {
+        tags,
+        summary: 'List the updates of an incident, newest first, internal ones too',
+        params: IdParams,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(IncidentUpdate), 400, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      if (!isId(id) || !(await findIncident(tools.db, getCaller(request).projectId, id))) throw notFound('incident')
+      const { updates, total } = await listIncidentUpdates(tools.db, id, toPageBounds(request.query))
+      return { data: updates, meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.post(
+    '/incidents/:id/updates',
+    {
+      schema: {
+        tags,
+        summary: 'Post an update, which sets the status of the incident',
+        params: IdParams,
+        body: UpdateCreate,
+        response: responseSchemas(201, dataSchema(IncidentUpdate), 400, 402, 404),
+      },
+    },
+    async (request, reply) => {
+      const update = await postUpdate(
+        withActor(tools, request),
+        getCaller(request),
+        request.params.id,
+        request.body,
+        now(),
+      )
+      return reply.code(201).send({ data: update })
+    },
+  )
+}

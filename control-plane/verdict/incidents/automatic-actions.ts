@@ -1,0 +1,116 @@
+import type { EventRow } from '../../alerting/events/catalog.ts'
+import { newId } from '../../foundation/platform/ids.ts'
+import { query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { buildIncidentEvent } from './incident-event.ts'
+import { type AutomaticIncident, buildAutomaticIncident, type MonitorOutage } from './lifecycle.ts'
+import { listIncidentsByIds } from './store.ts'
+
+/** An automatic incident as events about its monitor show it. */
+export type MonitorIncident = Omit<AutomaticIncident, 'project_id'>
+
+/** The incidents of the monitors that were asked about, and what has to be announced of those that changed. */
+export type AffectedIncidents = { incidents: MonitorIncident[]; events: EventRow[] }
+
+const SHOWN = 'id, cause_monitor_id AS monitor_id, title, severity, status, started_at'
+
+/**
+ * Opens an incident for each outage whose monitor has none open (decisions 5.1); the partial unique index decides.
+ * Called in the verdict's transaction, on locked monitor rows. Answers the open incident of each monitor, and
+ * `incident.created` of the new ones.
+ */
+export async function openAutomaticIncidents(
+  tx: Tx,
+  outages: MonitorOutage[],
+  publicUrl: string,
+  now: Date,
+): Promise<AffectedIncidents> {
+  if (outages.length === 0) return { incidents: [], events: [] }
+  const opened = await query<{ id: string }>(
+    tx,
+    `WITH opening AS (
+       SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row
+         (id uuid, project_id uuid, monitor_id uuid, title text, severity text, status text, started_at timestamptz)
+     ), opened AS (
+       INSERT INTO incidents (id, project_id, title, severity, status, source, cause_monitor_id, started_at,
+                              created_at, updated_at)
+       SELECT id, project_id, title, severity, status, 'automatic', monitor_id, started_at, :now, :now FROM opening
+       ON CONFLICT (cause_monitor_id) WHERE source = 'automatic' AND resolved_at IS NULL DO NOTHING
+       RETURNING id, cause_monitor_id
+     )
+     INSERT INTO incident_monitors (incident_id, monitor_id) SELECT id, cause_monitor_id FROM opened
+     RETURNING incident_id AS id`,
+    { rows: JSON.stringify(outages.map(outage => buildAutomaticIncident(newId(), outage))), now },
+  )
+  const created = await listIncidentsByIds(
+    tx,
+    opened.map(({ id }) => id),
+  )
+  const incidents = await listOpenAutomaticIncidents(
+    tx,
+    outages.map(outage => outage.monitorId),
+  )
+  const events = created.map(owned =>
+    buildIncidentEvent(newId(), { name: 'incident.created', ...owned, update: null }, publicUrl, now),
+  )
+  return { incidents, events }
+}
+
+/** Why an outage is over, for the incident's last update. */
+export type Resolution = { monitorId: string; at: Date; message: string }
+
+/**
+ * Resolves the automatic incidents of monitors, each with an update that says why: recovery (decisions 5.1), pausing
+ * or deletion (decisions 4.8). Manual incidents, and those that people resolved or took over, are left alone. Answers
+ * those that it resolved, and `incident.resolved` of each.
+ */
+export async function resolveAutomaticIncidents(
+  tx: Tx,
+  resolutions: Resolution[],
+  publicUrl: string,
+  now: Date,
+): Promise<AffectedIncidents> {
+  if (resolutions.length === 0) return { incidents: [], events: [] }
+  const rows = resolutions.map(resolution => ({ ...resolution, updateId: newId() }))
+  const incidents = await query<MonitorIncident>(
+    tx,
+    `WITH ending AS (
+       SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row
+         ("updateId" uuid, "monitorId" uuid, at timestamptz, message text)
+     ), resolved AS (
+       UPDATE incidents SET status = 'resolved', resolved_at = greatest(ending.at, incidents.started_at), updated_at = :now
+       FROM ending
+       WHERE cause_monitor_id = ending."monitorId" AND source = 'automatic' AND resolved_at IS NULL
+       RETURNING incidents.*, ending."updateId", ending.message
+     ), noted AS (
+       INSERT INTO incident_updates (id, incident_id, status, message, is_internal, created_at)
+       SELECT "updateId", id, 'resolved', message, false, :now FROM resolved
+     )
+     SELECT ${SHOWN} FROM resolved`,
+    { rows: JSON.stringify(rows), now },
+  )
+  const resolved = await listIncidentsByIds(
+    tx,
+    incidents.map(({ id }) => id),
+  )
+  const rowOfMonitor = new Map(rows.map(row => [row.monitorId, row]))
+  const rowOf = new Map(incidents.map(({ id, monitor_id }) => [id, rowOfMonitor.get(monitor_id)!]))
+  const events = resolved.map(owned => {
+    const { updateId, message } = rowOf.get(owned.incident.id)!
+    const update = { ...BY_THE_SYSTEM, id: updateId, message, created_at: now }
+    return buildIncidentEvent(newId(), { name: 'incident.resolved', ...owned, update }, publicUrl, now)
+  })
+  return { incidents, events }
+}
+
+const BY_THE_SYSTEM = { status: 'resolved', is_internal: false, author_id: null }
+
+/** The open automatic incident of each of the monitors that has one. */
+export async function listOpenAutomaticIncidents(tx: Tx, monitorIds: string[]): Promise<MonitorIncident[]> {
+  if (monitorIds.length === 0) return []
+  return query<MonitorIncident>(
+    tx,
+    `SELECT ${SHOWN} FROM incidents
+     WHERE cause_monitor_id = ANY(CAST(:monitorIds AS uuid[])) AND source = 'automatic' AND resolved_at IS NULL`,
+    { monitorIds },
+  )
+}

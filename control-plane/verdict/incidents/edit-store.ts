@@ -1,0 +1,95 @@
+import { execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { IncidentStatus, Severity } from './lifecycle.ts'
+
+/** What people change of an incident. */
+export type EditableIncident = {
+  id: string
+  title: string
+  severity: Severity
+  status: IncidentStatus
+  startedAt: Date
+  resolvedAt: Date | null
+  acknowledgedAt: Date | null
+}
+
+/**
+ * An incident, locked until the transaction ends; null when the project has none such. The monitor that caused it is
+ * held first (monitors before incidents), so that no verdict about it is passed meanwhile.
+ */
+export async function lockIncident(tx: Tx, projectId: string, id: string): Promise<EditableIncident | null> {
+  await execute(
+    tx,
+    `SELECT id FROM monitors
+     WHERE id = (SELECT cause_monitor_id FROM incidents WHERE project_id = ? AND id = ?) FOR KEY SHARE`,
+    [projectId, id],
+  )
+  const [row] = await query<EditableIncident>(
+    tx,
+    `SELECT id, title, severity, status, started_at AS "startedAt", resolved_at AS "resolvedAt",
+       acknowledged_at AS "acknowledgedAt"
+     FROM incidents WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`,
+    [projectId, id],
+  )
+  return row ?? null
+}
+
+/** An incident about some monitors, which the caller holds, or about none. */
+export async function insertIncident(
+  tx: Tx,
+  incident: Omit<EditableIncident, 'acknowledgedAt'> & {
+    projectId: string
+    source: 'manual' | 'automatic'
+    createdAt: Date
+    monitorIds: string[]
+  },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO incidents (id, project_id, title, severity, status, source, started_at, resolved_at, created_at, updated_at)
+     VALUES (:id, :projectId, :title, :severity, :status, :source, :startedAt, :resolvedAt, :createdAt, :createdAt)`,
+    incident,
+  )
+  await execute(
+    tx,
+    `INSERT INTO incident_monitors (incident_id, monitor_id)
+     SELECT :id, monitor_id FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id)`,
+    incident,
+  )
+}
+
+/** Writes an incident that the caller has locked. */
+export async function updateIncident(tx: Tx, incident: EditableIncident, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE incidents SET title = :title, severity = :severity, status = :status, resolved_at = :resolvedAt,
+       updated_at = :now WHERE id = :id`,
+    { ...incident, now },
+  )
+}
+
+/**
+ * Lets whoever reopens an automatic incident take it over, so that the system will not resolve it, unless its monitor's
+ * outage goes on and no later incident tells of it: then recovery resolves it as if it had stayed open.
+ */
+export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE incidents SET cause_monitor_id = NULL
+     WHERE id = :id AND source = 'automatic' AND (
+       NOT EXISTS (SELECT FROM verdict_states
+                   WHERE monitor_id = cause_monitor_id AND state->>'outageSinceMs' IS NOT NULL)
+       OR EXISTS (SELECT FROM incidents later
+                  WHERE later.cause_monitor_id = incidents.cause_monitor_id AND later.source = 'automatic'
+                    AND later.resolved_at IS NULL AND later.id <> incidents.id))`,
+    { id },
+  )
+}
+
+/** The caller has locked it, and seen that nobody did so before. */
+export async function markAcknowledged(tx: Tx, id: string, userId: string | null, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE incidents SET acknowledged_at = :now, acknowledged_by = :userId, updated_at = :now WHERE id = :id`,
+    { id, userId, now },
+  )
+}

@@ -1,0 +1,45 @@
+import { REGIONS } from '../../../../shared/checks/check.ts'
+import { findOperatorProjectId } from '../../../accounts/organizations/operator-project-store.ts'
+import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { drainOutliers } from '../../../monitoring/fleet/probes/drain-actions.ts'
+import { listDrainedProbes } from '../../../monitoring/fleet/probes/drain-store.ts'
+import { listRegions } from '../../../monitoring/fleet/probes/probe-store.ts'
+import { type FleetReport, findProbeProblems, findRegionProblems, type RegionHealth } from './fleet-problems.ts'
+import { updateOperatorIncidents } from './operator-incident-actions.ts'
+import { listOpenSubjects, lockOperatorIncidents } from './operator-incident-store.ts'
+
+export type FleetCheck = FleetReport & { regions: RegionHealth[] }
+
+/**
+ * Looks at all regions, drains probes that disagree often, and opens and resolves incidents of the operator project as
+ * things are; without such a project nobody is told. Processes look one after the other, so none acts on what another
+ * has settled. `watchedMs`: for how long the caller has looked without a gap.
+ */
+export function checkFleet(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
+  return db.transaction(async tx => {
+    await lockOperatorIncidents(tx)
+    const regions = await listRegionHealth(tx)
+    await drainOutliers(tx)
+    const ofRegions = findRegionProblems(regions, watchedMs)
+    const ofProbes = findProbeProblems(await listDrainedProbes(tx), await listOpenSubjects(tx), now)
+    const found = {
+      problems: [...ofRegions.problems, ...ofProbes.problems],
+      recoveries: [...ofRegions.recoveries, ...ofProbes.recoveries],
+    }
+    const projectId = await findOperatorProjectId(tx)
+    if (projectId !== null) await updateOperatorIncidents(tx, projectId, found, publicUrl, now)
+    return { regions, ...found }
+  })
+}
+
+async function listRegionHealth(tx: Tx): Promise<RegionHealth[]> {
+  return (await listRegions(tx, REGIONS)).map(row => ({
+    region: row.region,
+    monitors: row.monitors,
+    liveProbes: row.live_probes,
+    drainedProbes: row.drained_probes,
+    noLiveProbeSince: row.no_live_probe_since,
+    lastHeartbeatAt: row.last_heartbeat_at,
+    readAt: row.read_at,
+  }))
+}

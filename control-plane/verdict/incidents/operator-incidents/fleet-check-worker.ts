@@ -1,0 +1,66 @@
+import type { Log } from '../../../../shared/process/log.ts'
+import type { Metrics } from '../../../../shared/process/metrics.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import { pruneDisagreements } from '../../../monitoring/fleet/probes/drain-store.ts'
+import { checkFleet } from './fleet-check-actions.ts'
+import { type FleetReport, isRegionInUse, type RegionHealth } from './fleet-problems.ts'
+
+const CHECK_INTERVAL_MS = 10_000
+/** They are kept for a day. */
+const PRUNE_INTERVAL_MS = 60_000
+/** After a longer gap between two rounds nothing is known of the time before. */
+const MAX_GAP_MS = 60_000
+
+/**
+ * Drains probes that disagree often, and tells the operator of the fleet's troubles: an incident of the operator
+ * project, the log, and gauges. Any number of processes may watch. Without an operator project only the log and the
+ * gauges tell it.
+ */
+export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
+  const { db, publicUrl } = context
+  const show = createGauges(context.metrics)
+  const sayOnce = createProblemLogger(context.log)
+  let sinceMs = monotonicMs()
+  let lastMs = sinceMs
+  let prunedMs = Number.NEGATIVE_INFINITY
+  return startLoop('fleet_watch', CHECK_INTERVAL_MS, context, async () => {
+    const startedMs = monotonicMs()
+    if (startedMs - lastMs > MAX_GAP_MS) sinceMs = startedMs
+    if (startedMs - prunedMs > PRUNE_INTERVAL_MS) {
+      await pruneDisagreements(db)
+      prunedMs = startedMs
+    }
+    const seen = await checkFleet(db, publicUrl, startedMs - sinceMs, now())
+    lastMs = monotonicMs()
+    show(seen.regions)
+    sayOnce(seen)
+  })
+}
+
+function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
+  const live = metrics.gauge('picket_region_live_probes', 'Probes that get work, of regions that are wanted', [
+    'region',
+  ])
+  const drained = metrics.gauge('picket_region_drained_probes', 'Probes without work for disagreeing often', ['region'])
+  return regions => {
+    live.reset()
+    for (const seen of regions) {
+      if (isRegionInUse(seen)) live.set({ region: seen.region }, seen.liveProbes)
+      drained.set({ region: seen.region }, seen.drainedProbes)
+    }
+  }
+}
+
+/** Logs each trouble when it begins and when it ends. */
+function createProblemLogger(log: Log): (found: FleetReport) => void {
+  const said = new Set<string>()
+  return ({ problems: troubles, recoveries: wells }) => {
+    for (const { subject, title, message } of troubles) {
+      if (!said.has(subject)) log.error({ subject }, `${title}. ${message}`)
+      said.add(subject)
+    }
+    for (const { subject, message } of wells) if (said.delete(subject)) log.info({ subject }, message)
+  }
+}

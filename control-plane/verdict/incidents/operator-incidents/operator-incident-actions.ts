@@ -1,0 +1,27 @@
+import { newId } from '../../../foundation/platform/ids.ts'
+import type { Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { FleetReport } from './fleet-problems.ts'
+import { claimSubjects, releaseSubjects } from './operator-incident-store.ts'
+import { openSystemIncident, resolveSystemIncident } from './system-incident-actions.ts'
+
+/**
+ * Opens an incident of the operator project for each trouble that has none, and resolves those whose subject is well.
+ * In the caller's transaction, which has looked after `lockTroubles`.
+ */
+export async function updateOperatorIncidents(
+  tx: Tx,
+  projectId: string,
+  { problems: troubles, recoveries: wells }: FleetReport,
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  const ids = troubles.map(({ subject }) => ({ subject, incidentId: newId() }))
+  const taken = await claimSubjects(tx, ids, now)
+  for (const [i, trouble] of troubles.entries()) {
+    if (taken.has(trouble.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, trouble, publicUrl, now)
+  }
+  const messageOf = new Map(wells.map(({ subject, message }) => [subject, message]))
+  for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {
+    await resolveSystemIncident(tx, projectId, incidentId, messageOf.get(subject)!, publicUrl, now)
+  }
+}

@@ -1,0 +1,105 @@
+import type { PageAddress } from '../../alerting/events/page-url.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { IncidentStatus, Severity } from './lifecycle.ts'
+
+/** An incident as it is answered (decisions 5.2). */
+export type IncidentRecord = {
+  id: string
+  title: string
+  severity: Severity
+  status: IncidentStatus
+  /** the newest update's text, null before the first */
+  message: string | null
+  source: 'manual' | 'automatic'
+  /** whose outage this one came of; null when it came by itself */
+  caused_by_monitor_id: string | null
+  monitor_ids: string[]
+  monitors: { id: string; name: string; status: 'up' | 'down' | 'degraded' | null }[]
+  started_at: Date
+  resolved_at: Date | null
+  acknowledged_at: Date | null
+  acknowledged_by: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
+
+const RECORD = `
+  incidents.id, title, severity, incidents.status, source, caused_by_monitor_id, started_at, resolved_at,
+  acknowledged_at, acknowledged_by, incidents.created_at, incidents.updated_at,
+  (SELECT message FROM incident_updates WHERE incident_id = incidents.id ORDER BY id DESC LIMIT 1) AS message,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('id', monitors.id, 'name', name, 'status', monitors.status)
+                             ORDER BY monitors.id), '[]')
+   FROM incident_monitors JOIN monitors ON monitors.id = monitor_id
+   WHERE incident_id = incidents.id AND deleted_at IS NULL) AS monitors`
+
+const FILTERED = `project_id = :projectId
+  AND (CAST(:statuses AS text[]) IS NULL OR incidents.status = ANY(:statuses))
+  AND (CAST(:severities AS text[]) IS NULL OR severity = ANY(:severities))`
+
+/** One page of a project's incidents, newest first, and how many there are in all. */
+export async function listIncidents(
+  db: Db,
+  projectId: string,
+  filter: IncidentFilter,
+  page: { limit: number; offset: number },
+): Promise<{ incidents: IncidentRecord[]; total: number }> {
+  const bindings = { projectId, ...filter }
+  const [counted, rows] = await Promise.all([
+    // a project of years has too many incidents to count them for each page
+    query<{ total: number }>(
+      db,
+      `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS total FROM incident_counts AS incidents WHERE ${FILTERED}`,
+      bindings,
+    ),
+    query<IncidentRecord>(
+      db,
+      `SELECT ${RECORD} FROM incidents WHERE ${FILTERED} ORDER BY incidents.id DESC LIMIT :limit OFFSET :offset`,
+      { ...bindings, ...page },
+    ),
+  ])
+  return { incidents: rows.map(withMonitorIds), total: counted[0]!.total }
+}
+
+/** Null when there is none, or when it is another project's. */
+export async function findIncident(db: Db, projectId: string, id: string): Promise<IncidentRecord | null> {
+  const rows = await query<IncidentRecord>(
+    db,
+    `SELECT ${RECORD} FROM incidents WHERE project_id = :projectId AND incidents.id = :id`,
+    { projectId, id },
+  )
+  return rows[0] ? withMonitorIds(rows[0]) : null
+}
+
+/** The first published page that shows one of the incident's monitors, else the project's first one. */
+const STATUS_PAGE = `(
+  SELECT jsonb_build_object('slug', p.slug, 'domain',
+    CASE WHEN p.custom_domain_verified_at IS NOT NULL THEN p.custom_domain END)
+  FROM status_pages p WHERE p.project_id = incidents.project_id AND p.is_published
+  ORDER BY EXISTS (SELECT FROM status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
+                   WHERE c.page_id = p.id AND im.incident_id = incidents.id) DESC, p.id
+  LIMIT 1)`
+
+/** For events: incidents of any project, in the order of their ids, with whose they are and where the public reads of them. */
+export async function listIncidentsByIds(tx: Tx, ids: string[]): Promise<IncidentWithProject[]> {
+  if (ids.length === 0) return []
+  const rows = await query<IncidentRecord & Omit<IncidentWithProject, 'incident'>>(
+    tx,
+    `SELECT project_id AS "projectId", ${STATUS_PAGE} AS "statusPage", ${RECORD} FROM incidents WHERE incidents.id = ANY(CAST(:ids AS uuid[])) ORDER BY incidents.id`,
+    { ids },
+  )
+  return rows.map(({ projectId, statusPage, ...row }) => ({ projectId, statusPage, incident: withMonitorIds(row) }))
+}
+
+/** An incident with what answers do not show of it. */
+export type IncidentWithProject = { projectId: string; statusPage: PageAddress | null; incident: IncidentRecord }
+
+function withMonitorIds(row: IncidentRecord): IncidentRecord {
+  return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
+}
+
+/** False when there is none. */
+export async function deleteIncident(db: Db, projectId: string, id: string): Promise<boolean> {
+  return (await execute(db, 'DELETE FROM incidents WHERE project_id = ? AND id = ?', [projectId, id])) === 1
+}

@@ -1,0 +1,51 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { IncidentStatus } from './lifecycle.ts'
+
+/** One of an incident's updates, as it is answered. */
+export type IncidentUpdateRecord = {
+  id: string
+  incident_id: string
+  status: IncidentStatus
+  message: string
+  is_internal: boolean
+  /** null for those that the system wrote */
+  author_id: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+const RECORD = 'id, incident_id, status, message, is_internal, author_id, created_at, created_at AS updated_at'
+
+/** One page of an incident's updates, newest first, and how many there are in all. */
+export async function listIncidentUpdates(
+  db: Db,
+  incidentId: string,
+  page: { limit: number; offset: number },
+): Promise<{ updates: IncidentUpdateRecord[]; total: number }> {
+  const [counted, updates] = await Promise.all([
+    query<{ total: number }>(db, 'SELECT count(*) AS total FROM incident_updates WHERE incident_id = ?', [incidentId]),
+    query<IncidentUpdateRecord>(
+      db,
+      `SELECT ${RECORD} FROM incident_updates WHERE incident_id = :incidentId
+       ORDER BY id DESC LIMIT :limit OFFSET :offset`,
+      { incidentId, ...page },
+    ),
+  ])
+  return { updates, total: counted[0]!.total }
+}
+
+/** `isInitial`: the message that the incident was created with. */
+export async function insertIncidentUpdate(tx: Tx, update: IncidentUpdateRecord, isInitial: boolean): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO incident_updates (id, incident_id, status, message, is_internal, author_id, created_at, is_initial)
+     VALUES (:id, :incident_id, :status, :message, :is_internal, :author_id, :created_at, :isInitial)`,
+    { ...update, isInitial },
+  )
+}
+
+/** The message that the incident was created with, if there was one. */
+export async function findInitialUpdate(tx: Tx, incidentId: string): Promise<IncidentUpdateRecord | null> {
+  const sql = `SELECT ${RECORD} FROM incident_updates WHERE incident_id = ? AND is_initial`
+  return (await query<IncidentUpdateRecord>(tx, sql, [incidentId]))[0] ?? null
+}

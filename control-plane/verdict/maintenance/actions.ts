@@ -1,0 +1,138 @@
+import { assertProjectWithinLimit } from '../../accounts/plans/actions.ts'
+import type { InstallationLimits } from '../../accounts/plans/plans.ts'
+import { holdMonitors } from '../../alerting/routing/rules/rule-store.ts'
+import { isId, newId } from '../../foundation/platform/ids.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
+import { planNextPeriod, planPeriodsFrom } from './period-plan.ts'
+import { validateSchedule } from './schedule-validation.ts'
+import type { WindowCreate, WindowUpdate } from './schemas.ts'
+import { endPeriods, lockDueWindows, lockWindow, removeWindow, saveWindow, storePlan } from './store.ts'
+import type { MaintenanceWindow } from './types.ts'
+
+/**
+ * Called in the same transaction for monitors whose maintenance may have ended before its time: what was withheld of
+ * them is looked at again.
+ */
+export type SuppressionReviewer = (tx: Tx, monitorIds: string[], now: Date) => Promise<void>
+
+type Tools = { db: Db; review: SuppressionReviewer; limits: InstallationLimits }
+
+const EMPTY = {
+  description: null,
+  cron: null,
+  durationMinutes: null,
+  timeZone: null,
+  startsAt: null,
+  endsAt: null,
+}
+
+/**
+ * Makes a window. Throws 400 for times that do not fit together, 404 for a monitor that the project does not have, and 402
+ * when the plan is full.
+ */
+export async function createWindow(
+  { db, limits }: Omit<Tools, 'review'>,
+  projectId: string,
+  body: WindowCreate,
+  now: Date,
+): Promise<MaintenanceWindow> {
+  const { title, monitor_ids: ids } = body
+  const made = { ...EMPTY, id: newId(), projectId, title, monitorIds: ids, createdAt: now, updatedAt: now }
+  const window = withBody(made, body)
+  assertSchedule(window, now)
+  await db.transaction(async tx => {
+    await lockWindowMonitors(tx, window)
+    await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
+    await saveWindow(tx, window)
+    await storePlan(tx, window, planPeriodsFrom(window, now))
+  })
+  return window
+}
+
+/**
+ * Changes what the body names. A period that runs ends and, if the window says so, begins anew in the same moment, so
+ * what was maintenance until now stays it. Throws 404 and 400.
+ */
+export async function changeWindow(
+  { db, review, limits }: Tools,
+  projectId: string,
+  id: string,
+  body: WindowUpdate,
+  now: Date,
+): Promise<MaintenanceWindow> {
+  return await db.transaction(async tx => {
+    const before = isId(id) ? await lockWindow(tx, projectId, id) : null
+    if (!before) throw notFound('maintenance window')
+    if (isEmptyUpdate(body)) return before
+    const window = { ...withBody(before, body), updatedAt: now }
+    const moves = MOVES.some(key => key in body)
+    if (moves) assertSchedule(window, now)
+    if (body.monitor_ids) await lockWindowMonitors(tx, window)
+    if (isPast(before, now) && !isPast(window, now))
+      await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
+    await saveWindow(tx, window)
+    if (moves || body.monitor_ids) {
+      await endPeriods(tx, id, now)
+      await storePlan(tx, window, planPeriodsFrom(window, now))
+      await review(tx, before.monitorIds, now)
+    }
+    return window
+  })
+}
+
+/** It takes no place in the plan any more. */
+const isPast = ({ endsAt }: MaintenanceWindow, now: Date) => endsAt !== null && endsAt <= now
+
+const MOVES = ['cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at']
+
+/** Deletes a window and what is planned of it; what has been stays in the figures. Throws 404. */
+export async function deleteWindow(
+  { db, review }: Omit<Tools, 'limits'>,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<void> {
+  await db.transaction(async tx => {
+    const window = isId(id) ? await lockWindow(tx, projectId, id) : null
+    if (!window) throw notFound('maintenance window')
+    await endPeriods(tx, id, now)
+    await removeWindow(tx, id)
+    await review(tx, window.monitorIds, now)
+  })
+}
+
+/** Writes the next period of at most `limit` windows whose last planned one has begun. Answers how many. */
+export function planDueWindows(db: Db, limit: number, now: Date): Promise<number> {
+  return db.transaction(async tx => {
+    const due = await lockDueWindows(tx, now, limit)
+    for (const window of due) await storePlan(tx, window, planNextPeriod(window, window.plannedAt))
+    return due.length
+  })
+}
+
+function withBody(window: MaintenanceWindow, body: WindowUpdate): MaintenanceWindow {
+  const dateOf = (text: string | null) => (text === null ? null : new Date(text))
+  return {
+    ...window,
+    ...(body.title !== undefined && { title: body.title }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(body.monitor_ids && { monitorIds: [...new Set(body.monitor_ids.map(id => id.toLowerCase()))].sort() }),
+    ...(body.cron !== undefined && { cron: body.cron === null ? null : body.cron.trim().replace(/\s+/g, ' ') }),
+    ...(body.duration_minutes !== undefined && { durationMinutes: body.duration_minutes }),
+    ...(body.time_zone !== undefined && { timeZone: body.time_zone }),
+    ...(body.starts_at !== undefined && { startsAt: dateOf(body.starts_at) }),
+    ...(body.ends_at !== undefined && { endsAt: dateOf(body.ends_at) }),
+  }
+}
+
+function assertSchedule(window: MaintenanceWindow, now: Date): void {
+  const problems = validateSchedule(window, now)
+  if (problems.length > 0) throw validationError(problems)
+}
+
+async function lockWindowMonitors(tx: Tx, { projectId, monitorIds }: MaintenanceWindow): Promise<void> {
+  const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
+  if (!isKnown) throw notFound('monitor')
+}

@@ -1,0 +1,128 @@
+import type { InstallationLimits } from '../../accounts/plans/plans.ts'
+import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { withActor } from '../../foundation/web/auth/audit-actor.ts'
+import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import type { App } from '../../foundation/web/server/app.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
+import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
+import {
+  DeletedResponse,
+  dataSchema,
+  IdParams,
+  PageQuery,
+  pageSchema,
+  responseSchemas,
+} from '../../foundation/web/validation/schemas.ts'
+import { changeWindow, createWindow, deleteWindow, type SuppressionReviewer } from './actions.ts'
+import { toWindowResponse } from './response.ts'
+import { WindowCreate, WindowRecord, WindowUpdate } from './schemas.ts'
+import { findWindow, listWindows } from './store.ts'
+
+const tags = ['Maintenance windows']
+
+export type MaintenanceContext = { db: Db; review: SuppressionReviewer; limits: InstallationLimits }
+
+/** Times in which nothing is sent of some monitors and which count apart in their uptime. */
+export function maintenanceRoutes(app: App, context: MaintenanceContext): void {
+  readRoutes(app, context.db)
+  writeRoutes(app, context)
+}
+
+function readRoutes(app: App, db: Db): void {
+  app.get(
+    '/maintenance-windows',
+    {
+      schema: {
+        summary: 'List maintenance windows, newest first',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, pageSchema(WindowRecord), 400),
+      },
+    },
+    async request => {
+      const { windows, total } = await listWindows(db, getCaller(request).projectId, toPageBounds(request.query))
+      const at = now()
+      return { data: windows.map(window => toWindowResponse(window, at)), meta: buildPageMeta(request.query, total) }
+    },
+  )
+
+  app.get(
+    '/maintenance-windows/:id',
+    {
+      schema: {
+        summary: 'One maintenance window',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, dataSchema(WindowRecord), 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const window = isId(id) ? await findWindow(db, getCaller(request).projectId, id) : null
+      if (!window) throw notFound('maintenance window')
+      return { data: toWindowResponse(window, now()) }
+    },
+  )
+}
+
+function writeRoutes(app: App, context: MaintenanceContext): void {
+  app.post(
+    '/maintenance-windows',
+    {
+      schema: {
+        summary: 'Keep monitors silent: once from starts_at to ends_at, or again and again with cron',
+        tags,
+        body: WindowCreate,
+        response: responseSchemas(201, dataSchema(WindowRecord), 400, 402, 404),
+      },
+    },
+    async (request, reply) => {
+      const at = now()
+      const window = await createWindow(withActor(context, request), getCaller(request).projectId, request.body, at)
+      return reply.code(201).send({ data: toWindowResponse(window, at) })
+    },
+  )
+
+  app.put(
+    '/maintenance-windows/:id',
+    {
+      schema: {
+        summary: 'Change a maintenance window: fields that are not named stay',
+        tags,
+        params: IdParams,
+        body: WindowUpdate,
+        response: responseSchemas(200, dataSchema(WindowRecord), 400, 402, 404),
+      },
+    },
+    async request => {
+      const at = now()
+      const window = await changeWindow(
+        withActor(context, request),
+        getCaller(request).projectId,
+        request.params.id,
+        request.body,
+        at,
+      )
+      return { data: toWindowResponse(window, at) }
+    },
+  )
+
+  app.delete(
+    '/maintenance-windows/:id',
+    {
+      schema: {
+        summary: 'Delete a maintenance window; a period that runs ends now',
+        tags,
+        params: IdParams,
+        response: responseSchemas(200, DeletedResponse, 404),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      await deleteWindow(withActor(context, request), getCaller(request).projectId, id, now())
+      return { data: { id, deleted: true as const } }
+    },
+  )
+}

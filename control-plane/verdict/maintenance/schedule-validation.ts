@@ -1,0 +1,57 @@
+import type { ErrorDetail } from '../../foundation/web/server/errors.ts'
+import { findNextPeriod, findPeriodAt, isTimeZone, type MaintenanceSchedule, validateCron } from './schedule.ts'
+
+/** Longer than this nothing is kept silent in one go: seven days. */
+export const MAX_WINDOW_MINUTES = 7 * 24 * 60
+const MINUTE_MS = 60_000
+/** how many periods in a row are compared: over a year of daily ones, so that no change of the clocks is missed */
+const MAX_COMPARED_PERIODS = 370
+
+/** What is wrong with the times of a window that is made or moved at `now`. */
+export function validateSchedule(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
+  const problems = schedule.cron === null ? validateOneOff(schedule) : validateRecurring(schedule, now)
+  if (problems.length > 0 || findPeriodAt(schedule, now) !== null || findNextPeriod(schedule, now) !== null)
+    return problems
+  if (schedule.cron === null) return [{ path: 'ends_at', message: 'ends_at must be in the future' }]
+  return [{ path: 'cron', message: 'cron names no time that is still to come between starts_at and ends_at' }]
+}
+
+function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: MaintenanceSchedule): ErrorDetail[] {
+  const problems: ErrorDetail[] = []
+  const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
+  if (startsAt === null) say('starts_at', 'is required without cron')
+  if (endsAt === null) say('ends_at', 'is required without cron')
+  if (durationMinutes !== null) say('duration_minutes', 'is for windows with cron')
+  if (timeZone !== null) say('time_zone', 'is for windows with cron')
+  if (startsAt === null || endsAt === null) return problems
+  if (endsAt <= startsAt) say('ends_at', 'must come after starts_at')
+  else if (endsAt.getTime() - startsAt.getTime() > MAX_WINDOW_MINUTES * MINUTE_MS)
+    say('ends_at', 'must come at most 7 days after starts_at')
+  return problems
+}
+
+function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
+  const { cron, durationMinutes, timeZone, startsAt, endsAt } = schedule
+  const problems: ErrorDetail[] = []
+  const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
+  const wrong = validateCron(cron!)
+  if (wrong !== null) say('cron', wrong)
+  if (durationMinutes === null) say('duration_minutes', 'is required with cron')
+  if (timeZone === null) say('time_zone', 'is required with cron')
+  else if (!isTimeZone(timeZone)) say('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
+  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) say('ends_at', 'must come after starts_at')
+  if (problems.length === 0 && overlaps({ ...schedule, endsAt: null }, now))
+    say('duration_minutes', 'must be shorter than the time from one start to the next')
+  return problems
+}
+
+/** Periods that touch would be one without an end, in which nobody hears of anything. */
+function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
+  let before = findNextPeriod(schedule, now)
+  for (let i = 0; i < MAX_COMPARED_PERIODS && before !== null; i++) {
+    const after = findNextPeriod(schedule, before.startsAt)
+    if (after !== null && after.startsAt <= before.endsAt) return true
+    before = after
+  }
+  return false
+}

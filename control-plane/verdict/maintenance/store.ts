@@ -1,0 +1,140 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { PeriodPlan } from './period-plan.ts'
+import type { MaintenancePeriod } from './schedule.ts'
+import type { MaintenanceWindow } from './types.ts'
+
+const COLUMNS = `
+  w.id, w.project_id AS "projectId", w.title, w.description, w.cron, w.duration_minutes AS "durationMinutes",
+  w.time_zone AS "timeZone", w.starts_at AS "startsAt", w.ends_at AS "endsAt", w.created_at AS "createdAt",
+  w.updated_at AS "updatedAt",
+  ARRAY (SELECT m.id FROM maintenance_window_monitors wm JOIN monitors m ON m.id = wm.monitor_id
+         WHERE wm.window_id = w.id AND m.deleted_at IS NULL ORDER BY m.id) AS "monitorIds"`
+
+/** One page of a project's windows, newest first, and how many there are in all. */
+export async function listWindows(
+  db: Db,
+  projectId: string,
+  page: { limit: number; offset: number },
+): Promise<{ windows: MaintenanceWindow[]; total: number }> {
+  const [count] = await query<{ total: number }>(
+    db,
+    'SELECT count(*) AS total FROM maintenance_windows WHERE project_id = ?',
+    [projectId],
+  )
+  const windows = await query<MaintenanceWindow>(
+    db,
+    `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = :projectId ORDER BY w.id DESC
+     LIMIT :limit OFFSET :offset`,
+    { projectId, ...page },
+  )
+  return { windows, total: count?.total ?? 0 }
+}
+
+/** One window. `id` has to be a valid id. */
+export async function findWindow(db: Db, projectId: string, id: string): Promise<MaintenanceWindow | null> {
+  const sql = `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = ? AND id = ?`
+  return (await query<MaintenanceWindow>(db, sql, [projectId, id]))[0] ?? null
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockWindow(tx: Tx, projectId: string, id: string): Promise<MaintenanceWindow | null> {
+  const sql = `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = ? AND id = ? FOR NO KEY UPDATE OF w`
+  return (await query<MaintenanceWindow>(tx, sql, [projectId, id]))[0] ?? null
+}
+
+/** Locks up to `limit` windows whose newest planned period has begun; what another process plans is left to it. */
+export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(MaintenanceWindow & { plannedAt: Date })[]> {
+  return query(
+    tx,
+    `SELECT ${COLUMNS}, w.planned_at AS "plannedAt" FROM maintenance_windows w WHERE planned_at <= :now
+     ORDER BY planned_at LIMIT :limit FOR NO KEY UPDATE OF w SKIP LOCKED`,
+    { now, limit },
+  )
+}
+
+/** Writes a window and its monitors; others of before are dropped. */
+export async function saveWindow(tx: Tx, { monitorIds, ...window }: MaintenanceWindow): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO maintenance_windows (id, project_id, title, description, cron, duration_minutes, time_zone, starts_at,
+       ends_at, created_at, updated_at)
+     VALUES (:id, :projectId, :title, :description, :cron, :durationMinutes, :timeZone, :startsAt, :endsAt, :createdAt,
+       :updatedAt)
+     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description, cron = excluded.cron,
+       duration_minutes = excluded.duration_minutes, time_zone = excluded.time_zone, starts_at = excluded.starts_at,
+       ends_at = excluded.ends_at, updated_at = excluded.updated_at`,
+    window,
+  )
+  const bindings = { id: window.id, monitorIds }
+  await execute(
+    tx,
+    'DELETE FROM maintenance_window_monitors WHERE window_id = :id AND monitor_id <> ALL (CAST(:monitorIds AS uuid[]))',
+    bindings,
+  )
+  await execute(
+    tx,
+    `INSERT INTO maintenance_window_monitors (window_id, monitor_id)
+     SELECT :id, monitor_id FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id) ORDER BY monitor_id
+     ON CONFLICT DO NOTHING`,
+    bindings,
+  )
+}
+
+export async function removeWindow(tx: Tx, id: string): Promise<void> {
+  await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])
+}
+
+/** Writes planned periods of a window for all its monitors, and until when they reach. */
+export async function storePlan(tx: Tx, window: MaintenanceWindow, { periods, plannedAt }: PeriodPlan): Promise<void> {
+  const { id, projectId, monitorIds } = window
+  for (const period of periods) {
+    await execute(
+      tx,
+      `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at)
+       SELECT :projectId, monitor_id, :id, :startsAt, :endsAt FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id)
+       ON CONFLICT (monitor_id, starts_at, window_id) DO UPDATE SET ends_at = excluded.ends_at`,
+      { id, projectId, monitorIds, ...period },
+    )
+  }
+  await execute(tx, 'UPDATE maintenance_windows SET planned_at = :plannedAt WHERE id = :id', { id, plannedAt })
+}
+
+/** Ends what runs of a window and takes back what is planned; what has been stays (decisions 7.5). */
+export async function endPeriods(tx: Tx, windowId: string, now: Date): Promise<void> {
+  await execute(tx, 'DELETE FROM maintenance_periods WHERE window_id = :windowId AND starts_at >= :now', {
+    windowId,
+    now,
+  })
+  await execute(tx, 'UPDATE maintenance_periods SET ends_at = :now WHERE window_id = :windowId AND ends_at > :now', {
+    windowId,
+    now,
+  })
+}
+
+/** When a monitor was in maintenance between two moments, as it was written down, in order; periods may overlap. */
+export function listPeriods(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  from: Date,
+  to: Date,
+): Promise<MaintenancePeriod[]> {
+  return query(
+    db,
+    `SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM maintenance_periods
+     WHERE project_id = :projectId AND monitor_id = :monitorId AND ends_at > :from AND starts_at < :to
+     ORDER BY starts_at`,
+    { projectId, monitorId, from, to },
+  )
+}
+
+/** Of some monitors those in maintenance at a moment. */
+export async function listMonitorsInMaintenance(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    db,
+    `SELECT DISTINCT monitor_id AS id FROM maintenance_periods
+     WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND starts_at <= :now AND ends_at > :now`,
+    { monitorIds, now },
+  )
+  return new Set(rows.map(({ id }) => id))
+}

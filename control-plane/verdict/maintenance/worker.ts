@@ -1,0 +1,15 @@
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { planDueWindows } from './actions.ts'
+
+/** starts are two minutes apart at least, and each is written down one ahead */
+const PLAN_INTERVAL_MS = 10_000
+const BATCH_SIZE = 50
+
+/** Keeps the next period of every window written down ahead. Any number of processes may do so. */
+export function startMaintenanceWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  return startLoop('maintenance-plan', PLAN_INTERVAL_MS, tools, async signal => {
+    while (!signal.aborted && (await planDueWindows(db, BATCH_SIZE, now())) > 0);
+  })
+}

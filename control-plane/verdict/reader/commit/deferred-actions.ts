@@ -1,0 +1,92 @@
+import type { Tx } from '../../../foundation/platform/postgres/client.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import { findProjectIds } from '../../../monitoring/monitors/store.ts'
+import type { VerdictChange } from '../../core/decision-actions.ts'
+import type { MonitorState } from '../../core/types.ts'
+import { recordTransitions } from '../metrics.ts'
+import { markSaved, movePosition, type PartitionReading, reloadMonitors, retryUntilDone } from '../reading-actions.ts'
+import { type ApplyOutcome, applyPerProject } from './apply-actions.ts'
+import { deferChange } from './deferred.ts'
+import { deleteDeferredChanges } from './deferred-store.ts'
+
+const MIN_RETRY_DELAY_MS = 50
+const MAX_RETRY_DELAY_MS = 1_000
+/** A try that waits holds up the whole partition, so it is a tenth of the pause. */
+const LOCK_TIMEOUT_MS = 100
+
+/** Changes of a monitor stay in order, and those of a project that was found locked are not tried one by one. */
+export async function splitByDeferral(
+  { tools, deferred, lockedProjects: heldProjects }: PartitionReading,
+  changes: VerdictChange[],
+): Promise<{ ready: VerdictChange[]; waiting: VerdictChange[] }> {
+  const ids = changes.map(change => change.monitorId)
+  const projects = heldProjects.size === 0 ? null : await findProjectIds(tools.db, ids)
+  const waits = ({ monitorId }: VerdictChange) =>
+    deferred.has(monitorId) || (projects !== null && heldProjects.has(projects.get(monitorId) ?? ''))
+  return { ready: changes.filter(change => !waits(change)), waiting: changes.filter(waits) }
+}
+
+/** What a committed transaction has deferred. */
+export function recordDeferred(
+  reading: PartitionReading,
+  outcome: ApplyOutcome,
+  before: ReadonlyMap<string, MonitorState>,
+): void {
+  const { deferred, lockedProjects: heldProjects, retry } = reading
+  if (deferred.size === 0 && outcome.deferred.length > 0) {
+    retry.pauseMs = MIN_RETRY_DELAY_MS
+    retry.dueMs = monotonicMs() + retry.pauseMs
+  }
+  for (const change of outcome.deferred) deferChange(deferred, change, before.get(change.monitorId) ?? null)
+  for (const project of outcome.held) heldProjects.add(project)
+  updateGauge(reading)
+}
+
+/** How long to wait for messages at most, so that what waits is tried again in time. */
+export const limitWaitMs = ({ deferred, retry }: PartitionReading, ms: number): number =>
+  deferred.size === 0 ? ms : Math.min(ms, Math.max(0, retry.dueMs - monotonicMs()))
+
+/**
+ * Judges what was deferred and is free by now, in one transaction that takes it out of `deferred_changes`: whatever
+ * ends in between, each change is stored once. To be called when everything that was counted is stored.
+ */
+export async function retryDeferred(reading: PartitionReading): Promise<void> {
+  const { tools, deferred, lockedProjects: heldProjects, retry } = reading
+  if (deferred.size === 0 || monotonicMs() < retry.dueMs) return
+  const { settled, discarded, held } = await retryUntilDone(reading, () =>
+    tools.db.transaction(async tx => {
+      await movePosition(tx, reading, LOCK_TIMEOUT_MS)
+      return applyDeferred(tx, reading)
+    }),
+  )
+  markSaved(reading)
+  const changes = settled.flatMap(id => deferred.get(id)?.change ?? [])
+  recordTransitions(tools.meters, changes, new Set(discarded))
+  tools.meters.discarded.inc(discarded.length)
+  const before = new Map(discarded.map(id => [id, deferred.get(id)?.before ?? null]))
+  for (const id of settled) deferred.delete(id)
+  heldProjects.clear()
+  for (const project of held) heldProjects.add(project)
+  retry.pauseMs = Math.min(retry.pauseMs * 2, MAX_RETRY_DELAY_MS)
+  retry.dueMs = monotonicMs() + retry.pauseMs
+  updateGauge(reading)
+  const versions = new Map(discarded.map(id => [id, 0]))
+  if (discarded.length > 0)
+    await retryUntilDone(reading, () => reloadMonitors(reading, versions, { isDiscarded: true, before }))
+}
+
+type SettledChanges = { settled: string[]; discarded: string[]; held: string[] }
+
+async function applyDeferred(tx: Tx, reading: PartitionReading): Promise<SettledChanges> {
+  const { tools, partition, deferred } = reading
+  const changes = [...deferred.values()].flatMap(({ change }) => change ?? [])
+  const outcome = await applyPerProject(tx, changes, tools)
+  const waiting = new Set(outcome.deferred.map(({ monitorId }) => monitorId))
+  const settled = [...deferred.keys()].filter(id => !waiting.has(id))
+  const rows = settled.reduce((sum, id) => sum + deferred.get(id)!.rows, 0)
+  if (settled.length > 0) await deleteDeferredChanges(tx, partition.id, settled, rows)
+  return { settled, discarded: outcome.discarded, held: outcome.held }
+}
+
+const updateGauge = ({ tools, partition, deferred }: PartitionReading) =>
+  tools.meters.deferred.set({ partition: partition.id }, deferred.size)

@@ -1,0 +1,59 @@
+import { RegionState as WireState } from '../../../../proto/gen/probe/v1/fleet.ts'
+import { Trigger } from '../../../../shared/checks/result.ts'
+import {
+  type RunHint,
+  runHintSubject,
+  stateHintSubject,
+  WITNESS_SUBJECT,
+  type WitnessHint,
+} from '../../../../shared/nats/subjects.ts'
+import type { RegionState } from '../../core/types.ts'
+import type { BatchEffects } from '../counting/tracked-monitors.ts'
+
+/** What hints are made of. */
+export type HintInput = Pick<BatchEffects, 'regionStates' | 'asks'>
+
+export type Hint = { subject: string; body: object }
+
+const WIRE_STATES: Record<RegionState, WireState> = {
+  pending: WireState.PENDING,
+  ok: WireState.OK,
+  degraded: WireState.DEGRADED,
+  failing: WireState.FAILING,
+}
+
+/** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
+export function buildHints(news: HintInput, newId: () => string, nowMs: number): Hint[] {
+  const states = new Map<string, { monitorId: string; state: WireState }[]>()
+  for (const { monitorId, region, state } of news.regionStates) {
+    const told = states.get(region) ?? []
+    told.push({ monitorId, state: WIRE_STATES[state] })
+    states.set(region, told)
+  }
+  const runHint = (monitorId: string, notProbeId?: string): RunHint => ({
+    runId: newId(),
+    monitorId,
+    trigger: Trigger.SECOND_OPINION,
+    scheduledAtMs: nowMs,
+    ...(notProbeId !== undefined && { notProbeId }),
+  })
+  const witnessHint = (monitorId: string, configVersion: number): WitnessHint => ({
+    runId: newId(),
+    monitorId,
+    configVersion,
+    scheduledAtMs: nowMs,
+  })
+  return [
+    ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
+    ...news.asks.flatMap(({ monitorId, ask }) => [
+      ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
+      ...ask.otherProbes.map(({ region, notProbeId }) => ({
+        subject: runHintSubject(region),
+        body: runHint(monitorId, notProbeId),
+      })),
+      ...(ask.witness === undefined
+        ? []
+        : [{ subject: WITNESS_SUBJECT, body: witnessHint(monitorId, ask.witness.configVersion) }]),
+    ]),
+  ]
+}

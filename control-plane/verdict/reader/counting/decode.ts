@@ -1,0 +1,65 @@
+import { type CheckError, FailureSource, type Result, ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
+import { WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
+import { createInterner } from '../../../foundation/platform/cache/intern.ts'
+import type { VerdictResult } from '../../core/types.ts'
+
+const MAX_TEXT_LENGTH = 500
+
+/** Names of regions and probes stand in every result that is kept. */
+const internName = createInterner<string>(10_000)
+
+/**
+ * The batch in a message of `RESULTS.<partition>.<region>`. Throws when it cannot be decoded, or when it speaks of
+ * another region than the one whose subject it came on. What a witness saw counts only on the subject of witnesses, where
+ * only the fleet may publish, and nothing else counts there.
+ */
+export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
+  const batch = ResultBatch.decode(data)
+  const { witnessed } = batch
+  const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
+  const isOfWitness = subjectRegion === WITNESS_REGION
+  const region = isOfWitness ? sanitizeText(batch.region) : subjectRegion
+  if (!isOfWitness && batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
+  const results = isOfWitness && witnessed && batch.results.length === 0 ? [witnessed] : batch.results
+  if (isOfWitness !== (witnessed !== undefined) || results.some(({ trigger }) => isWitness(trigger) !== isOfWitness))
+    throw new Error(`a batch that mixes results with what a witness saw came on ${subject}`)
+  const probeId = sanitizeText(batch.probeId)
+  return { region: internName(region, () => region), probeId: internName(probeId, () => probeId), results }
+}
+
+const isWitness = (trigger: Trigger) => trigger === Trigger.WITNESS
+
+/** A result as the verdict reads it. Throws for a time before 1970, which is none. */
+export function toVerdictResult(batch: ResultBatch, result: Result): VerdictResult {
+  if (result.scheduledAtMs < 0) throw new Error(`scheduled at ${result.scheduledAtMs}`)
+  const counted: VerdictResult = {
+    region: batch.region,
+    probeId: batch.probeId,
+    configVersion: result.configVersion,
+    epoch: result.epoch,
+    scheduledAtMs: result.scheduledAtMs,
+    attempt: result.attempt,
+    outcome: result.outcome,
+    trigger: result.trigger,
+    statusCode: result.statusCode,
+    responseTimeMs: Math.round(result.totalUs / 1_000),
+    error: result.error ? sanitizeError(result.error) : toAssertionError(result),
+  }
+  if (result.doubted) counted.isDoubted = true
+  return counted
+}
+
+/** A failed assertion is the error to tell, where the target itself answered. */
+function toAssertionError({ failedAssertions: [failed] }: Result): CheckError | null {
+  if (!failed) return null
+  const { type, operator, value, actual } = failed
+  const message = `assertion failed: ${type} ${operator} ${value}, got ${actual}`
+  return sanitizeError({ source: FailureSource.TARGET, code: 'assertion_failed', message })
+}
+
+function sanitizeError({ source, code, message }: CheckError): CheckError {
+  return { source, code: sanitizeText(code), message: sanitizeText(message) }
+}
+
+/** PostgreSQL stores no NUL in texts. */
+const sanitizeText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll('\0', '')

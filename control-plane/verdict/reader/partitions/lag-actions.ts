@@ -1,0 +1,54 @@
+import { partitionFilter, RESULTS_STREAM } from '../../../../shared/nats/subjects.ts'
+import { findLastMessage, loadStreamState } from '../../../foundation/platform/nats/ordered-reader.ts'
+import type { ReaderTools } from '../reading-actions.ts'
+import { listStoredPositions } from './partition-store.ts'
+
+/**
+ * A look at a stream of which PostgreSQL has everything as counted: until another message comes, nothing is behind. What is
+ * counted in memory only may have to be read again by another process.
+ */
+export type LagState = { caughtUpWith: { created: string; lastSequence: number } | null }
+
+/**
+ * Measures how far all partitions are behind, whichever process reads them, or none: a reader that is stuck cannot say
+ * so. What this process has counted itself (`countedHere`) is newer than what is stored. When it cannot be measured the
+ * gauges have no values.
+ */
+export async function measureLag(
+  { db, nats, meters }: Pick<ReaderTools, 'db' | 'nats' | 'meters'>,
+  countedHere: (partition: number) => number | null,
+  seen: LagState,
+): Promise<void> {
+  try {
+    const stream = await loadStreamState(nats, RESULTS_STREAM)
+    const { created, lastSequence } = stream
+    if (seen.caughtUpWith?.created === created && seen.caughtUpWith.lastSequence === lastSequence) return
+    seen.caughtUpWith = null
+    let isAllStored = true
+    const partitions = await listStoredPositions(db)
+    await Promise.all(
+      partitions.map(async ({ id, position, positionAtMs, streamCreated }) => {
+        const isSame = streamCreated === stream.created
+        const stored = isSame ? position : 0
+        const counted = Math.max(stored, countedHere(id) ?? 0)
+        const isBehind = stored < stream.lastSequence
+        const last = isBehind ? await findLastMessage(nats, RESULTS_STREAM, partitionFilter(id)) : null
+        const messages = last ? Math.max(0, last.sequence - counted) : 0
+        if (last && last.sequence > stored) isAllStored = false
+        const partition = { partition: id }
+        meters.lag.set(partition, messages)
+        const sinceMs = isSame ? positionAtMs : null
+        meters.lagSeconds.set(
+          partition,
+          last && messages > 0 ? (last.takenAtMs - (sinceMs ?? last.takenAtMs)) / 1_000 : 0,
+        )
+      }),
+    )
+    if (isAllStored) seen.caughtUpWith = { created, lastSequence }
+  } catch (error) {
+    seen.caughtUpWith = null
+    meters.lag.reset()
+    meters.lagSeconds.reset()
+    throw error
+  }
+}

@@ -1,0 +1,174 @@
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { MonitorState } from '../../core/types.ts'
+import type { VerdictMonitorRow } from '../counting/policy.ts'
+import type { PartitionLease } from './share.ts'
+
+/** Thrown when another process has taken the partition: its reader has to stop. */
+export class FencedError extends Error {}
+
+/** Thrown when the stored position is not where its reader left it: the reader has to begin again from there. */
+export class PositionMovedError extends Error {}
+
+/** A partition as its owner takes it up. `positionAtMs`: JetStream time of the message at `position`. */
+export type OwnedPartition = {
+  id: number
+  epoch: number
+  position: number
+  positionAtMs: number | null
+  streamCreated: string | null
+}
+
+/** A row that is being judged is left out: nobody can take it meanwhile, and the judge renews its lease itself. */
+const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
+
+/** Two processes write a lease under the same clock, that of PostgreSQL: more than this is a clock that was set back. */
+const LEASE_TOLERANCE_MS = 1_000
+
+/**
+ * Prolongs the leases of everything that `owner` still owns, but for the partitions that it cannot read now (`silent`):
+ * their leases end at once, so that another process can take them. They stay the owner's as long as no other does.
+ * Leases of other processes that last longer than any lease does were taken before PostgreSQL's clock was set back:
+ * they are cut to `leaseMs`, so that the partitions of a process that has died since are free in time.
+ * Returns the holders of all partitions afterwards: one statement for both, as each process sends it every 1.5 s.
+ */
+export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<PartitionLease[]> {
+  return query(
+    db,
+    `WITH renewed AS (
+       UPDATE partitions SET updated_at = now(), lease_until =
+         CASE WHEN owner = :owner AND id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())
+         ELSE clock_timestamp() + :leaseMs * interval '1 ms' END
+       WHERE id IN (SELECT id FROM partitions
+                    WHERE owner = :owner OR lease_until > clock_timestamp() + :longestMs * interval '1 ms'
+                    ORDER BY id ${FREE_ROWS})
+       RETURNING id, lease_until)
+     SELECT p.id, p.owner, p.epoch,
+       coalesce(coalesce(r.lease_until, p.lease_until) > clock_timestamp(), false) AS "isLive"
+     FROM partitions p LEFT JOIN renewed r ON r.id = p.id ORDER BY p.id`,
+    { owner, silent, leaseMs, longestMs: leaseMs + LEASE_TOLERANCE_MS },
+  )
+}
+
+/** Makes `owner` the owner of the partitions, with a new epoch that fences whoever had them before. */
+export async function takePartitions(db: Db, owner: string, ids: number[], leaseMs: number): Promise<void> {
+  await execute(
+    db,
+    `UPDATE partitions SET owner = :owner, epoch = epoch + 1, updated_at = now(),
+       lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
+     WHERE id IN (SELECT id FROM partitions WHERE id = ANY(CAST(:ids AS smallint[])) AND owner IS DISTINCT FROM :owner
+                  ORDER BY id ${FREE_ROWS})`,
+    { owner, ids, leaseMs },
+  )
+}
+
+export function listOwnedPartitions(db: Db, owner: string): Promise<{ id: number; epoch: number }[]> {
+  return query(db, 'SELECT id, epoch FROM partitions WHERE owner = ? ORDER BY id', [owner])
+}
+
+/** How far every partition has been counted, as PostgreSQL has it. */
+export function listStoredPositions(
+  db: Db,
+): Promise<{ id: number; position: number; positionAtMs: number | null; streamCreated: string | null }[]> {
+  return query(
+    db,
+    `SELECT id, position, stream_created AS "streamCreated",
+       CAST(extract(epoch FROM position_taken_at) * 1000 AS float8) AS "positionAtMs"
+     FROM partitions ORDER BY id`,
+  )
+}
+
+/**
+ * The stored position, once no transaction that would move it is under way: one whose connection broke may still
+ * commit. Throws a FencedError when another process has taken the partition since.
+ */
+export async function lockPartition(db: Db, id: number, epoch: number): Promise<OwnedPartition> {
+  const rows = await query<OwnedPartition>(
+    db,
+    `SELECT id, epoch, position, stream_created AS "streamCreated",
+       CAST(extract(epoch FROM position_taken_at) * 1000 AS float8) AS "positionAtMs"
+     FROM partitions WHERE id = ? AND epoch = ? FOR NO KEY UPDATE`,
+    [id, epoch],
+  )
+  if (!rows[0]) throw new FencedError(`partition ${id} has another owner`)
+  return rows[0]
+}
+
+/** Gives everything back at once, so that the others need not wait for the leases to run out. */
+export async function releasePartitions(db: Db, owner: string): Promise<void> {
+  await execute(db, 'UPDATE partitions SET owner = NULL, lease_until = NULL, updated_at = now() WHERE owner = ?', [
+    owner,
+  ])
+}
+
+export type PartitionPosition = { sequence: number; takenAtMs: number | null; streamCreated: string }
+
+/** Where the stored position is as far as the partition's reader knows. */
+export type StoredPosition = { sequence: number; streamCreated: string | null }
+
+/**
+ * Moves the stored position from where the reader knows it (`from`), and prolongs the lease. From then on the
+ * transaction waits at most `lockMs` for any other lock. Throws a FencedError when
+ * the epoch is not the owner's any more, and a MovedError when the position is another one: then a transaction was
+ * committed of which the reader never heard.
+ */
+export async function storePosition(
+  db: Db | Tx,
+  partition: { id: number; epoch: number },
+  from: StoredPosition,
+  position: PartitionPosition,
+  { leaseMs, lockMs }: { leaseMs: number; lockMs: number },
+): Promise<void> {
+  const touched = await execute(
+    db,
+    `UPDATE partitions SET position = :sequence, position_taken_at = to_timestamp(CAST(:takenAtMs AS float8) / 1000),
+       stream_created = :streamCreated, updated_at = now(),
+       lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
+     WHERE id = :id AND epoch = :epoch AND position = :fromSequence
+       AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)
+     RETURNING set_config('lock_timeout', CAST(:lockMs AS text), true)`,
+    { ...partition, ...position, leaseMs, lockMs, fromSequence: from.sequence, fromStream: from.streamCreated },
+  )
+  if (touched > 0) return
+  const isOwned = await query(db, 'SELECT FROM partitions WHERE id = :id AND epoch = :epoch', partition)
+  if (isOwned.length === 0) throw new FencedError(`partition ${partition.id} has another owner`)
+  throw new PositionMovedError(`the position of partition ${partition.id} is not ${from.sequence} any more`)
+}
+
+const VERDICT_COLUMNS = `
+  m.id, m.config_version AS "configVersion", m.streaks_since AS "streaksSince", m.regions, m.retry_count AS "retryCount",
+  m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.witness, m.status,
+  m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL OR m.type = 'heartbeat' AS "isDeleted"`
+
+export type StoredVerdictMonitor = VerdictMonitorRow & { state: MonitorState | null }
+
+/** Everything that a new owner of a partition has to know: its monitors, and what the verdict had stored of them. */
+export function loadPartitionMonitors(db: Db, partition: number): Promise<StoredVerdictMonitor[]> {
+  return query(
+    db,
+    `SELECT ${VERDICT_COLUMNS}, v.state FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id
+     WHERE m.partition = ? AND m.deleted_at IS NULL AND m.data_source_id IS NULL AND m.type <> 'heartbeat'`,
+    [partition],
+  )
+}
+
+/** The same of some of the partition's monitors, deleted ones too. For partitions, those of data sources and heartbeats are as good as deleted. */
+export function loadMonitors(db: Db, partition: number, monitorIds: string[]): Promise<StoredVerdictMonitor[]> {
+  return query(
+    db,
+    `SELECT ${VERDICT_COLUMNS}, v.state FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id
+     WHERE m.partition = ? AND m.id = ANY(?::uuid[])`,
+    [partition, monitorIds],
+  )
+}
+
+/** Which monitors changed after a revision, in order. */
+export function listChangedMonitors(
+  db: Db,
+  revision: number,
+  limit: number,
+): Promise<{ id: string; partition: number; revision: number }[]> {
+  return query(db, 'SELECT id, partition, revision FROM monitors WHERE revision > ? ORDER BY revision LIMIT ?', [
+    revision,
+    limit,
+  ])
+}

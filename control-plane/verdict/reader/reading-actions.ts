@@ -1,0 +1,208 @@
+import { RESULTS_STREAM } from '../../../shared/nats/subjects.ts'
+import type { Log } from '../../../shared/process/log.ts'
+import { jetstreamNowMs, type Nats } from '../../foundation/platform/nats/client.ts'
+import { findTakenAtMs } from '../../foundation/platform/nats/ordered-reader.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { monotonicMs, sleep } from '../../foundation/platform/time/clock.ts'
+import type { MonitorState } from '../core/types.ts'
+import type { CheckpointContents } from './checkpoint/checkpoint.ts'
+import { applyDeferredChange, type DeferredChanges, restoreStateBefore } from './commit/deferred.ts'
+import { loadDeferredChanges } from './commit/deferred-store.ts'
+import { getCertificateKey, type ObservedCertificate } from './counting/certificates.ts'
+import {
+  type CountingState,
+  type CountingTools,
+  markReloaded,
+  markUnstored,
+  startCounting,
+} from './counting/counting-state.ts'
+import { countHeldMonitors, loadMonitor, type TrackedMonitors } from './counting/tracked-monitors.ts'
+import { createUnknownMonitors, recordUnknownMonitor, type UnknownMonitors } from './counting/unknown-monitors.ts'
+import type { KnownLiveSets } from './live-sets/live-sets-actions.ts'
+import type { VerdictMetrics } from './metrics.ts'
+import {
+  FencedError,
+  loadMonitors,
+  loadPartitionMonitors,
+  lockPartition,
+  PositionMovedError,
+  type StoredPosition,
+  storePosition,
+} from './partitions/partition-store.ts'
+import { type CheckpointPosition, countDroppedMessages, type StreamBounds } from './partitions/start-position.ts'
+
+/** How long a partition stays its owner's without a sign of life. */
+export const LEASE_MS = 7_000
+
+export type ReaderTools = CountingTools & {
+  db: Db
+  nats: Nats
+  log: Log
+  meters: VerdictMetrics
+  publicUrl: string
+  liveSets: KnownLiveSets
+  /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
+  storeCertificates: (seen: ObservedCertificate[]) => Promise<string[]>
+}
+
+/** What one reading of a partition goes by, from a (re)start to its end. */
+export type PartitionReading = CountingState & {
+  tools: ReaderTools
+  partition: { id: number; epoch: number }
+  unknownMonitors: UnknownMonitors
+  /** monitors to read again before the next result counts */
+  stale: Set<string>
+  /** the date of the stream that is being read */
+  streamCreated: string
+  /** where the position is in PostgreSQL, and since when */
+  stored: StoredPosition
+  savedMs: number
+  /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
+  checkpoint: { dueMs: number; sequence: number }
+  /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
+  deferred: DeferredChanges
+  /** projects whose rows were found locked: what changes of them meanwhile waits at once */
+  lockedProjects: Set<string>
+  /** when they are tried again, by the monotonic clock, and how long they wait then */
+  retry: { dueMs: number; pauseMs: number }
+  /** aborted when this reading is to end */
+  signal: AbortSignal
+}
+
+/** Loads what a partition's owner has to know. Throws a FencedError when it is the owner no more. */
+export async function startReading(
+  tools: ReaderTools,
+  owned: { id: number; epoch: number },
+  stream: StreamBounds,
+  checkpoint: (CheckpointPosition & { marked: CheckpointContents }) | null,
+  stale: Set<string>,
+  signal: AbortSignal,
+): Promise<PartitionReading> {
+  const partition = await lockPartition(tools.db, owned.id, owned.epoch)
+  const foundAtMs = await findTakenAtMs(tools.nats, RESULTS_STREAM, partition.position)
+  const memory: TrackedMonitors = new Map()
+  const deferred = await loadDeferredChanges(tools.db, owned.id)
+  for (const stored of await loadPartitionMonitors(tools.db, owned.id)) {
+    const { row } = applyDeferredChange(deferred, stored.id, stored)
+    loadMonitor(memory, stored.id, row, { lookedForVersion: stored.configVersion, isDiscarded: false })
+  }
+  for (const id of deferred.keys()) if (!memory.has(id)) applyDeferredChange(deferred, id, null)
+  const clocks = { monotonicMs: monotonicMs(), logMs: jetstreamNowMs(tools.nats) }
+  const { absences } = tools.liveSets.absences()
+  const counting = startCounting(memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
+  const { start, mark, position } = counting
+  if (start.position < partition.position) {
+    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
+  }
+  const at = { partition: owned.id, epoch: owned.epoch, position: position.sequence }
+  tools.log.info({ event: 'reading', ...at }, 'reading of a partition continues')
+  reportGap(tools, owned.id, memory, countDroppedMessages(start, stream))
+  return {
+    ...counting,
+    tools,
+    partition: owned,
+    unknownMonitors: createUnknownMonitors(monotonicMs()),
+    stale,
+    streamCreated: stream.created,
+    stored: { sequence: partition.position, streamCreated: partition.streamCreated },
+    savedMs: monotonicMs(),
+    checkpoint: { dueMs: 0, sequence: mark && start.position > 0 ? mark.sequence : 0 },
+    deferred,
+    lockedProjects: new Set(),
+    retry: { dueMs: 0, pauseMs: 0 },
+    signal,
+  }
+}
+
+/** Reading goes on at the first message that is there. Without monitors nothing of the partition was among the others. */
+function reportGap({ meters, log }: ReaderTools, partition: number, memory: TrackedMonitors, dropped: number): void {
+  if (dropped === 0 || memory.size === 0) return
+  meters.gaps.inc()
+  log.warn({ partition, dropped }, 'messages left the stream after the stored position; reading goes on behind them')
+}
+
+/**
+ * Reads monitors from the database into memory; one that is not of this partition is unknown here. `versions`: by
+ * monitor, the config version because of which it is looked for. `before`: the states before changes that were given up.
+ */
+export async function reloadMonitors(
+  reading: PartitionReading,
+  versions: Map<string, number>,
+  options: { isDiscarded: boolean; before?: Map<string, MonitorState | null> },
+): Promise<void> {
+  const { tools, memory, partition, deferred, certificates, unknownMonitors: strangers } = reading
+  const { isDiscarded, before: states } = options
+  const rows = await loadMonitors(tools.db, partition.id, [...versions.keys()])
+  tools.meters.lookedFor.inc(versions.size)
+  const stored = new Map(rows.map(row => [row.id, row]))
+  for (const [id, version] of versions) {
+    const { row, isVoid } = applyDeferredChange(deferred, id, stored.get(id) ?? null)
+    const lookedForVersion = Math.max(version, row?.configVersion ?? 0)
+    const before = memory.get(id)
+    const known = restoreStateBefore(row, states?.get(id) ?? null)
+    loadMonitor(memory, id, known, { isDiscarded: isDiscarded || isVoid, lookedForVersion })
+    if ((isDiscarded || isVoid) && known?.state && memory.has(id)) markUnstored(reading, id)
+    if (memory.has(id)) {
+      markReloaded(reading, id, monotonicMs())
+      continue
+    }
+    recordUnknownMonitor(strangers, id, monotonicMs())
+    for (const region of before?.policy?.regions ?? [])
+      certificates.delete(getCertificateKey({ monitorId: id, region }))
+  }
+}
+
+/** Stores how far results are counted when only memory has changed since the last time. */
+export async function savePosition(reading: PartitionReading): Promise<void> {
+  const { tools, partition, memory, position, streamCreated, stored } = reading
+  tools.meters.held.set({ partition: partition.id }, countHeldMonitors(memory))
+  tools.meters.watched.set({ partition: partition.id }, memory.size)
+  if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
+    await movePosition(tools.db, reading, 0)
+  }
+  markSaved(reading)
+}
+
+/**
+ * Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. The transaction then
+ * waits at most `lockMs` for a lock; 0: as long as it has to.
+ */
+export function movePosition(db: Db | Tx, reading: PartitionReading, lockMs: number): Promise<void> {
+  const { partition, stored, position, streamCreated } = reading
+  return storePosition(db, partition, stored, { ...position, streamCreated }, { leaseMs: LEASE_MS, lockMs })
+}
+
+export function markSaved(reading: PartitionReading): void {
+  const { position, streamCreated } = reading
+  reading.stored = { sequence: position.sequence, streamCreated }
+  reading.savedMs = monotonicMs()
+}
+
+const MIN_RETRY_DELAY_MS = 250
+const MAX_RETRY_DELAY_MS = 5_000
+
+/**
+ * Repeats a step that an engine refused or did not answer, with growing pauses, until it succeeds: what is in memory
+ * stays true meanwhile, so nothing has to be read again. Throws what only a new beginning can cure: another process
+ * owns the partition, the stored position is not the known one, or we are wrong. Throws too when the reading has to end.
+ */
+export async function retryUntilDone<T>(
+  { tools, partition, signal }: PartitionReading,
+  step: () => Promise<T>,
+): Promise<T> {
+  for (let pauseMs = MIN_RETRY_DELAY_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_DELAY_MS)) {
+    try {
+      return await step()
+    } catch (err) {
+      if (signal.aborted || err instanceof FencedError || err instanceof PositionMovedError || isProgrammingError(err))
+        throw err
+      tools.meters.restarts.inc()
+      tools.log.error({ err, partition: partition.id, pauseMs }, 'a partition waits; the same step comes again')
+      await sleep(pauseMs, signal)
+      if (signal.aborted) throw err
+    }
+  }
+}
+
+const isProgrammingError = (error: unknown) =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError

@@ -1,0 +1,82 @@
+import { setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
+import type { MonitorState } from '../../core/types.ts'
+import { storeUncheckedMonitors, type UncheckedMonitor } from '../../core/unknown-status/unchecked-actions.ts'
+import { isLockTimeout, isTenantError } from '../commit/apply-actions.ts'
+import { publishHints } from '../commit/hint-actions.ts'
+import { markSaved, movePosition, type PartitionReading, type ReaderTools, retryUntilDone } from '../reading-actions.ts'
+import { findUncheckedMonitors, recordRound, toRegionStates } from './unchecked.ts'
+
+const SCAN_INTERVAL_MS = 5_000
+const BATCH_SIZE = 200
+/** A reader that is further behind does not know what was published lately. */
+const MAX_LAG_MS = 10_000
+/** The server says at least every 2 s that it has nothing. */
+const MAX_SILENCE_MS = 6_000
+const LOCK_TIMEOUT_MS = 100
+const SINGLE_LOCK_TIMEOUT_MS = 20
+
+/**
+ * Takes the status from monitors that no probe checks (decision 196). To be called when everything that was counted is
+ * stored. `silentMs`: for how long the server had sent nothing when the newest
+ * messages were taken; `isAll`: there were no more.
+ */
+export async function clearUncheckedStatuses(
+  reading: PartitionReading,
+  silentMs: number,
+  isAll: boolean,
+): Promise<void> {
+  const { tools, memory, coverage: sight, position, deferred, unstored } = reading
+  const nowMs = monotonicMs()
+  // as this reader has it: what it remembers moves with its own next message
+  const logMs = nowMs + reading.streamClock.offsetMs
+  const isRecent = isAll || (position.takenAtMs !== null && logMs - position.takenAtMs < MAX_LAG_MS)
+  recordRound(sight, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
+  if (nowMs - sight.scannedMs < SCAN_INTERVAL_MS || sight.completeSinceMs === null) return
+  sight.scannedMs = nowMs
+  const { explainedSinceMs } = tools.regionCoverage
+  const look = { sight, explainedSinceMs, monotonicMs: nowMs, logMs }
+  const found = findUncheckedMonitors(memory, look, BATCH_SIZE)
+  const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
+  if (free.length === 0) return
+  const states = await retryUntilDone(reading, () =>
+    tools.db.transaction(async tx => {
+      await movePosition(tx, reading, LOCK_TIMEOUT_MS)
+      return storeIsolated(tx, free, tools)
+    }),
+  )
+  markSaved(reading)
+  for (const state of states) {
+    memory.get(state.monitorId)!.state = state
+    unstored.delete(state.monitorId)
+  }
+  publishHints(tools.nats, { regionStates: toRegionStates(states), asks: [] })
+  // the rest at once, also where some of these could not be stored
+  if (found.length >= BATCH_SIZE && states.length > 0) sight.scannedMs = Number.NEGATIVE_INFINITY
+  tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
+}
+
+/** All at once; after a refusal, or when a lock does not come, one by one: what one tenant's rows hold up comes later. */
+async function storeIsolated(
+  tx: Tx,
+  found: UncheckedMonitor[],
+  { publicUrl, setAside }: ReaderTools,
+): Promise<MonitorState[]> {
+  const store = (some: UncheckedMonitor[]) =>
+    tx.transaction(savepoint => storeUncheckedMonitors(savepoint, some, publicUrl, now()))
+  return store(found).catch(async error => {
+    if (!isTenantError(error)) throw error
+    await setLockTimeout(tx, SINGLE_LOCK_TIMEOUT_MS)
+    const stored: MonitorState[] = []
+    for (const one of found) {
+      const states = await store([one]).catch(err => {
+        if (!isTenantError(err)) throw err
+        if (isLockTimeout(err)) return []
+        setAside('decision', 'an unchecked monitor was set aside', { err, monitorId: one.monitorId })
+        return []
+      })
+      stored.push(...states)
+    }
+    return stored
+  })
+}

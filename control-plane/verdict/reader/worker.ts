@@ -1,0 +1,183 @@
+import { REGIONS } from '../../../shared/checks/check.ts'
+import { RESULTS_STREAM } from '../../../shared/nats/subjects.ts'
+import type { Log } from '../../../shared/process/log.ts'
+import type { Metrics } from '../../../shared/process/metrics.ts'
+import { newId } from '../../foundation/platform/ids.ts'
+import type { Nats } from '../../foundation/platform/nats/client.ts'
+import { loadStreamState } from '../../foundation/platform/nats/ordered-reader.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { monotonicMs } from '../../foundation/platform/time/clock.ts'
+import { CRITICAL, startLoop } from '../../foundation/platform/time/loop.ts'
+import { listAllParentIds } from '../../monitoring/monitors/parents/store.ts'
+import { getHistoryPosition, getLatestRevision, isDifferentHistory } from '../../monitoring/monitors/store.ts'
+import { createKnownLiveSets } from './live-sets/live-sets-actions.ts'
+import { createVerdictMetrics } from './metrics.ts'
+import { type PartitionReader, startPartitionReader } from './partition-reader.ts'
+import { type LagState, measureLag } from './partitions/lag-actions.ts'
+import { isStableReachable, type NatsReachability, recordAnswer } from './partitions/liveness.ts'
+import {
+  listChangedMonitors,
+  listOwnedPartitions,
+  releasePartitions,
+  renewLeases,
+  takePartitions,
+} from './partitions/partition-store.ts'
+import { type PartitionLease, selectPartitionsToTake } from './partitions/share.ts'
+import { LEASE_MS, type ReaderTools } from './reading-actions.ts'
+import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unchecked/region-coverage.ts'
+
+/** With the lease: what a process that died had is read by another one within 10 s. */
+const OWNERSHIP_INTERVAL_MS = 1_500
+const FOLLOW_INTERVAL_MS = 2_000
+const STREAM_INTERVAL_MS = 2_000
+const LAG_INTERVAL_MS = 5_000
+const LIVE_SETS_INTERVAL_MS = 2_000
+/** How long after it was made a dependency may be unknown here. */
+const PARENTS_INTERVAL_MS = 10_000
+const CHANGES_PER_QUERY = 5_000
+
+export type VerdictContext = {
+  db: Db
+  /** for what keeps the partitions, so that it never waits for a connection; `db` when left out */
+  leases?: Db
+  nats: Nats
+  log: Log
+  metrics: Metrics
+  /** where the dashboard is, without a slash at the end */
+  publicUrl: string
+  storeCertificates: ReaderTools['storeCertificates']
+}
+
+export type VerdictWorker = {
+  /** Monitors have changed (NOTIFY `monitors`): look now instead of within two seconds. */
+  wake(): void
+  /** Stores what has been counted and gives the partitions back at once. */
+  stop(): Promise<void>
+}
+
+/**
+ * The role `verdict`: owns its share of the result partitions and reads them (decisions 11.5). Any number of processes
+ * may do so; each partition has one reader at a time.
+ */
+export async function startVerdictWorker(context: VerdictContext): Promise<VerdictWorker> {
+  const { db, leases = db, log, metrics } = context
+  const me = newId()
+  const meters = createVerdictMetrics(metrics)
+  const tools: ReaderTools = {
+    ...context,
+    meters,
+    setAside(what, message, details) {
+      meters.setAside.inc({ what })
+      log.error(details, message)
+    },
+    parents: new Set(await listAllParentIds(db)),
+    liveSets: await createKnownLiveSets(context),
+    regionCoverage: createRegionCoverage(),
+  }
+  const readers = new Map<number, PartitionReader>()
+  let place = await getHistoryPosition(db)
+  let revision = await getLatestRevision(db)
+  let reach: NatsReachability = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
+
+  const own = startLoop(
+    'verdict-ownership',
+    OWNERSHIP_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
+      const holdings = await renewLeases(leases, me, silent, LEASE_MS)
+      const mayTake = silent.length === 0 && isStableReachable(reach, monotonicMs())
+      const owned = mayTake ? await takeShare(leases, me, holdings) : filterOwned(holdings, me)
+      matchReaders(readers, owned, tools, () => own.wake())
+      tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
+    },
+    CRITICAL,
+  )
+  const follow = startLoop(
+    'verdict-monitors',
+    FOLLOW_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      const now = await getHistoryPosition(db)
+      if (isDifferentHistory(now, place, revision)) {
+        log.warn({ revision }, 'PostgreSQL has another history; all partitions are read again')
+        revision = await getLatestRevision(db)
+        for (const reader of readers.values()) reader.restart()
+      }
+      place = now
+      while (now.revision > revision) {
+        const changed = await listChangedMonitors(db, revision, CHANGES_PER_QUERY)
+        for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
+        revision = changed.at(-1)?.revision ?? revision
+        if (changed.length < CHANGES_PER_QUERY) return
+      }
+    },
+    CRITICAL,
+  )
+  const watch = startLoop(
+    'verdict-stream',
+    STREAM_INTERVAL_MS,
+    { log, metrics },
+    async () => {
+      const stream = await loadStreamState(context.nats, RESULTS_STREAM)
+      reach = recordAnswer(reach, monotonicMs())
+      for (const reader of readers.values()) {
+        if (reader.isStreamReplaced(stream)) reader.restart()
+        // NATS answers, so what is silent is this consumer: the client library does not always revive it
+        else if (!reader.isReading()) reader.reopen()
+      }
+    },
+    CRITICAL,
+  )
+  const parents = startLoop('verdict-parents', PARENTS_INTERVAL_MS, { log, metrics }, async () => {
+    tools.parents = new Set(await listAllParentIds(db))
+  })
+  const liveSets = startLoop('verdict-live-sets', LIVE_SETS_INTERVAL_MS, { log, metrics }, async () => {
+    await tools.liveSets.refresh()
+    const { absences } = tools.liveSets.absences()
+    const isGone = (region: string) => isRegionGone(tools.liveSets.of(region), absences, region)
+    updateRegionCoverage(tools.regionCoverage, REGIONS, isGone, monotonicMs())
+  })
+  const seen: LagState = { caughtUpWith: null }
+  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () =>
+    measureLag(tools, id => readers.get(id)?.position() ?? null, seen),
+  )
+
+  return {
+    wake: () => follow.wake(),
+    async stop() {
+      await Promise.all([own.stop(), follow.stop(), watch.stop(), parents.stop(), liveSets.stop(), lag.stop()])
+      await Promise.all([...readers.values()].map(reader => reader.stop()))
+      await releasePartitions(leases, me)
+    },
+  }
+}
+
+/** Answers what is owned then. */
+async function takeShare(db: Db, me: string, holdings: PartitionLease[]): Promise<{ id: number; epoch: number }[]> {
+  const wanted = selectPartitionsToTake(holdings, me)
+  if (wanted.length === 0) return filterOwned(holdings, me)
+  await takePartitions(db, me, wanted, LEASE_MS)
+  return listOwnedPartitions(db, me)
+}
+
+const filterOwned = (holdings: PartitionLease[], me: string) => holdings.filter(({ owner }) => owner === me)
+
+/** Readers for exactly what is owned now, by this epoch. Where one has to end first, the next one begins after it. */
+function matchReaders(
+  readers: Map<number, PartitionReader>,
+  owned: { id: number; epoch: number }[],
+  tools: ReaderTools,
+  onEnd: () => void,
+): void {
+  const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]))
+  for (const reader of readers.values()) if (epochs.get(reader.id) !== reader.epoch) void reader.stop()
+  for (const partition of owned) {
+    if (readers.has(partition.id)) continue
+    const reader = startPartitionReader(partition, tools, () => {
+      readers.delete(partition.id)
+      onEnd()
+    })
+    readers.set(partition.id, reader)
+  }
+}

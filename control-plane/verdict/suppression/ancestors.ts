@@ -1,0 +1,38 @@
+import type { SuppressionConditions } from './review.ts'
+import type { NotifiedStatus } from './suppressed.ts'
+import { type CheckTiming, computeParentPendingMs } from './timing.ts'
+
+/** A parent of a monitor, or a parent's parent. */
+export type Ancestor = CheckTiming & {
+  monitorId: string
+  ancestorId: string
+  /** 1: a parent */
+  distance: number
+  status: NotifiedStatus
+  /** one of its regions fails, or is about to */
+  isFailing: boolean
+  /** probes check it, so it can be asked how it is */
+  isAskable: boolean
+}
+
+/** The nearest ancestor that is down, as the cause of an outage. */
+export function findCause(ancestors: readonly Ancestor[]): string | null {
+  const [nearest] = ancestors
+    .filter(({ status }) => status === 'down')
+    .sort((a, b) => a.distance - b.distance || (a.ancestorId < b.ancestorId ? -1 : 1))
+  return nearest?.ancestorId ?? null
+}
+
+export function buildSuppressionConditions(
+  ancestors: readonly Ancestor[],
+  maintenanceUntil: Date | null,
+): SuppressionConditions {
+  const slowest = (some: readonly Ancestor[]) =>
+    some.length === 0 ? null : Math.max(...some.map(computeParentPendingMs))
+  return {
+    maintenanceUntil,
+    isParentDown: ancestors.some(({ status }) => status === 'down'),
+    parentPendingMs: slowest(ancestors.filter(({ isFailing }) => isFailing)),
+    parentCheckMs: slowest(ancestors.filter(({ isAskable }) => isAskable)),
+  }
+}

@@ -1,0 +1,38 @@
+import type { Nats } from '../../foundation/platform/nats/client.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { runNow } from '../../monitoring/fleet/on-demand/actions.ts'
+import { isCheckedByProbes } from '../../monitoring/monitors/settings/configuration-issues.ts'
+import { listMonitorsByIds } from '../../monitoring/monitors/store.ts'
+import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import { listAncestors, markParentsChecked } from './store.ts'
+
+type Tools = { db: Db; nats: Nats }
+
+/**
+ * Has the parents of monitors that have just gone down checked at once, each once, instead of waiting for their next
+ * check: one that fails is about to go down, and then its children are not told of. Where none fails, or nobody can
+ * say, the children's outages are told. `monitorIds`: as claimed (claimUnasked).
+ */
+export async function checkParents(tools: Tools, monitorIds: string[]): Promise<void> {
+  const kin = (await listAncestors(tools.db, monitorIds)).filter(({ isAskable }) => isAskable)
+  const parentsOf = (id: string) => kin.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
+  const parents = await listMonitorsByIds(tools.db, [...new Set(kin.map(({ ancestorId }) => ancestorId))])
+  const isFailing = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, fails(tools, parent)]))
+  const families = new Map<string, { children: string[]; parentIds: string[] }>()
+  for (const id of monitorIds) {
+    const parentIds = parentsOf(id).sort()
+    const family = families.get(parentIds.join()) ?? { children: [], parentIds }
+    family.children.push(id)
+    families.set(parentIds.join(), family)
+  }
+  const told = [...families.values()].map(async ({ children, parentIds }) => {
+    const answers = await Promise.all(parentIds.map(id => isFailing.get(id) ?? false))
+    if (!answers.includes(true)) await markParentsChecked(tools.db, children, now())
+  })
+  await Promise.all(told)
+}
+
+async function fails(tools: Tools, parent: StoredMonitor): Promise<boolean> {
+  return (await runNow(tools, parent)).some(({ status }) => status === 'down')
+}

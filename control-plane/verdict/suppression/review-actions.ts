@@ -1,0 +1,77 @@
+import { routeEvents } from '../../alerting/routing/publishing/publish-actions.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { reviewSuppression } from './review.ts'
+import { loadEventsToSend } from './sent-events-store.ts'
+import {
+  deleteSilences,
+  loadSuppressionContexts,
+  lockDueMonitors,
+  lockSilences,
+  type OutageCause,
+  type Silence,
+  type SilencedMonitor,
+  type SuppressionContext,
+  storeOutageCauses,
+  storeSilences,
+} from './store.ts'
+import { listPendingNotifications, type PendingNotification } from './suppressed.ts'
+import { computeGraceMs } from './timing.ts'
+
+/**
+ * Looks at up to `limit` silences that are due: what nothing speaks against any more is told, with its deliveries, in
+ * one transaction. Any number of processes may do so. Answers how many it looked at.
+ */
+export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<number> {
+  return db.transaction(async tx => {
+    const monitors = await lockDueMonitors(tx, now, limit)
+    const ids = monitors.map(({ id }) => id)
+    if (ids.length === 0) return 0
+    const silences = await lockSilences(tx, ids)
+    const groundOf = await loadSuppressionContexts(tx, ids, now)
+    const found = monitors.flatMap(monitor => {
+      const silence = silences.get(monitor.id)
+      return silence ? [{ ...reviewSilence(silence, monitor, groundOf(monitor.id), now), before: silence }] : []
+    })
+    await storeSilences(
+      tx,
+      found.flatMap(({ waiting }) => waiting ?? []),
+    )
+    await storeOutageCauses(
+      tx,
+      found.flatMap(({ cause }) => cause ?? []),
+    )
+    const over = found.filter(({ waiting }) => waiting === null)
+    await deleteSilences(
+      tx,
+      over.map(({ before }) => before.monitorId),
+    )
+    await sendNotifications(
+      tx,
+      over.flatMap(({ before }) => listPendingNotifications(before.withheld)),
+      now,
+    )
+    return monitors.length
+  })
+}
+
+/** `waiting` null: what is withheld is to be told. A parent that went down while it was in doubt is the cause. */
+function reviewSilence(
+  silence: Silence,
+  monitor: SilencedMonitor,
+  { conditions: reasons, causedBy }: SuppressionContext,
+  now: Date,
+): { waiting: Silence | null; cause: OutageCause | null } {
+  const { withheld, monitorId } = silence
+  const isOutage = withheld.began !== null
+  const finding =
+    listPendingNotifications(withheld).length === 0
+      ? ({ kind: 'tell' } as const)
+      : reviewSuppression(silence, reasons, { isOutage, graceMs: computeGraceMs(monitor) }, now)
+  const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
+  const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
+  return { waiting: finding.kind === 'tell' ? null : { ...silence, ...finding }, cause }
+}
+
+async function sendNotifications(tx: Tx, due: PendingNotification[], now: Date): Promise<void> {
+  await routeEvents(tx, await loadEventsToSend(tx, due), now)
+}

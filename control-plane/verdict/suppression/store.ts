@@ -1,0 +1,199 @@
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Ancestor, buildSuppressionConditions, findCause } from './ancestors.ts'
+import type { ReviewState, SuppressionConditions, SuppressionReason } from './review.ts'
+import type { SuppressedChanges } from './suppressed.ts'
+import type { CheckTiming } from './timing.ts'
+
+/** A row of `silences`. `turn`: nothing speaks against telling any more, a worker is about to. */
+export type Silence = ReviewState & {
+  monitorId: string
+  withheld: SuppressedChanges
+  reason: SuppressionReason | 'turn'
+  isAsked: boolean
+  dueAt: Date
+}
+
+const COLUMNS = `monitor_id AS "monitorId", withheld, reason, is_parent_down AS "isParentDown",
+  grace_until AS "graceUntil", doubt_until AS "doubtUntil", is_asked AS "isAsked", is_answered AS "isAnswered",
+  due_at AS "dueAt"`
+
+/**
+ * Of some monitors those of which nothing is to be sent now: in maintenance, below a parent that is down, or with
+ * something withheld. For whoever tells of monitors outside the verdict; rooms above this one use the SQL function.
+ */
+export async function listSilencedMonitors(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
+  const sql = 'SELECT silenced_monitors(CAST(:monitorIds AS uuid[]), :now) AS id'
+  return new Set((await query<{ id: string }>(db, sql, { monitorIds, now })).map(({ id }) => id))
+}
+
+/** What is withheld of some monitors, whose rows the caller has locked. */
+export async function lockSilences(tx: Tx, monitorIds: string[]): Promise<Map<string, Silence>> {
+  const rows = await query<Silence>(
+    tx,
+    `SELECT ${COLUMNS} FROM silences WHERE monitor_id = ANY (?::uuid[]) ORDER BY monitor_id FOR UPDATE`,
+    [monitorIds],
+  )
+  return new Map(rows.map(row => [row.monitorId, row]))
+}
+
+export async function storeSilences(tx: Tx, silences: Silence[]): Promise<void> {
+  if (silences.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO silences (monitor_id, withheld, reason, is_parent_down, grace_until, doubt_until, is_asked,
+       is_answered, due_at)
+     SELECT "monitorId", withheld, reason, "isParentDown", "graceUntil", "doubtUntil", "isAsked", "isAnswered", "dueAt"
+     FROM jsonb_to_recordset(?::jsonb) AS row ("monitorId" uuid, withheld jsonb, reason text, "isParentDown" boolean,
+       "graceUntil" timestamptz, "doubtUntil" timestamptz, "isAsked" boolean, "isAnswered" boolean,
+       "dueAt" timestamptz)
+     ORDER BY "monitorId"
+     ON CONFLICT (monitor_id) DO UPDATE SET withheld = excluded.withheld, reason = excluded.reason,
+       is_parent_down = excluded.is_parent_down, grace_until = excluded.grace_until,
+       doubt_until = excluded.doubt_until, is_asked = excluded.is_asked, is_answered = excluded.is_answered,
+       due_at = excluded.due_at`,
+    [JSON.stringify(silences)],
+  )
+  await query(tx, `SELECT pg_notify('silences', '')`)
+}
+
+export async function deleteSilences(tx: Tx, monitorIds: string[]): Promise<void> {
+  await execute(tx, 'DELETE FROM silences WHERE monitor_id = ANY (?::uuid[])', [monitorIds])
+}
+
+const CHECK_TIMING = `a.interval_seconds AS "intervalSeconds", a.timeout_ms AS "timeoutMs", a.retry_count AS "retryCount",
+  a.heartbeat_interval AS "heartbeatInterval", a.type = 'heartbeat' AS "isHeartbeat"`
+
+/** A monitor of which something is withheld. */
+export type SilencedMonitor = CheckTiming & { id: string }
+
+/**
+ * Locks the monitors of at most `limit` silences that are due; those that are being judged are left for later, so that
+ * locks are taken in the one order (monitors first).
+ */
+export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<SilencedMonitor[]> {
+  return query(
+    tx,
+    `SELECT a.id, ${CHECK_TIMING} FROM monitors a
+     WHERE id IN (SELECT monitor_id FROM silences WHERE due_at <= :now ORDER BY due_at LIMIT :limit)
+     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
+    { now, limit },
+  )
+}
+
+/** All ancestors of some monitors that still are, with what they say. */
+export function listAncestors(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
+  return query(
+    db,
+    `SELECT kin.monitor_id AS "monitorId", kin.ancestor_id AS "ancestorId", kin.distance, a.status, ${CHECK_TIMING},
+       a.status IS DISTINCT FROM 'down' AND NOT a.is_paused AND EXISTS (
+         SELECT FROM verdict_states v, jsonb_array_elements(v.state->'cells') cell
+         WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
+       ) AS "isFailing",
+       a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.data_source_id IS NULL AND a.url IS NOT NULL
+         AND NOT a.is_paused AS "isAskable"
+     FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id`,
+    [monitorIds],
+  )
+}
+
+/** Why a monitor may have to be silent now. */
+export type SuppressionContext = { conditions: SuppressionConditions; causedBy: string | null }
+
+export async function loadSuppressionContexts(
+  db: Db,
+  monitorIds: string[],
+  now: Date,
+): Promise<(monitorId: string) => SuppressionContext> {
+  const ends = await loadMaintenanceEnds(db, monitorIds, now)
+  const kin = new Map<string, Ancestor[]>()
+  for (const one of await listAncestors(db, monitorIds))
+    kin.set(one.monitorId, [...(kin.get(one.monitorId) ?? []), one])
+  return id => {
+    const ancestors = kin.get(id) ?? []
+    return { conditions: buildSuppressionConditions(ancestors, ends.get(id) ?? null), causedBy: findCause(ancestors) }
+  }
+}
+
+async function loadMaintenanceEnds(db: Db, monitorIds: string[], now: Date): Promise<Map<string, Date>> {
+  const rows = await query<{ id: string; until: Date }>(
+    db,
+    `SELECT monitor_id AS id, max(ends_at) AS until FROM maintenance_periods
+     WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND starts_at <= :now AND ends_at > :now
+     GROUP BY monitor_id`,
+    { monitorIds, now },
+  )
+  return new Map(rows.map(({ id, until }) => [id, until]))
+}
+
+/**
+ * Has what is withheld of these monitors, and of all below them, looked at again now. A row that somebody is writing is
+ * left out rather than waited for: it is looked at again in half a minute anyway.
+ */
+export async function scheduleReview(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
+  if (monitorIds.length === 0) return
+  const touched = await execute(
+    tx,
+    `WITH RECURSIVE line (id) AS (
+       SELECT unnest(CAST(:monitorIds AS uuid[]))
+       UNION
+       SELECT p.monitor_id FROM line JOIN monitor_parents p ON p.parent_id = line.id
+     ), soon AS (
+       SELECT s.monitor_id FROM silences s JOIN line ON line.id = s.monitor_id FOR UPDATE OF s SKIP LOCKED
+     )
+     UPDATE silences SET due_at = :now FROM soon WHERE silences.monitor_id = soon.monitor_id`,
+    { monitorIds, now },
+  )
+  if (touched > 0) await query(tx, `SELECT pg_notify('silences', '')`)
+}
+
+/** Which monitor's outage an outage came of. */
+export type OutageCause = { monitorId: string; transitionId: string; causedBy: string }
+
+/** Notes causes on transitions and on the incidents that are open. */
+export async function storeOutageCauses(tx: Tx, causes: OutageCause[]): Promise<void> {
+  if (causes.length === 0) return
+  const rows = `jsonb_to_recordset(?::jsonb) AS row ("monitorId" uuid, "transitionId" uuid, "causedBy" uuid)`
+  const bindings = [JSON.stringify(causes)]
+  await execute(
+    tx,
+    `UPDATE transitions SET caused_by_monitor_id = row."causedBy" FROM ${rows} WHERE transitions.id = row."transitionId"`,
+    bindings,
+  )
+  await execute(
+    tx,
+    `UPDATE incidents SET caused_by_monitor_id = row."causedBy" FROM ${rows}
+     WHERE cause_monitor_id = row."monitorId" AND source = 'automatic' AND resolved_at IS NULL`,
+    bindings,
+  )
+}
+
+/** When the next silence is to be looked at, null without any. */
+export async function findNextReviewAt(db: Db): Promise<Date | null> {
+  const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM silences')
+  return row?.due ?? null
+}
+
+/** Takes up to `limit` monitors whose parents have not been asked yet; nobody else will ask for them. */
+export async function claimParentChecks(db: Db, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    db,
+    `UPDATE silences SET is_asked = true WHERE monitor_id IN (
+       SELECT monitor_id FROM silences WHERE reason = 'doubt' AND NOT is_asked LIMIT ? FOR UPDATE SKIP LOCKED)
+     RETURNING monitor_id AS id`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The parents of these monitors are well, as far as asking says. */
+export async function markParentsChecked(db: Db, monitorIds: string[], now: Date): Promise<void> {
+  if (monitorIds.length === 0) return
+  await execute(
+    db,
+    `UPDATE silences SET is_answered = true, due_at = :now WHERE monitor_id IN (
+       SELECT monitor_id FROM silences WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) ORDER BY monitor_id
+       FOR UPDATE)`,
+    { monitorIds, now },
+  )
+  await query(db, `SELECT pg_notify('silences', '')`)
+}

@@ -1,0 +1,32 @@
+import { sumRecheckDelaysMs } from '../../../shared/checks/rechecks.ts'
+
+/** What of a monitor's configuration says how long its checks take. Heartbeats have an interval of their own. */
+export type CheckTiming = {
+  intervalSeconds: number
+  timeoutMs: number
+  retryCount: number
+  /** seconds */
+  heartbeatInterval: number | null
+  isHeartbeat: boolean
+}
+
+const MAX_PARENT_PENDING_MS = 60_000
+const MAX_GRACE_MS = 3_600_000 + 130_000
+/** from the probe to the verdict */
+const RESULT_LATENCY_MS = 5_000
+
+const getTimeoutMs = ({ timeoutMs, intervalSeconds }: CheckTiming) => Math.min(timeoutMs, intervalSeconds * 1_000)
+
+/** How long a monitor with a failed check can need until it is down, in ms, at most a minute. */
+export function computeParentPendingMs(pace: CheckTiming): number {
+  return Math.min(
+    MAX_PARENT_PENDING_MS,
+    sumRecheckDelaysMs(pace.retryCount) + (pace.retryCount + 1) * getTimeoutMs(pace) + RESULT_LATENCY_MS,
+  )
+}
+
+/** How long a monitor that works again can need until it is up, in ms: its next check, and the one that confirms it. */
+export function computeGraceMs(pace: CheckTiming): number {
+  if (pace.isHeartbeat) return Math.min(MAX_GRACE_MS, (pace.heartbeatInterval ?? 0) * 1_000)
+  return Math.min(MAX_GRACE_MS, pace.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(pace) + RESULT_LATENCY_MS)
+}

@@ -1,2 +1,0 @@
-/** True for an update that changes nothing, not even when the record was changed last. */
-export const namesNothing = (body: object): boolean => Object.keys(body).length === 0

@@ -1,0 +1,81 @@
+import { toCertificate, toCertificateChain } from '../../shared/checks/certificate.ts'
+import { type CheckSpec, SAMPLE_BYTES } from '../../shared/checks/check.ts'
+import { type Certificate, type Evidence, type Observation, Outcome } from '../../shared/checks/result.ts'
+import { isSensitiveName, MASK } from '../../shared/secret-names.ts'
+import { buildAuthHeader } from '../checks/auth.ts'
+
+export type CheckArtifacts = { evidence: Evidence | undefined; certificate: Certificate | undefined }
+
+const MAX_HEADERS_LENGTH = 16_384
+const MAX_HEADER_VALUE_LENGTH = 1_000
+/** A shorter text is no secret, and would be found everywhere. */
+const MIN_SECRET_LENGTH = 4
+
+/** What a result carries besides its figures: the evidence of a failure, the certificate where the monitor asks for it. */
+export function collectArtifacts(spec: CheckSpec, observation: Observation, outcome: Outcome): CheckArtifacts {
+  const isFailed = outcome === Outcome.DOWN || outcome === Outcome.UNKNOWN
+  const { certificate } = observation
+  return {
+    evidence: isFailed ? buildEvidence(spec, observation) : undefined,
+    certificate: spec.sslCheck && certificate ? toCertificate(certificate) : undefined,
+  }
+}
+
+/** Headers, the beginning of the body and the chain of certificates, without the monitor's own secrets in them. */
+function buildEvidence(spec: CheckSpec, { headers, body, certificate }: Observation): Evidence | undefined {
+  if (headers === null && certificate === null && !body?.length) return undefined
+  const secrets = collectSecrets(spec)
+  return {
+    headers: maskEvidenceHeaders(headers ?? {}, secrets),
+    body: takeSample(body ?? Buffer.alloc(0), secrets),
+    chain: certificate ? toCertificateChain(certificate) : [],
+  }
+}
+
+function maskEvidenceHeaders(headers: Record<string, string>, secrets: string[]): Record<string, string> {
+  const masked: Record<string, string> = {}
+  let size = 0
+  for (const [name, value] of Object.entries(headers)) {
+    const shown = isSensitiveName(name) ? MASK : replaceSecrets(value, secrets).slice(0, MAX_HEADER_VALUE_LENGTH)
+    size += name.length + shown.length
+    if (size > MAX_HEADERS_LENGTH) break
+    // `__proto__` is a name that a server may choose
+    Object.defineProperty(masked, name, { value: shown, enumerable: true })
+  }
+  return masked
+}
+
+function takeSample(body: Buffer, secrets: string[]): Buffer {
+  // as Latin-1 every byte is one character, and comes back as it was
+  const longest = Math.max(0, ...secrets.map(({ length }) => length))
+  const text = replaceSecrets(body.toString('latin1', 0, SAMPLE_BYTES + longest), secrets)
+  return Buffer.from(removeTruncatedSecret(text.slice(0, SAMPLE_BYTES), secrets), 'latin1')
+}
+
+function replaceSecrets(text: string, secrets: string[]): string {
+  return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+}
+
+/** Masks the beginning of a secret at the end of a text that was cut. */
+function removeTruncatedSecret(text: string, secrets: string[]): string {
+  for (const secret of secrets) {
+    for (let length = secret.length - 1; length >= MIN_SECRET_LENGTH; length--) {
+      if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length)
+    }
+  }
+  return text
+}
+
+/** What was sent and must not be shown when a target sends it back: UTF-8 bytes as Latin-1, the longest first. */
+function collectSecrets({ headers, auth }: CheckSpec): string[] {
+  const sent = Object.entries(headers).flatMap(([name, value]) => (isSensitiveName(name) ? [value] : []))
+  const header = buildAuthHeader(auth)
+  if (header) sent.push(header[1])
+  const { kind } = auth ?? {}
+  if (kind?.$case === 'basic') sent.push(kind.value.password)
+  const parts = sent.flatMap(value => [value, value.replace(/^(basic|bearer|token) +/i, '')])
+  return parts
+    .map(secret => Buffer.from(secret).toString('latin1'))
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+    .sort((a, b) => b.length - a.length)
+}

@@ -1,0 +1,91 @@
+import {
+  type CheckError,
+  FailureSource,
+  NO_DETAILS,
+  Outcome,
+  type Result,
+  Trigger,
+} from '../../shared/checks/result.ts'
+import { truncateDnsAnswer } from './dns-detail.ts'
+import type { CheckExecution } from './run-check.ts'
+
+/** Whose result it is: a monitor, in the configuration and the assignment epoch of the moment the check started. */
+export type ResultSubject = { monitorId: string; configVersion: number; epoch: number }
+
+/** Why and for when a check is made. */
+export type CheckOccasion = { scheduledAtMs: number; attempt: number; trigger: Trigger; runId: string }
+
+const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
+
+/** A check that was made, as it is sent. Times in ms since 1970 by the control plane's clock. */
+export function buildResult(
+  subject: ResultSubject,
+  occasion: CheckOccasion,
+  startedAtMs: number,
+  ran: CheckExecution,
+): Result {
+  const { observation } = ran
+  return {
+    monitorId: subject.monitorId,
+    configVersion: subject.configVersion,
+    epoch: subject.epoch,
+    scheduledAtMs: Math.floor(occasion.scheduledAtMs),
+    startedAtMs: Math.floor(startedAtMs),
+    attempt: occasion.attempt,
+    outcome: ran.outcome,
+    trigger: occasion.trigger,
+    runId: occasion.runId,
+    totalUs: observation.totalUs,
+    timings: observation.timings,
+    statusCode: observation.statusCode ?? 0,
+    error: observation.error ?? undefined,
+    failedAssertions: ran.failedAssertions,
+    resolvedIp: observation.resolvedIp ?? '',
+    ...NO_DETAILS,
+    ping: observation.ping ?? undefined,
+    dns: observation.dns ? truncateDnsAnswer(observation.dns) : undefined,
+    evidence: ran.evidence,
+    certificate: ran.certificate,
+    doubted: ran.isDoubted || undefined,
+  }
+}
+
+/** A slot in which the check could not start (decisions 4.1); `nowMs` is when that was found. */
+export function buildMissedResult(subject: ResultSubject, slotMs: number, nowMs: number): Result {
+  const error = createInternalError('missed_slot', 'the check could not start within its interval')
+  return buildEmptyResult(subject, slotMs, nowMs, Outcome.MISSED, error)
+}
+
+/** A check that was asked for and could not be made, by our own fault: never a vote (decisions 4.3). */
+export function buildRefusedResult(subject: ResultSubject, nowMs: number, code: string, message: string): Result {
+  return buildEmptyResult(subject, nowMs, nowMs, Outcome.UNKNOWN, createInternalError(code, message))
+}
+
+function createInternalError(code: string, message: string): CheckError {
+  return { source: FailureSource.INTERNAL, code, message }
+}
+
+function buildEmptyResult(
+  subject: ResultSubject,
+  scheduledMs: number,
+  nowMs: number,
+  outcome: Outcome,
+  error: CheckError,
+): Result {
+  return {
+    ...subject,
+    scheduledAtMs: Math.floor(scheduledMs),
+    startedAtMs: Math.floor(nowMs),
+    attempt: 1,
+    outcome,
+    trigger: Trigger.SLOT,
+    runId: '',
+    totalUs: 0,
+    timings: NO_TIMINGS,
+    statusCode: 0,
+    error,
+    failedAssertions: [],
+    resolvedIp: '',
+    ...NO_DETAILS,
+  }
+}

@@ -1,0 +1,151 @@
+import { READERS } from '../../shared/assertions/readers.ts'
+import { type CheckSpec, isCheckType } from '../../shared/checks/check.ts'
+import {
+  type CheckError,
+  type FailedAssertion,
+  FailureSource,
+  type Observation,
+  Outcome,
+} from '../../shared/checks/result.ts'
+import { type Cancellation, createDeadline, type Egress } from '../../shared/egress/index.ts'
+import { nowUs, wallMs } from '../../shared/egress/monotonic.ts'
+import { CHECKS } from '../checks/index.ts'
+import { evaluateAssertions } from './assertion-worker.ts'
+import { type CheckArtifacts, collectArtifacts } from './evidence.ts'
+import type { DoubtDetector } from './own-faults/doubt.ts'
+import { isUnanswered, recordReachability } from './own-faults/reachability.ts'
+import type { SelfTest } from './own-faults/self-test.ts'
+
+type EvaluatedCheck = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
+
+/** `isDoubted`: a failure that many other hosts of this probe began to have at the same time. */
+export type CheckExecution = EvaluatedCheck & CheckArtifacts & { isDoubted?: boolean }
+
+export type RunCheckOptions = {
+  /** without one, failures are reported as they were seen */
+  selfTest?: SelfTest
+  /** without one, no failure is doubted */
+  doubt?: DoubtDetector
+  /** A check of what is not assigned to this probe: it reads the doubt and the self-test, and notes nothing for them. */
+  isOfOthers?: boolean
+  /** Ends the check early; what it saw until then says nothing about the target. */
+  cancellation?: Cancellation
+}
+
+/**
+ * Runs one check under one deadline (`spec.timeoutMs`) and judges what it saw. Never throws and never rejects: what
+ * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
+ */
+export async function runCheck(
+  spec: CheckSpec,
+  egress: Egress,
+  options: RunCheckOptions = {},
+): Promise<CheckExecution> {
+  const startedUs = nowUs()
+  const { observation, outcome, failedAssertions } = await runAndEvaluate(spec, egress, options, startedUs)
+  const { evidence, certificate } = collectArtifacts(spec, observation, outcome)
+  const isDoubted = isInDoubt(spec, observation, options, startedUs) && outcome === Outcome.DOWN
+  return { observation, outcome, failedAssertions, evidence, certificate, isDoubted }
+}
+
+function isInDoubt(spec: CheckSpec, observation: Observation, options: RunCheckOptions, startedUs: number): boolean {
+  const { doubt, cancellation, isOfOthers } = options
+  if (doubt === undefined || cancellation?.isCancelled) return false
+  if (isOfOthers) return isUnanswered(observation) && doubt.isDoubting(nowUs(), startedUs)
+  return recordReachability(doubt, spec, observation, nowUs(), startedUs)
+}
+
+async function runAndEvaluate(
+  spec: CheckSpec,
+  egress: Egress,
+  options: RunCheckOptions,
+  startedUs: number,
+): Promise<EvaluatedCheck> {
+  const observation = await observe(spec, egress, options.cancellation)
+  const ran = await evaluateObservation(spec, observation)
+  const { error } = observation
+  if (!options.selfTest || options.cancellation?.isCancelled) return ran
+  const isSilent = error !== null && isNetworkError(observation, error)
+  if (!options.isOfOthers) options.selfTest.recordCheck(spec.url, !isSilent)
+  if (!isSilent) return ran
+  observation.error = await options.selfTest.attributeFailure(error, startedUs)
+  return { observation, outcome: toCheckOutcome(observation.error, 'passed'), failedAssertions: [] }
+}
+
+async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellation): Promise<Observation> {
+  const deadline = createDeadline(spec.timeoutMs)
+  if (cancellation) cancellation.onCancel = () => deadline.abort(new Error('the check was cancelled'))
+  try {
+    if (!isCheckType(spec.type)) throw new Error(`this probe has no check for ${spec.type}`)
+    return await CHECKS[spec.type](spec, deadline.signal, egress)
+  } catch (error) {
+    return createFailedObservation(error)
+  } finally {
+    deadline.clear()
+    if (cancellation) cancellation.onCancel = null
+  }
+}
+
+/** Assertions on what was seen. */
+async function evaluateObservation(spec: CheckSpec, observation: Observation): Promise<EvaluatedCheck> {
+  if (observation.error !== null || spec.assertions.length === 0) {
+    return { observation, outcome: toCheckOutcome(observation.error, 'passed'), failedAssertions: [] }
+  }
+  try {
+    const startedUs = nowUs()
+    const { verdict, failed } = await evaluateAssertions(spec.assertions, observation, wallMs())
+    if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = lateError
+    else if (verdict === 'failed') observation.error = assertionError(failed)
+    return { observation, outcome: toCheckOutcome(observation.error, verdict), failedAssertions: failed }
+  } catch (error) {
+    observation.error = internalError(error)
+    return { observation, outcome: Outcome.UNKNOWN, failedAssertions: [] }
+  }
+}
+
+function toCheckOutcome(error: CheckError | null, verdict: 'passed' | 'degraded' | 'failed'): Outcome {
+  if (error !== null) return error.source === FailureSource.INTERNAL ? Outcome.UNKNOWN : Outcome.DOWN
+  return verdict === 'degraded' ? Outcome.DEGRADED : Outcome.UP
+}
+
+/** Whether a failure could be our own network's: no answer came, and nothing said no. */
+function isNetworkError({ statusCode }: Observation, { code, source }: CheckError): boolean {
+  return statusCode === null && (source !== FailureSource.TARGET || NETWORK_CODES.has(code))
+}
+
+const NETWORK_CODES = new Set(['timeout', 'dns_timeout', 'host_unreachable'])
+
+/** The deadline covers the assertions too. Their time is ours, so it is never held against the target. */
+function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, judgingUs: number): boolean {
+  return checkUs <= timeoutMs * 1000 && checkUs + judgingUs > timeoutMs * 1000
+}
+
+const lateError: CheckError = {
+  source: FailureSource.INTERNAL,
+  code: 'timeout',
+  message: 'the probe ran out of time while it judged the assertions',
+}
+
+function assertionError(failed: FailedAssertion[]): CheckError {
+  const { type, operator, value, actual } = failed.find(({ type }) => !READERS[type]?.degrades)!
+  const expected = `${type} ${operator} ${value}`.trim()
+  const message = `assertion failed: ${expected}; seen: ${actual}`.slice(0, 500)
+  return { source: FailureSource.TARGET, code: 'assertion_failed', message }
+}
+
+function internalError(error: unknown): CheckError {
+  return { source: FailureSource.INTERNAL, code: 'internal_error', message: String((error as Error)?.message ?? error) }
+}
+
+function createFailedObservation(error: unknown): Observation {
+  return {
+    error: internalError(error),
+    timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 },
+    totalUs: 0,
+    statusCode: null,
+    headers: null,
+    body: null,
+    resolvedIp: null,
+    certificate: null,
+  }
+}

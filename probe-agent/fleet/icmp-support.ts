@@ -1,0 +1,12 @@
+import type { Icmp } from '../../shared/egress/index.ts'
+import type { Log } from '../../shared/process/log.ts'
+
+/** Says once how this probe pings; false when it cannot, and its ping checks are unknown (`icmp_unavailable`). */
+export function detectIcmpSupport(icmp: Icmp, log: Log): boolean {
+  const [ipv4, ipv6] = [icmp(4).kind, icmp(6).kind]
+  const isNone = ipv4 === 'none' && ipv6 === 'none'
+  const sentence = `icmp: ${ipv4}${ipv6 === ipv4 ? '' : `, for IPv6 ${ipv6}`}`
+  if (isNone) log.warn({ event: 'icmp', ipv4, ipv6 }, `${sentence}; set net.ipv4.ping_group_range or install ping`)
+  else log.info({ event: 'icmp', ipv4, ipv6 }, sentence)
+  return !isNone
+}

@@ -1,0 +1,28 @@
+import { type Outcome, STATUS_OF_OUTCOME } from '../../shared/checks/result.ts'
+
+export type CheckCount = { type: string; outcome: string; checks: number }
+
+/** How many checks ended since the start, by type and outcome: every attempt, also those asked for. */
+export type CheckCounters = {
+  count: (type: string, outcome: Outcome) => void
+  list: () => CheckCount[]
+}
+
+export function createCheckCounters(): CheckCounters {
+  const byType = new Map<string, CheckCount[]>()
+
+  function rowsOf(type: string): CheckCount[] {
+    const known = byType.get(type)
+    if (known) return known
+    const rows = Object.values(STATUS_OF_OUTCOME).map(outcome => ({ type, outcome, checks: 0 }))
+    byType.set(type, rows)
+    return rows
+  }
+
+  return {
+    count(type, outcome) {
+      rowsOf(type)[outcome]!.checks++
+    },
+    list: () => [...byType.values()].flat().filter(({ checks }) => checks > 0),
+  }
+}

@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Log } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
+import type { HostAndPort } from '../config.ts'
+import { type ProbeMetrics, registerProbeMetrics } from './metrics.ts'
+import { computeReadiness, type ReadinessConditions } from './readiness.ts'
+
+export type OperationsOptions = {
+  address: HostAndPort
+  collectMetrics: () => ProbeMetrics
+  readinessConditions: () => ReadinessConditions
+  log: Log
+}
+
+/** Whoever asks has little to say and no reason to linger; what is past these limits is cut off. */
+const LIMITS = { headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000, connectionsCheckingInterval: 1000 }
+const MAX_HEADERS_BYTES = 8192
+const IDLE_TIMEOUT_MS = 10_000
+const MAX_CONNECTIONS = 32
+
+type Answer = { status: number; contentType: string; text: string }
+
+/**
+ * The port for Prometheus and the kubelet: `GET /metrics`, `/healthz` (alive) and `/readyz` (of use, or why not), and
+ * nothing else. Where it cannot listen, the log says so and checks go on. Returns how to close it.
+ */
+export function serveOperations({
+  address,
+  collectMetrics: figures,
+  readinessConditions: standing,
+  log,
+}: OperationsOptions): () => void {
+  const metrics = createMetrics()
+  const setFigures = registerProbeMetrics(metrics)
+
+  async function answerOf({ method, url = '' }: IncomingMessage): Promise<Answer> {
+    if (method !== 'GET') return refusal(405, 'method_not_allowed', 'only GET is answered here')
+    const [path] = url.split('?')
+    if (path === '/healthz') return json(200, { status: 'ok' })
+    if (path === '/readyz') {
+      const readiness = computeReadiness(standing())
+      return json(readiness.status === 'ready' ? 200 : 503, readiness)
+    }
+    if (path !== '/metrics') return refusal(404, 'not_found', 'there are /metrics, /healthz and /readyz')
+    setFigures(figures())
+    return { status: 200, ...(await metrics.render()) }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, contentType, text } = await answerOf(request)
+    response.writeHead(status, {
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+      ...(status === 405 && { allow: 'GET', connection: 'close' }),
+    })
+    response.end(text)
+  }
+
+  const server = createServer({ ...LIMITS, maxHeaderSize: MAX_HEADERS_BYTES }, (request, response) => {
+    answer(request, response).catch(error => {
+      log.error({ err: error }, 'a scrape could not be answered')
+      response.destroy()
+    })
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.timeout = IDLE_TIMEOUT_MS
+  server.on('error', error => log.error({ err: error, ...address }, 'METRICS_ADDRESS cannot be listened on'))
+  server.listen(address.port, address.host, () => {
+    log.info({ event: 'metrics', address: server.address() }, 'metrics and readiness are served')
+  })
+  return () => {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const json = (status: number, value: object): Answer => ({
+  status,
+  contentType: 'application/json; charset=utf-8',
+  text: JSON.stringify(value),
+})
+
+const refusal = (status: number, code: string, message: string) => json(status, { error: { code, message, status } })

@@ -1,0 +1,32 @@
+import type { CheckLoop } from '../schedule/loop.ts'
+
+type Load = ReturnType<CheckLoop['load']>
+
+/**
+ * Gives heartbeats and scrapes the peaks since their own last look: the loop starts them anew at each reading, and what
+ * one of them reads the other has to see as well.
+ */
+export function trackPeakLoad(read: () => Load): { forHeartbeat: () => Load; forScrape: () => Load } {
+  const unseen = { heartbeat: NO_PEAKS, scrape: NO_PEAKS }
+
+  function readFor(reader: keyof typeof unseen): Load {
+    const load = read()
+    unseen.heartbeat = maxOfBoth(unseen.heartbeat, load)
+    unseen.scrape = maxOfBoth(unseen.scrape, load)
+    const peaks = unseen[reader]
+    unseen[reader] = NO_PEAKS
+    return { ...load, ...peaks }
+  }
+
+  return { forHeartbeat: () => readFor('heartbeat'), forScrape: () => readFor('scrape') }
+}
+
+type Peaks = Pick<Load, 'loopLagMs' | 'startDelayMs'>
+const NO_PEAKS: Peaks = { loopLagMs: 0, startDelayMs: 0 }
+
+function maxOfBoth(one: Peaks, other: Peaks): Peaks {
+  return {
+    loopLagMs: Math.max(one.loopLagMs, other.loopLagMs),
+    startDelayMs: Math.max(one.startDelayMs, other.startDelayMs),
+  }
+}

@@ -1,0 +1,55 @@
+/** The spool's framing: length, CRC-32 of the payload (both 32 bits, big-endian), payload. */
+
+const HEAD_BYTES = 8
+/** A result is some hundred bytes; a length beyond this is not one of ours. */
+const MAX_PAYLOAD_BYTES = 1024 * 1024
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ (crc >>> 1) : crc >>> 1
+  return crc >>> 0
+})
+
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff
+  for (const byte of bytes) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8)
+  return (crc ^ 0xffffffff) >>> 0
+}
+
+export function encodeFrame(payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(HEAD_BYTES + payload.length)
+  frame.writeUInt32BE(payload.length, 0)
+  frame.writeUInt32BE(crc32(payload), 4)
+  frame.set(payload, HEAD_BYTES)
+  return frame
+}
+
+/**
+ * The payloads up to the first frame that is cut off or damaged. A process that was killed leaves such a frame at the
+ * end; what lies behind one cannot be found again. `tornBytes` is how much was not read.
+ */
+export function decodeFrames(bytes: Buffer): { payloads: Buffer[]; tornBytes: number } {
+  const payloads: Buffer[] = []
+  let at = 0
+  while (at + HEAD_BYTES <= bytes.length) {
+    const length = bytes.readUInt32BE(at)
+    const payload = bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length)
+    if (length > MAX_PAYLOAD_BYTES || payload.length < length || crc32(payload) !== bytes.readUInt32BE(at + 4)) break
+    payloads.push(payload)
+    at += HEAD_BYTES + length
+  }
+  return { payloads, tornBytes: bytes.length - at }
+}
+
+/** A spooled result: its partition, the probe that made it, and its bytes (batch.ts). */
+export type SpoolRecord = { partition: number; probeId: string; piece: Uint8Array }
+
+export function encodeRecord({ partition, probeId, piece }: SpoolRecord): Buffer {
+  const id = Buffer.from(probeId)
+  return Buffer.concat([Buffer.of(partition, id.length), id, piece])
+}
+
+export function decodeRecord(payload: Buffer): SpoolRecord {
+  const pieceAt = 2 + payload[1]!
+  return { partition: payload[0]!, probeId: payload.toString('utf8', 2, pieceAt), piece: payload.subarray(pieceAt) }
+}

@@ -1,0 +1,96 @@
+import { lateSubject } from '../../shared/nats/subjects.ts'
+import type { Log } from '../../shared/process/log.ts'
+import type { Machine } from '../clock.ts'
+import { countBatchEntries, encodeBatch } from './batch.ts'
+import type { SpoolRecord } from './frames.ts'
+import type { ResultStream } from './nats.ts'
+import type { Spool } from './spool.ts'
+
+export type ReplayOptions = {
+  stream: ResultStream
+  spool: Spool
+  region: string
+  /** at most so many results a second, so that live ones come first */
+  perSecond: number
+  isAway: () => boolean
+  /** JetStream has taken a message */
+  onTaken: () => void
+  machine: Machine
+  log: Log
+}
+
+const REPLAY_INTERVAL_MS = 1000
+
+export type SpoolReplay = {
+  /** late results that JetStream took since the start */
+  sent: () => number
+  stop: () => Promise<void>
+}
+
+/** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). */
+export function startSpoolReplay({
+  stream,
+  spool,
+  region,
+  perSecond,
+  isAway,
+  onTaken,
+  machine,
+  log,
+}: ReplayOptions): SpoolReplay {
+  let turn: Promise<void> | null = null
+  let sent = 0
+  const stop = machine.every(REPLAY_INTERVAL_MS, () => {
+    if (isAway() || turn) return
+    turn = replaySome()
+      .catch(error => log.warn({ err: error }, 'JetStream did not take late results; they stay in the spool'))
+      .finally(() => {
+        turn = null
+      })
+  })
+
+  async function replaySome(): Promise<void> {
+    const records = await spool.peek(perSecond)
+    for (const group of groupForSending(records)) {
+      const { partition, probeId } = group[0]!
+      const bytes = encodeBatch(
+        probeId,
+        region,
+        group.map(record => record.piece),
+      )
+      await stream.publish(lateSubject(partition, region), bytes, machine.uuid())
+      onTaken()
+      sent += group.length
+    }
+    await spool.consume()
+    if (records.length > 0) log.info({ results: records.length }, 'late results sent from the spool')
+  }
+
+  return {
+    sent: () => sent,
+    async stop() {
+      stop()
+      await turn
+    },
+  }
+}
+
+/** Records of one partition and probe together, in their order, no more than a message holds. */
+function groupForSending(records: readonly SpoolRecord[]): SpoolRecord[][] {
+  const groups = new Map<string, SpoolRecord[]>()
+  for (const record of records) {
+    const key = `${record.partition} ${record.probeId}`
+    const group = groups.get(key)
+    if (group) group.push(record)
+    else groups.set(key, [record])
+  }
+  return [...groups.values()].flatMap(splitIntoBatches)
+}
+
+function splitIntoBatches(records: SpoolRecord[]): SpoolRecord[][] {
+  const batches: SpoolRecord[][] = []
+  for (let rest = records; rest.length > 0; rest = rest.slice(batches.at(-1)!.length)) {
+    batches.push(rest.slice(0, countBatchEntries(rest)))
+  }
+  return batches
+}

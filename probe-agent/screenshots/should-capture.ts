@@ -1,0 +1,47 @@
+import { type Assignment, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
+import { ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
+import type { CheckSpec } from '../../shared/checks/check.ts'
+import { Outcome, type Result } from '../../shared/checks/result.ts'
+
+/** The end of a chain: what its region was before, what it is now, and the last attempt. */
+export type RecheckChainEnd = { before: RegionState; after: RegionState; result: Result }
+
+/**
+ * Whether the end of a chain asks for a screenshot: of a failure when it turned the region failing, so once an outage and
+ * region; of a page that is up when it is to be compared and was not for `compareEveryMs`.
+ */
+export function decideCapture(
+  { before, after, result }: RecheckChainEnd,
+  spec: CheckSpec,
+  sinceComparisonMs: number,
+  compareEveryMs: number,
+): ScreenshotKind | null {
+  if (!canBeSeen(spec)) return null
+  const isOutage = after === RegionState.FAILING && before !== RegionState.FAILING && result.outcome === Outcome.DOWN
+  if (spec.screenshotOnFailure && isOutage) return ScreenshotKind.FAILURE
+  const isUp = result.outcome === Outcome.UP || result.outcome === Outcome.DEGRADED
+  return spec.screenshotCompare && isUp && sinceComparisonMs >= compareEveryMs ? ScreenshotKind.COMPARISON : null
+}
+
+/** A browser can only GET: what another method answers it would not see. */
+function canBeSeen({ type, method }: CheckSpec): boolean {
+  return (type === 'http' || type === 'keyword') && (method === 'GET' || method === 'HEAD')
+}
+
+/**
+ * The result with what the last comparison of the page with its baseline says: a check that is up is degraded while
+ * more than `screenshot_threshold` of the pixels differ.
+ */
+export function applyComparison(assignment: Assignment, result: Result): Result {
+  const { spec, screenshotDifference: difference } = assignment
+  const isGood = result.outcome === Outcome.UP || result.outcome === Outcome.DEGRADED
+  if (!spec?.screenshotCompare || !isGood || difference === undefined) return result
+  if (difference <= spec.screenshotThreshold) return result
+  const failed = {
+    type: 'screenshot',
+    operator: 'less_than',
+    value: String(spec.screenshotThreshold),
+    actual: difference.toFixed(4),
+  }
+  return { ...result, outcome: Outcome.DEGRADED, failedAssertions: [...result.failedAssertions, failed] }
+}

@@ -1,0 +1,98 @@
+import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
+import { type DnsType, parseDnsType } from '../../checks/dns-types.ts'
+import type { DnsRecord } from '../../checks/result.ts'
+
+export type DnsQuestion = { id: number; name: string; type: DnsType }
+
+/** What a server said to one question. */
+export type DnsMessageReply = {
+  /** NOERROR, NXDOMAIN, SERVFAIL … */
+  rcode: string
+  /** of the answer section, aliases on the way included */
+  records: DnsRecord[]
+}
+
+const TRUNCATED_BIT = 0x02
+const RESPONSE_BIT = 0x80
+const HEADER_BYTES = 12
+
+export function encodeQuestion({ id, name, type }: DnsQuestion): Buffer {
+  return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [{ type, name }] })
+}
+
+/** The id of a message that is a response at all; null for anything else. */
+export function readResponseId(message: Buffer): number | null {
+  const isResponse = message.length >= HEADER_BYTES && (message[2]! & RESPONSE_BIT) !== 0
+  return isResponse ? message.readUInt16BE(0) : null
+}
+
+/** Whether a response was cut, so that the question has to be asked again over TCP (RFC 7766). */
+export const isTruncated = (message: Buffer) => (message[2]! & TRUNCATED_BIT) !== 0
+
+/** Reads a response. Null when it is damaged or answers another question. */
+export function decodeReply(message: Buffer, asked: DnsQuestion): DnsMessageReply | null {
+  try {
+    const { id, questions = [], answers = [] } = decode(message)
+    const rcode = formatRcode(message)
+    const [question] = questions
+    const isOurs = id === asked.id && question?.type === asked.type && lower(question.name) === lower(asked.name)
+    // A server that cannot even read the question need not repeat it.
+    if (!isOurs && !(id === asked.id && questions.length === 0 && rcode !== 'NOERROR')) return null
+    return { rcode, records: answers.flatMap(toRecords) }
+  } catch {
+    return null
+  }
+}
+
+const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
+
+function formatRcode(message: Buffer): string {
+  const code = message[3]! & 0x0f
+  return RCODES[code] ?? `RCODE${code}`
+}
+
+function toRecords(answer: Answer): DnsRecord[] {
+  const type = parseDnsType(answer.type)
+  if (type === null || answer.type === 'OPT') return []
+  const ttlS = ('ttl' in answer && answer.ttl) || 0
+  return [{ type, name: nameText(answer.name), ttlS, value: visible(formatValue(answer)) }]
+}
+
+/** As in a zone file, but for names without the dot at their end, and texts without quotes and in one piece. */
+function formatValue(answer: Answer): string {
+  switch (answer.type) {
+    case 'A':
+    case 'AAAA':
+      return answer.data
+    case 'CNAME':
+    case 'NS':
+      return nameText(answer.data)
+    case 'MX':
+      return `${answer.data.preference ?? 0} ${nameText(answer.data.exchange)}`
+    case 'SRV':
+      return `${answer.data.priority ?? 0} ${answer.data.weight ?? 0} ${answer.data.port} ${nameText(answer.data.target)}`
+    case 'SOA': {
+      const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = answer.data
+      return [nameText(mname), nameText(rname), serial, refresh, retry, expire, minimum].join(' ')
+    }
+    case 'CAA':
+      return `${answer.data.flags ?? 0} ${answer.data.tag} "${answer.data.value}"`
+    case 'TXT':
+      return [answer.data].flat().map(String).join('')
+    default:
+      return ''
+  }
+}
+
+const lower = (name: string) => name.toLowerCase()
+
+/** Names are the same in any case; the root is a dot. */
+const nameText = (name: string) => (name === '.' || name === '' ? '.' : lower(name).replace(/\.$/, ''))
+
+/** Control characters as a zone file writes them: what a server sends ends in logs, tables and pages. */
+function visible(text: string): string {
+  const isControl = (code: number) => code < 0x20 || code === 0x7f
+  return [...text]
+    .map(char => (isControl(char.charCodeAt(0)) ? `\\${String(char.charCodeAt(0)).padStart(3, '0')}` : char))
+    .join('')
+}

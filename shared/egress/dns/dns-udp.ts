@@ -1,0 +1,91 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { type EgressFailure, toEgressFailure } from '../failure.ts'
+import type { PhaseTimer } from '../phases.ts'
+
+export type UdpServer = { address: string; port: number }
+
+/** What is asked of the servers, and what becomes of their answers. */
+export type UdpExchange = {
+  /** the messages that are not answered yet */
+  open: () => Buffer[]
+  /** looks at an answer; true when nothing is open any more */
+  take: (message: Buffer, from: UdpServer) => boolean
+}
+
+/** A datagram may get lost; the last wait is repeated. */
+const RETRY_DELAYS_MS = [1000, 2000, 4000]
+
+/**
+ * Sends messages to servers, each on a connected socket of its own and from a random port, so that the kernel drops
+ * what comes from anybody else. Without an answer it sends again, to the next server in turn. Rejects with an
+ * EgressFailure when every server refused, or with the trip's when the deadline comes. The addresses have to be
+ * allowed already.
+ */
+export function queryOverUdp(trip: PhaseTimer, servers: UdpServer[], { open, take }: UdpExchange): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sockets = new Map<UdpServer, Socket>()
+    const lost = new Set<UdpServer>()
+    let tries = 0
+    let timer: NodeJS.Timeout | undefined
+    let isOver = false
+
+    function end(failure?: EgressFailure): void {
+      if (isOver) return
+      isOver = true
+      trip.cancel = null
+      clearTimeout(timer)
+      for (const socket of sockets.values()) socket.close()
+      if (failure) reject(failure)
+      else resolve()
+    }
+    function lose(server: UdpServer, error: unknown): void {
+      if (isOver) return
+      if (lost.has(server)) return
+      lost.add(server)
+      clearTimeout(timer)
+      if (lost.size === servers.length) end(toEgressFailure(error))
+      else sendNext()
+    }
+    function sendNext(): void {
+      const left = servers.filter(server => !lost.has(server))
+      sendTo(left[tries % left.length]!)
+      timer = setTimeout(sendNext, RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS.at(-1)!)
+      tries++
+    }
+    function sendTo(server: UdpServer): void {
+      const known = sockets.get(server)
+      if (known) sendOpen(known, server)
+      else openTo(server)
+    }
+    function openTo(server: UdpServer): void {
+      const socket = connected(server, () => sendOpen(socket, server))
+      sockets.set(server, socket)
+      socket.on('error', error => lose(server, error))
+      socket.on('message', message => {
+        if (!isOver && take(message, server)) end()
+      })
+    }
+    function sendOpen(socket: Socket, server: UdpServer): void {
+      if (isOver) return
+      for (const message of open()) socket.send(message, error => error && lose(server, error))
+    }
+
+    trip.cancel = end
+    sendNext()
+  })
+}
+
+function connected({ address, port }: UdpServer, onConnect: () => void): Socket {
+  const family = isIPv6(address) ? 6 : 4
+  const socket = createSocket({ type: `udp${family}`, lookup: (_name, _options, done) => done(null, address, family) })
+  socket.once('connect', onConnect)
+  socket.connect(port, address)
+  return socket
+}
+
+/** `address`, `address:port` or `[address]:port`, as resolv.conf's servers come; port 53 by default. */
+export function parseServer(text: string): UdpServer {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
+  return { address: bracketed ?? plain ?? text, port: Number(port ?? 53) }
+}

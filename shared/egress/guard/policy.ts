@@ -1,0 +1,65 @@
+import { isIP, isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { ConfigError } from '../../process/env.ts'
+
+type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** CIDRs that may be reached although the policy refuses them. A single address counts as a range of one. */
+export function parseAllowedRanges(texts: string[]): Cidr[] {
+  return texts.map(text => {
+    try {
+      if (isIP(text)) return [ipaddr.parse(text), isIPv4(text) ? 32 : 128]
+      return ipaddr.parseCIDR(text)
+    } catch {
+      throw new ConfigError(`"${text}" is not a range of addresses; write it like 10.0.0.0/8 or fd00::/8`)
+    }
+  })
+}
+
+/** Public addresses that answer for the cloud itself. */
+const METADATA = new Set(['168.63.129.16'])
+
+const V4_KINDS: Record<string, string> = {
+  unspecified: 'an unspecified address',
+  broadcast: 'a broadcast address',
+  multicast: 'a multicast address',
+  linkLocal: 'a link-local address',
+  loopback: 'a loopback address',
+  carrierGradeNat: 'an address behind carrier-grade NAT',
+  private: 'a private address',
+}
+
+const V6_KINDS: Record<string, string> = {
+  ...V4_KINDS,
+  uniqueLocal: 'a private address',
+  ipv4Mapped: 'an IPv4 address in IPv6 form',
+  rfc6145: 'an IPv4 address in IPv6 form',
+  rfc6052: 'an IPv4 address behind NAT64',
+  '6to4': 'an IPv4 address behind 6to4',
+  teredo: 'an IPv4 address behind Teredo',
+}
+
+const GLOBAL_UNICAST: Cidr = [ipaddr.parse('2000::'), 3]
+
+/**
+ * Why this address may not be connected to, or null when it may (decisions 11.3). `address` is an IP address in its
+ * usual form, without brackets. A range given as IPv4 also covers the address's IPv4-mapped form.
+ */
+export function findBlockReason(address: string, allow: Cidr[]): string | null {
+  if (!isIP(address) || address.includes('%')) return 'not a plain IP address'
+  const parsed = ipaddr.parse(address)
+  if (allow.some(cidr => covers(cidr, parsed))) return null
+  if (METADATA.has(address)) return 'a metadata address'
+  const range = parsed.range()
+  if (parsed instanceof ipaddr.IPv4) return range === 'unicast' ? null : (V4_KINDS[range] ?? 'a reserved address')
+  if (range === 'unicast' && parsed.match(GLOBAL_UNICAST as [ipaddr.IPv6, number])) return null
+  return V6_KINDS[range] ?? 'a reserved address'
+}
+
+function covers([base, bits]: Cidr, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (base instanceof ipaddr.IPv4) {
+    if (address instanceof ipaddr.IPv4) return address.match(base, bits)
+    return address.isIPv4MappedAddress() && address.toIPv4Address().match(base, bits)
+  }
+  return address instanceof ipaddr.IPv6 && address.match(base, bits)
+}

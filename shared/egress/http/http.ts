@@ -1,0 +1,172 @@
+import type { IncomingMessage } from 'node:http'
+import type { Observation } from '../../checks/result.ts'
+import type { DeadlineSignal } from '../deadline.ts'
+import { createTargetFailure, toCheckError, toEgressFailure } from '../failure.ts'
+import type { Egress } from '../index.ts'
+import { nowUs } from '../monotonic.ts'
+import { enterPhase, finishPhases, type PhaseTimer, startPhaseTimer } from '../phases.ts'
+import { dial, getFirstPhase, startTls } from '../tcp/connect.ts'
+import { joinChunks, type ReceivedBody } from './body.ts'
+import type { Connection, Connections } from './connections.ts'
+import { exchange } from './exchange.ts'
+import { type PreparedRequest, prepareRequest, type RequestParts } from './prepare.ts'
+import { followRedirect, isRedirect } from './redirect.ts'
+
+/** Redirects that are followed at most (decisions 3.4). */
+const MAX_REDIRECTS = 10
+
+export type SendOptions = {
+  /** the one deadline over names, connections, redirects and the body; see createDeadline */
+  signal: DeadlineSignal
+  /** after decompression; what comes after it is not read, and that is no error */
+  maxBodyBytes: number
+  followRedirects: boolean
+  /** default true; false reads the body for its time only, and `body` is its first SAMPLE_BYTES */
+  keepBody?: boolean
+  /** open ones are used again and kept, with `keepAlive`. One that breaks is a failure like any: nothing is sent twice. */
+  connections?: Connections
+}
+
+export type HttpRequest = RequestParts & SendOptions
+
+/** What came of a request. With an `error`, the rest holds what was known when it happened. */
+export type HttpResponse = Observation & {
+  /** the body was longer than maxBodyBytes */
+  truncated: boolean
+  redirects: number
+}
+
+/** Sends one HTTP request through the guard. Never throws for what the target does; a bad `url` throws a TypeError. */
+export function sendRequest(request: HttpRequest, egress: Egress): Promise<HttpResponse> {
+  return sendPrepared(prepareRequest(request), request, egress)
+}
+
+/** The same with a request that was prepared before. Never throws and never rejects. */
+export async function sendPrepared(
+  prepared: PreparedRequest,
+  options: SendOptions,
+  egress: Egress,
+): Promise<HttpResponse> {
+  const trip = startPhaseTimer(options.signal, getFirstPhase(prepared.host))
+  const answer = emptyAnswer(trip)
+  const received: ReceivedBody = { chunks: [], size: 0, isPacked: false }
+  try {
+    let hop: PreparedRequest | null = prepared
+    while (hop) hop = await travel(trip, hop, options, egress, answer, received)
+  } catch (error) {
+    answer.error = toCheckError(toEgressFailure(error))
+    if (received.size > 0 && !received.isPacked) answer.body = joinChunks(received)
+  }
+  answer.totalUs = finishPhases(trip)
+  return answer
+}
+
+function emptyAnswer(trip: PhaseTimer): HttpResponse {
+  return {
+    error: null,
+    timings: trip.timings,
+    totalUs: 0,
+    statusCode: null,
+    headers: null,
+    body: null,
+    resolvedIp: null,
+    certificate: null,
+    truncated: false,
+    redirects: 0,
+  }
+}
+
+/** One request and its answer. Returns the request to go on with after a redirect. */
+async function travel(
+  trip: PhaseTimer,
+  hop: PreparedRequest,
+  options: SendOptions,
+  egress: Egress,
+  answer: HttpResponse,
+  received: ReceivedBody,
+): Promise<PreparedRequest | null> {
+  const kept = options.connections?.take(hop)
+  const connection = kept ?? (await connect(trip, hop, egress, answer))
+  return await converse(trip, hop, connection, options, egress, answer, received)
+}
+
+async function connect(
+  trip: PhaseTimer,
+  hop: PreparedRequest,
+  egress: Egress,
+  answer: HttpResponse,
+): Promise<Connection> {
+  const plain = await dial(trip, hop.host, hop.port, egress, hop.path)
+  const opened = { plain, openedAtUs: nowUs() }
+  answer.resolvedIp = plain.remoteAddress ?? null
+  if (!hop.isTls) return { ...opened, socket: plain, certificate: null }
+  try {
+    const { socket, certificate, failure } = await startTls(trip, plain, hop.host, egress.secureContext())
+    answer.certificate = certificate
+    if (failure) throw failure
+    return { ...opened, socket, certificate }
+  } catch (error) {
+    plain.destroy()
+    throw error
+  }
+}
+
+async function converse(
+  trip: PhaseTimer,
+  hop: PreparedRequest,
+  connection: Connection,
+  options: SendOptions,
+  egress: Egress,
+  answer: HttpResponse,
+  received: ReceivedBody,
+): Promise<PreparedRequest | null> {
+  let isFree = false
+  try {
+    // of a kept one, too: the peer itself is looked at before each request (decisions 11.3)
+    answer.resolvedIp = connection.plain.remoteAddress ?? null
+    if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp, hop.port, hop.path)
+    answer.certificate = connection.certificate
+    let location: string | undefined
+    const body = await exchange(trip, connection.socket, hop, {
+      body: { maxBytes: options.maxBodyBytes, keepAll: options.keepBody ?? true },
+      received,
+      onHeaders(response) {
+        answer.statusCode = response.statusCode ?? 0
+        answer.headers = toHeaders(response)
+        location = options.followRedirects ? response.headers.location : undefined
+        return !isRedirect(answer.statusCode, location)
+      },
+      onFree: () => {
+        isFree = true
+      },
+    })
+    if (body === null) return redirected(trip, hop, answer, location!)
+    answer.body = body.bytes
+    answer.truncated = body.truncated
+    return null
+  } finally {
+    if (isFree && options.connections) options.connections.keep(hop, connection)
+    else connection.plain.destroy()
+  }
+}
+
+function redirected(trip: PhaseTimer, hop: PreparedRequest, answer: HttpResponse, location: string): PreparedRequest {
+  if (answer.redirects === MAX_REDIRECTS) {
+    throw createTargetFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
+  }
+  answer.redirects++
+  const next = followRedirect(hop, answer.statusCode!, location)
+  enterPhase(trip, getFirstPhase(next.host))
+  return next
+}
+
+/** Names in lower case, repeated headers joined by ", ". */
+function toHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    const value = rawHeaders[i + 1]!
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return headers
+}

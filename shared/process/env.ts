@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+
+/** Reading of environment variables; each fault names the variable, what it holds and what it should hold. */
+
+export type Env = Record<string, string | undefined>
+
+export class ConfigError extends Error {}
+
+export function readText(env: Env, name: string, fallback?: string): string {
+  const value = env[name] ?? ''
+  if (value !== '') return value
+  if (fallback !== undefined) return fallback
+  throw new ConfigError(`${name} is not set`)
+}
+
+export function readOptionalText(env: Env, name: string): string | null {
+  return env[name] || null
+}
+
+/** What the file that a variable names holds; null when it is not set. */
+export function readFileVariable(env: Env, name: string): Buffer | null {
+  const path = readOptionalText(env, name)
+  try {
+    return path === null ? null : readFileSync(path)
+  } catch (error) {
+    throw new ConfigError(`${name} is "${path}", which cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
+export function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
+  const value = env[name] ?? ''
+  if (value === '') return fallback
+  const number = Number(value)
+  if (!Number.isInteger(number) || number < min || number > max) {
+    throw new ConfigError(`${name} is "${value}"; it has to be a whole number from ${min} to ${max}`)
+  }
+  return number
+}
+
+export function readList(env: Env, name: string): string[] {
+  return (env[name] ?? '')
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}
+
+export function readOneOf<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
+  const value = env[name] ?? ''
+  if (value === '') return fallback
+  if (!(allowed as readonly string[]).includes(value)) {
+    throw new ConfigError(`${name} is "${value}"; it has to be one of ${allowed.join(', ')}`)
+  }
+  return value as T
+}

@@ -1,0 +1,33 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** One registry a process; names begin with `picket_`, units stand in the name. */
+export type Metrics = {
+  counter<L extends string = never>(name: string, help: string, labels?: L[]): Counter<L>
+  gauge<L extends string = never>(name: string, help: string, labels?: L[]): Gauge<L>
+  histogram<L extends string = never>(name: string, help: string, buckets: number[], labels?: L[]): Histogram<L>
+  /** Called before each exposition, to set gauges of what is only known then. */
+  beforeRender(measure: () => void): void
+  /** The exposition text and its content type. */
+  render(): Promise<{ text: string; contentType: string }>
+}
+
+/** Between two looks at how late the event loop is. Each look wakes the process up, also when nothing happens. */
+const LAG_INTERVAL_MS = 100
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_INTERVAL_MS })
+  const registers = [registry]
+  const measures: (() => void)[] = []
+  return {
+    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
+    gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers }),
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({ name, help, buckets, labelNames: labels, registers }),
+    beforeRender: measure => void measures.push(measure),
+    async render() {
+      for (const measure of measures) measure()
+      return { text: await registry.metrics(), contentType: registry.contentType }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { MailContent } from '../../../../control-plane/alerting/channels/registry.ts'
+import { getSubscriberKind } from '../../../../control-plane/alerting/channels/subscribers/subscriber-kinds.ts'
+import {
+  buildConfirmUrl,
+  buildManageUrl,
+  isValidConfirmToken,
+  isValidManageToken,
+} from '../../../../control-plane/alerting/channels/subscribers/subscriber-links.ts'
+import { CONTEXT } from '../../../support/channel-events.ts'
+import { compareGolden } from '../../../support/golden.ts'
+import { HOSTILE_TEXTS } from '../../../support/hostile-texts.ts'
+import { hostilePageMessages, PAGE_MESSAGES, SUBSCRIBER, SUBSCRIBER_CONFIGS } from '../../../support/page-messages.ts'
+
+const TYPES = Object.entries(SUBSCRIBER_CONFIGS)
+
+for (const [type, config] of TYPES) {
+  t.test(`${type} says each message to subscribers as it was reviewed`, async t => {
+    const { render } = getSubscriberKind(type)
+    for (const [name, message] of Object.entries(PAGE_MESSAGES)) {
+      compareGolden(t, type, name, render(message, SUBSCRIBER, config, CONTEXT))
+    }
+  })
+}
+
+t.test('whatever people write stays text in a mail to subscribers', async t => {
+  const { render } = getSubscriberKind('page_mail')
+  const contentOf = (message: (typeof PAGE_MESSAGES)[string]) =>
+    JSON.parse(render(message, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT).body.toString('utf8')) as MailContent
+  const tagsOf = (html: string) => new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, tag]) => tag))
+  const ours = new Set(Object.values(PAGE_MESSAGES).flatMap(message => [...tagsOf(contentOf(message).html)]))
+  for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
+    for (const message of hostilePageMessages(text)) {
+      const { html, subject, text: plain, message_id: id } = contentOf(message)
+      t.same(
+        [...tagsOf(html)].filter(tag => !ours.has(tag)),
+        [],
+        name,
+      )
+      for (const [, href] of html.matchAll(/href="([^"]*)"/g)) t.match(href, /^https:\/\/status\.acme\.example\.com\//)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      t.notMatch(subject + id, /[\x00-\x1f\x7f]/)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      t.notMatch(plain, /[\x00-\x09\x0b-\x1f\x7f\u202e]/)
+    }
+  }
+})
+
+t.test('neither an address nor a key of links stands in what is shown', async t => {
+  for (const [type, config] of TYPES) {
+    const { mask, render } = getSubscriberKind(type)
+    const shown = render(PAGE_MESSAGES.confirmation!, SUBSCRIBER, mask(config), CONTEXT)
+    t.notMatch(JSON.stringify(mask(config)), /ann@|token=1|a key/)
+    t.notMatch(shown.url, /ann@|token=1/)
+  }
+})
+
+t.test('a link is good for its own subscriber, its own use and its own time only', async t => {
+  const [ann, ben] = [
+    { id: 'ann', key: 'one' },
+    { id: 'ann', key: 'two' },
+  ]
+  const until = '2026-08-02T12:00:00.000Z'
+  const [before, after] = [new Date('2026-08-02T11:59:59Z'), new Date('2026-08-02T12:00:00Z')]
+  const tokenOf = (url: string) => new URL(url).searchParams.get('token') ?? ''
+  const manage = tokenOf(buildManageUrl('https://a.example', ann))
+  const confirm = tokenOf(buildConfirmUrl('https://a.example', ann, until))
+  t.ok(isValidManageToken(ann, manage))
+  t.ok(isValidConfirmToken(ann, until, confirm, before))
+  for (const token of ['', manage.slice(1), `${manage}=`, confirm]) t.notOk(isValidManageToken(ann, token))
+  t.notOk(isValidManageToken(ben, manage))
+  t.notOk(isValidConfirmToken(ann, until, confirm, after), 'it has expired')
+  t.notOk(isValidConfirmToken(ann, '2027-08-02T12:00:00.000Z', confirm, before), 'nobody puts that off')
+  t.notOk(isValidConfirmToken(ann, 'never', confirm, before))
+  t.notOk(isValidConfirmToken(ann, until, manage, before))
+})

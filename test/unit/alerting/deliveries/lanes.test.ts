@@ -1,0 +1,17 @@
+import t from 'tap'
+import { computeFreeSlots, MAX_PROCESS_CONCURRENCY } from '../../../../control-plane/alerting/deliveries/queue/lanes.ts'
+
+t.test('one project takes half of the places, the next one half of the rest, and there is always one left', async t => {
+  t.equal(computeFreeSlots(0, 0), 1_024)
+  t.equal(computeFreeSlots(1_000, 1_000), 24)
+  t.equal(computeFreeSlots(1_024, 1_024), 0)
+  t.equal(computeFreeSlots(0, 1_024), 512)
+  let all = 0
+  for (let project = 0; project < 11; project++) all += computeFreeSlots(0, all)
+  t.equal(all, MAX_PROCESS_CONCURRENCY - 1)
+  t.equal(computeFreeSlots(0, all), 1)
+})
+
+t.test('a project that holds more than its share takes no more until others are done', async t => {
+  t.equal(computeFreeSlots(1_024, 2_000), 0)
+})

@@ -1,0 +1,93 @@
+import t from 'tap'
+import type { ChannelKind, Digest, RenderContext } from '../../../../control-plane/alerting/channels/types.ts'
+import {
+  type ChannelDelivery,
+  createChannelRenderer,
+} from '../../../../control-plane/alerting/deliveries/rendering/render.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+
+/** What a kind is given to render: the digest or the envelope's event, and the context. */
+function renderedOf(head: Partial<Record<keyof ChannelDelivery, unknown>>) {
+  const given: { digest?: Digest; event?: string; context?: RenderContext } = {}
+  const kind = {
+    render: (envelope: { event: string }, _config: object, context: RenderContext) =>
+      Object.assign(given, { event: envelope.event, context }),
+    renderDigest: (digest: Digest, _config: object, context: RenderContext) =>
+      Object.assign(given, { digest, context }),
+  } as unknown as ChannelKind
+  const whole = { id: 'whd_1', channelType: 'chat_a', reminder: null, createdAt: NOW, ...head } as ChannelDelivery
+  createChannelRenderer(whole, kind, 'http://picket.test', NOW)({})
+  return given
+}
+
+const change = (name: string, status: string, at: string, reminder: number | null = null) => ({
+  monitor_id: name,
+  name,
+  status,
+  at: `2026-11-21T11:${at}:00.000Z`,
+  url: `http://picket.test/monitors/${name}`,
+  reminder,
+})
+
+t.test('a digest has one line a monitor, which tells all that happened to it in its order', async t => {
+  const changes = [
+    change('Shop', 'down', '58'),
+    change('Blog', 'down', '57'),
+    change('Shop', 'up', '59'),
+    change('Mail', 'down', '59', 3),
+    ...Array.from({ length: 5 }, (_, i) => change('Flap', i % 2 ? 'up' : 'down', `5${i}`)),
+  ]
+  const { digest } = renderedOf({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
+  t.match(digest, {
+    deliveryId: 'whd_1',
+    projectName: 'Acme',
+    from: '2026-11-21T11:50:00.000Z',
+    to: '2026-11-21T11:59:00.000Z',
+    dashboardUrl: 'http://picket.test/',
+  })
+  t.same(
+    digest?.changes.map(({ name, status, words }) => [name, status, words]),
+    [
+      ['Shop', 'up', 'down, then up'],
+      ['Blog', 'down', 'down'],
+      ['Mail', 'down', 'still down (reminder 3)'],
+      ['Flap', 'down', 'down after 5 changes'],
+    ],
+  )
+})
+
+t.test('a digest tells a monitor and its incident as the one outage that they are', async t => {
+  const incident = (name: string, status: string, at: string) => ({
+    ...change(name, status, at),
+    url: `http://picket.test/incidents/${name}`,
+  })
+  const changes = [
+    change('Shop', 'down', '57'),
+    incident('Shop', 'down', '57'),
+    incident('Blog', 'down', '57'),
+    change('Mail', 'down', '58'),
+    incident('Mail', 'down', '58'),
+    incident('Mail', 'resolved', '59'),
+    change('Shop', 'down', '59', 1),
+  ]
+  const { digest } = renderedOf({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
+  t.same(
+    digest?.changes.map(({ name, status, words, url }) => [name, status, words, url.slice(19)]),
+    [
+      ['Shop', 'down', 'down, then still down (reminder 1)', 'monitors/Shop'],
+      ['Blog', 'down', 'down', 'incidents/Blog'],
+      ['Mail', 'resolved', 'down, then resolved', 'incidents/Mail'],
+    ],
+  )
+})
+
+t.test('a reminder says how long the outage has lasted, news says nothing of it', async t => {
+  const incident = { started_at: '2026-11-21T09:55:00.000Z' }
+  const head = { eventName: 'monitor.down', eventData: { incident } }
+  t.same(renderedOf({ ...head, reminder: 3 }).context, {
+    publicUrl: 'http://picket.test',
+    reminder: { number: 3, downFor: '2 hours 5 minutes' },
+  })
+  t.same(renderedOf(head), { event: 'monitor.down', context: { publicUrl: 'http://picket.test', reminder: null } })
+})

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { createChannelLimiter } from '../../../../control-plane/alerting/deliveries/queue/channel-limiter.ts'
+
+type Item = { channelId: string; projectId: string; n: number }
+const item = (n: number, channelId = 'a'): Item => ({ channelId, projectId: `project of ${channelId}`, n })
+const items = (count: number, channelId = 'a') => Array.from({ length: count }, (_, n) => item(n, channelId))
+const QUICK = { responseCode: 200, durationMs: 20 }
+
+function enterAll(all: Item[]) {
+  const turns = createChannelLimiter<Item>()
+  return { turns, sent: all.filter(one => turns.admit(one)).map(one => one.n) }
+}
+
+t.test('eight of a channel are sent at once, the ninth waits, and each channel has its own eight', async t => {
+  const { turns, sent } = enterAll([...items(10), ...items(10, 'b')])
+  t.same(sent, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7])
+  t.equal(turns.size(), 20)
+})
+
+t.test('whoever waits longest follows one that was answered quickly', async t => {
+  const { turns } = enterAll(items(10))
+  t.same(turns.release('a', QUICK), { next: [item(8)], back: [] })
+  t.same(turns.release('a', QUICK), { next: [item(9)], back: [] })
+  t.same(turns.release('a', QUICK), { next: [], back: [] })
+  t.equal(turns.size(), 7)
+})
+
+const TROUBLE: [string, { responseCode: number | null; durationMs: number }][] = [
+  ['a slow answer', { responseCode: 200, durationMs: 501 }],
+  ['an error', { responseCode: 500, durationMs: 20 }],
+  ['no answer', { responseCode: null, durationMs: 10_000 }],
+]
+for (const [what, outcome] of TROUBLE) {
+  t.test(`after ${what} all that waits is given back, and no more is claimed ahead`, async t => {
+    const { turns } = enterAll(items(10))
+    turns.release('a', QUICK)
+    t.same(turns.fastChannels(), ['a'])
+    t.same(turns.release('a', outcome), { next: [], back: [item(9)] })
+    t.same(turns.fastChannels(), [])
+    t.equal(turns.size(), 7)
+  })
+}
+
+t.test('a process that stops gives back what waits', async t => {
+  const { turns } = enterAll(items(11))
+  t.same(turns.drain(), [item(8), item(9), item(10)])
+  t.equal(turns.size(), 8)
+})
+
+t.test('it is known how much of each project is held', async t => {
+  const { turns } = enterAll([...items(11), ...items(2, 'b')])
+  t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 11, 'project of b': 2 })
+  turns.release('a', { responseCode: 503, durationMs: 20 })
+  turns.release('b', QUICK)
+  t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 7, 'project of b': 1 })
+  turns.release('b', QUICK)
+  t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 7 })
+})

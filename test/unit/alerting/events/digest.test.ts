@@ -1,0 +1,56 @@
+import t from 'tap'
+import type { EventName, EventRow } from '../../../../control-plane/alerting/events/catalog.ts'
+import { buildDigestEvent, isDigestible } from '../../../../control-plane/alerting/events/digest.ts'
+import { SAMPLES } from '../../../support/channel-events.ts'
+
+const AT = new Date('2026-11-21T12:00:00Z')
+const eventOf = (name: EventName, data: object = SAMPLES[name]) => {
+  const subject = name.startsWith('monitor.') ? 'monitor:a' : 'incident:a'
+  return { name, subject, data } as EventRow
+}
+const bySystem = { update: { author_id: null } }
+
+const CHANGES: [title: string, event: EventRow, isTold: boolean][] = [
+  ['a monitor that goes down', eventOf('monitor.down'), true],
+  ['a monitor that comes up', eventOf('monitor.up'), true],
+  ['an incident without words', eventOf('incident.created', { update: null }), true],
+  ['one that is resolved by the system', eventOf('incident.resolved', bySystem), true],
+  ['one that somebody resolves', eventOf('incident.resolved'), false],
+  ['an update', eventOf('incident.updated', bySystem), false],
+  ['an acknowledgement', eventOf('incident.acknowledged'), false],
+  ['a warning', eventOf('monitor.ssl_expiry'), false],
+  ['a test of a channel', { ...eventOf('monitor.down'), subject: 'test:a' }, false],
+]
+for (const [title, event, isTold] of CHANGES) {
+  t.test(`${title} is ${isTold ? 'told in a line' : 'not told in a line'}`, async t =>
+    t.equal(isDigestible(event), isTold),
+  )
+}
+
+t.test('an incident in a digest is a line of its monitor, and says how that is', async t => {
+  const incidentOf = (status: string, monitors: object[]) => {
+    const { incident, ...data } = SAMPLES['incident.created']
+    return { occurredAt: AT, reminder: null, data: { ...data, incident: { ...incident, status }, monitors } as never }
+  }
+  const shop = { id: 'a', name: 'Shop' }
+  const changes = [
+    { occurredAt: AT, reminder: 2, data: SAMPLES['monitor.down'] },
+    incidentOf('investigating', [{ ...shop, status: 'down' }]),
+    incidentOf('resolved', [{ ...shop, status: 'up' }]),
+    incidentOf('resolved', [{ ...shop, status: null }]),
+    incidentOf('investigating', []),
+  ]
+  const { data } = buildDigestEvent('e', 'p', { projectName: 'Acme', changes }, AT)
+  const id = SAMPLES['monitor.down'].monitor.id
+  t.same(
+    data.changes.map(({ monitor_id, name, status, reminder }) => [monitor_id, name, status, reminder]),
+    [
+      [id, 'Shop', 'down', 2],
+      ['a', 'Shop', 'down', null],
+      ['a', 'Shop', 'up', null],
+      ['a', 'Shop', 'resolved', null],
+      [SAMPLES['incident.created'].incident.id, 'Shop is down', 'down', null],
+    ],
+  )
+  t.match(data.changes[1], { at: AT.toISOString(), url: SAMPLES['incident.created'].dashboard_url })
+})

@@ -1,0 +1,97 @@
+import t from 'tap'
+import type { EventRow, MonitorEventData } from '../../../../control-plane/alerting/events/catalog.ts'
+import {
+  buildReminderEvent,
+  buildReminders,
+  computeNextReminderAt,
+  type DueReminder,
+  isStillDue,
+} from '../../../../control-plane/alerting/routing/reminders/reminder.ts'
+
+const at = (minutes: number) => new Date(1_700_000_000_000 + minutes * 60_000)
+
+const BEATS: [title: string, due: number, every: number, now: number, next: number][] = [
+  ['a reminder keeps the beat', 60, 60, 60, 120],
+  ['also when it came some seconds late', 60, 60, 60.5, 120],
+  ['after an absence the next is a whole interval away', 60, 60, 200, 260],
+  ['and never one of a backlog', 5, 5, 1_000, 1_005],
+]
+for (const [title, due, every, now, next] of BEATS) {
+  t.test(title, async t => t.same(computeNextReminderAt(at(due), every, at(now)), at(next)))
+}
+
+const incident = { id: 'i', title: 'Shop is down', status: 'investigating', severity: 'major', started_at: 'then' }
+const data: MonitorEventData = {
+  monitor: { id: 'm', name: 'Shop', url: 'https://shop.example', type: 'http', status: 'down' },
+  check: { region: 'us-east', regions: ['us-east'], status_code: 500, response_time_ms: 12, error: 'status 500' },
+  ssl_expiry_days: null,
+  domain_expiry_days: null,
+  down_duration: null,
+  incident,
+  dashboard_url: 'http://picket.test/monitors/m',
+}
+const down = {
+  id: 'e',
+  projectId: 'p',
+  name: 'monitor.down',
+  subject: 'monitor:m',
+  data,
+  occurredAt: at(0),
+} as EventRow
+const rule = { id: 'r', monitorId: 'm', onDown: true, remindEveryMinutes: 30 }
+
+t.test('an outage that was told is told again after the rule’s interval', async t => {
+  t.same(buildReminders(down, [rule], at(0)), [
+    { ruleId: 'r', monitorId: 'm', incidentId: 'i', eventId: 'e', dueAt: at(30) },
+  ])
+})
+
+t.test('nothing is told again to who does not want it, or of what is no outage', async t => {
+  t.same(buildReminders(down, [{ ...rule, remindEveryMinutes: null }], at(0)), [])
+  t.same(buildReminders(down, [{ ...rule, onDown: false }], at(0)), [])
+  t.same(buildReminders({ ...down, data: { ...data, incident: null } }, [rule], at(0)), [])
+  t.same(buildReminders({ ...down, name: 'monitor.degraded' }, [rule], at(0)), [])
+})
+
+const due: DueReminder = {
+  ruleId: 'r',
+  projectId: 'p',
+  channelId: 'c',
+  onDown: true,
+  everyMinutes: 30,
+  told: 2,
+  dueAt: at(30),
+  monitor: { id: 'm', name: 'Shop 2', url: 'https://shop2.example', status: 'down', isPaused: false },
+  isDeleted: false,
+  isSilenced: false,
+  incident: { ...incident, status: 'identified' },
+  isResolved: false,
+  isAcknowledged: false,
+  data,
+}
+
+const ENDS: [title: string, change: Partial<DueReminder>][] = [
+  ['the recovery', { monitor: { ...due.monitor, status: 'up' } }],
+  ['a partial recovery', { monitor: { ...due.monitor, status: 'degraded' } }],
+  ['a pause', { monitor: { ...due.monitor, isPaused: true } }],
+  ['the deletion of the monitor', { isDeleted: true }],
+  ['the end of the incident', { isResolved: true }],
+  ['its acknowledgement', { isAcknowledged: true }],
+  ['a rule that wants no outages', { onDown: false }],
+  ['a rule that wants no reminders', { everyMinutes: null }],
+]
+t.ok(isStillDue(due), 'a lasting outage is told again')
+for (const [title, change] of ENDS) {
+  t.test(`${title} ends the reminders`, async t => t.notOk(isStillDue({ ...due, ...change })))
+}
+
+t.test('a reminder shows the monitor and the incident as they are now, in the shape of any monitor.down', async t => {
+  const event = buildReminderEvent('e2', due, at(30))
+  t.match(event, { id: 'e2', name: 'monitor.down', subject: 'monitor:m', occurredAt: at(30) })
+  t.same(event.data, {
+    ...data,
+    monitor: { id: 'm', name: 'Shop 2', url: 'https://shop2.example', type: 'http', status: 'down' },
+    incident: { ...incident, status: 'identified' },
+  })
+  t.same(Object.keys(event.data), Object.keys(data))
+})

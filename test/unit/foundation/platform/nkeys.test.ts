@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module'
+import t from 'tap'
+import {
+  createNkey,
+  decodeSeed,
+  deriveNkey,
+  generateNkey,
+} from '../../../../control-plane/foundation/platform/nats/nkeys.ts'
+
+// the client library's own copy of what NATS itself uses
+const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
+const { fromPublic, fromSeed } = createRequire(client.resolve('@nats-io/nats-core'))('@nats-io/nkeys')
+
+t.test('keys read and sign as those of NATS do', async t => {
+  for (const kind of ['operator', 'account', 'user'] as const) {
+    for (let i = 0; i < 5; i++) {
+      const key = generateNkey(kind)
+      const theirs = fromSeed(Buffer.from(key.seed))
+      t.equal(theirs.getPublicKey(), key.publicKey, kind)
+      const text = Buffer.from(`text ${i}`)
+      t.ok(fromPublic(key.publicKey).verify(text, key.sign(text)))
+      t.same(key.sign(text), Buffer.from(theirs.sign(text)))
+    }
+  }
+})
+
+t.test('a seed that is mistyped, cut off or of another kind is none', async t => {
+  const { seed } = generateNkey('operator')
+  const raw = decodeSeed('operator', seed)
+  t.equal(raw && createNkey('operator', raw).seed, seed)
+  const swapped = `${seed.slice(0, 20)}${seed[20] === 'A' ? 'B' : 'A'}${seed.slice(21)}`
+  const wrong = [
+    '',
+    'SO',
+    'secret',
+    seed.toLowerCase(),
+    seed.slice(0, -1),
+    `${seed}A`,
+    swapped,
+    generateNkey('account').seed,
+  ]
+  for (const text of wrong) t.equal(decodeSeed('operator', text), null, text.slice(0, 6))
+})
+
+t.test('who has the operator’s key finds the same keys again, each purpose its own', async t => {
+  const raw = Buffer.alloc(32, 1)
+  t.equal(deriveNkey(raw, 'account', 'main').seed, deriveNkey(raw, 'account', 'main').seed)
+  const others = [
+    deriveNkey(raw, 'account', 'system'),
+    deriveNkey(raw, 'user', 'main'),
+    deriveNkey(Buffer.alloc(32, 2), 'account', 'main'),
+  ]
+  for (const other of others) t.not(other.publicKey, deriveNkey(raw, 'account', 'main').publicKey)
+})

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { extractNamedSchemas } from '../../../../control-plane/foundation/web/openapi/named-schemas.ts'
+
+const monitor = { type: 'object', title: 'Monitor', properties: { title: { type: 'string' } } }
+const documentOf = (...schemas: object[]) => ({
+  info: { title: 'Picket' },
+  components: { schemas: { Error: { type: 'object' } } },
+  paths: Object.fromEntries(schemas.map((schema, i) => [`/${i}`, { get: { schema } }])),
+})
+
+t.test('a schema with a title is said once, under its name', async t => {
+  const list = { type: 'array', items: monitor }
+  const { title: _, ...untitled } = monitor
+  const reference = { $ref: '#/components/schemas/Monitor' }
+  t.same(extractNamedSchemas(documentOf(monitor, list)), {
+    info: { title: 'Picket' },
+    components: { schemas: { Error: { type: 'object' }, Monitor: untitled } },
+    paths: { '/0': { get: { schema: reference } }, '/1': { get: { schema: { type: 'array', items: reference } } } },
+  })
+})
+
+t.test('two different schemas of one title are a mistake', async t => {
+  t.throws(() => extractNamedSchemas(documentOf(monitor, { ...monitor, properties: {} })), {
+    message: /two schemas.*Monitor/,
+  })
+})

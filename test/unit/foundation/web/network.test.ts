@@ -1,0 +1,25 @@
+import t from 'tap'
+import { getClientNetwork, toClientNetwork } from '../../../../control-plane/foundation/web/limits/client-network.ts'
+
+t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t => {
+  const rows: [string, string][] = [
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['::1', '::/64'],
+  ]
+  for (const [ip, network] of rows) t.equal(toClientNetwork(ip), network)
+})
+
+t.test('a request counts against its client, else its proxy, also when the client has gone meanwhile', async t => {
+  const proxy = { remoteAddress: '10.0.0.1' }
+  const rows: [request: Parameters<typeof getClientNetwork>[0], network: string][] = [
+    [{ ip: '203.0.113.9', socket: proxy }, '203.0.113.9'],
+    [{ ip: 'anything', socket: proxy }, '10.0.0.1'],
+    [{ socket: proxy }, '10.0.0.1'],
+    [{ socket: {} }, '0.0.0.0'],
+  ]
+  for (const [request, network] of rows) t.equal(getClientNetwork(request), network)
+})

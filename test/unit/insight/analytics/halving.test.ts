@@ -1,0 +1,45 @@
+import t from 'tap'
+import { insertBisecting } from '../../../../control-plane/insight/analytics/recording/bisecting-insert.ts'
+
+/** A table that refuses some items, and how often it was asked. */
+function tableOf(isBad: (item: number) => boolean) {
+  const stored = new Set<number>()
+  let inserts = 0
+  return {
+    stored,
+    inserts: () => inserts,
+    async insert(items: number[]) {
+      inserts++
+      if (items.some(isBad)) throw new Error('refused')
+      for (const item of items) stored.add(item)
+    },
+  }
+}
+
+const items = Array.from({ length: 50_000 }, (_, i) => i)
+const always = () => true
+const never = () => false
+
+t.test('items that are refused are found, and all others are stored, in few inserts', async t => {
+  const bad = new Set([0, 31_337, 31_338, 49_999])
+  const table = tableOf(item => bad.has(item))
+  const refused = await insertBisecting(items, table.insert, always, never)
+  t.same(new Set(refused.map(({ index }) => index)), bad)
+  t.equal(table.stored.size, 49_996)
+  t.ok(table.inserts() < 130, `${table.inserts()} inserts`)
+})
+
+t.test('a table that refuses everything is given up soon, unless the refusal is surely about the items', async t => {
+  const table = tableOf(always)
+  await t.rejects(insertBisecting(items, table.insert, always, never), { message: 'refused' })
+  t.ok(table.inserts() < 200, `${table.inserts()} inserts`)
+  t.equal((await insertBisecting(items.slice(0, 200), tableOf(always).insert, always, always)).length, 200)
+})
+
+t.test('a refusal that must not be halved is thrown at once; nothing needs no insert', async t => {
+  const table = tableOf(always)
+  await t.rejects(insertBisecting(items, table.insert, never, never), { message: 'refused' })
+  t.equal(table.inserts(), 1)
+  t.same(await insertBisecting([], table.insert, always, never), [])
+  t.equal(table.inserts(), 1)
+})

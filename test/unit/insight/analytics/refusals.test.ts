@@ -1,0 +1,36 @@
+import t from 'tap'
+import {
+  classifyInsertError,
+  createRetryTracker,
+} from '../../../../control-plane/insight/analytics/recording/insert-errors.ts'
+
+t.test('a refusal is about the rows, about the server, or of a kind that is not known', async t => {
+  const cases: [string, string, string][] = [
+    ['27', 'Cannot parse input', 'rows'],
+    ['252', 'Too many partitions for single INSERT block (more than 100)', 'rows'],
+    ['252', 'Too many parts (300). Merges are processing significantly slower than inserts', 'server'],
+    ['241', 'Memory limit (total) exceeded', 'server'],
+    ['243', 'Cannot reserve 1.00 MiB, not enough space', 'server'],
+    ['60', 'Table picket.results does not exist', 'server'],
+    ['469', 'Constraint is violated', 'unknown'],
+  ]
+  for (const [code, message, kind] of cases)
+    t.equal(classifyInsertError(Object.assign(new Error(message), { code })), kind, code)
+  t.equal(classifyInsertError(new Error('no code at all')), 'unknown')
+})
+
+t.test('a message is only to blame while others are accepted', async t => {
+  const tries = createRetryTracker()
+  for (let i = 0; i < 100; i++) tries.refuse('a')
+  t.equal(tries.countOf('a'), 1, 'ClickHouse accepted nothing in between')
+  t.equal(tries.pauseMs('a'), 2_000)
+  for (let i = 0; i < 7; i++) {
+    tries.accept(1)
+    tries.refuse('a')
+  }
+  t.equal(tries.countOf('a'), 8)
+  t.equal(tries.pauseMs('a'), 60_000, 'it comes again less and less often')
+  t.equal(tries.countOf('b'), 0)
+  tries.forget('a')
+  t.equal(tries.countOf('a'), 0)
+})

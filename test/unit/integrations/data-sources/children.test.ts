@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { parseDocument } from '../../../../control-plane/integrations/data-sources/document/document.ts'
+import { evaluate, MAX_CHILDREN } from '../../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
+import { parseNameTemplate } from '../../../../control-plane/integrations/data-sources/evaluation/name-template.ts'
+
+const NOW = new Date('2026-08-01T12:00:00Z')
+const NONE = new Map()
+
+const fieldOf = (path: string, nameTemplate: string, id = path) => ({
+  ...{ id, path, nameTemplate },
+  ...{ ruleType: 'truthy' as const, ruleConfig: {}, degradedRuleConfig: null },
+})
+const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) => evaluate(root, fields, NOW, NONE)
+const names = (document: unknown, path: string, template: string) =>
+  evaluated(document, [fieldOf(path, template)]).children.map(({ name }) => name)
+
+t.test('a template names what each wildcard matched, the key and the value', async t => {
+  const document = { eu: { web: 'ok', 'api.v2': 'slow' } }
+  t.same(names(document, '*.*', '{{key.2}} in {{key.1}}: {{value}}'), ['api.v2 in eu: slow', 'web in eu: ok'])
+  t.same(names(document, '*.*', '{{ key }}'), ['eu["api.v2"]', 'eu.web'])
+  t.same(names(document, 'eu.web', 'The {{key}} server'), ['The web server'])
+  t.same(names({ a: [1, 2], b: { c: 1 }, d: null }, '*', '{{value}}'), ['a list of 2', 'an object', 'null'])
+})
+
+t.test('a name is one line of 1-100 characters, whatever the document says', async t => {
+  const document = { a: 'x'.repeat(1_000), b: 'two\r\nlines\u202e\u0000', c: '', d: '\ud800', e: '👍'.repeat(200) }
+  t.same(names(document, '*', '{{value}}'), [
+    `${'x'.repeat(99)}…`,
+    'two lines \ufffd',
+    'c',
+    '\ufffd',
+    `${'👍'.repeat(99)}…`,
+  ])
+  t.same(names({ '': 0 }, '*', '{{key}}'), ['[""]'])
+})
+
+t.test('anything else between braces is refused', async t => {
+  const cases: [string, number, RegExp][] = [
+    ['{{name}}', 1, /does not know \{\{name\}\}; there are \{\{key\}\}/],
+    ['{{key.0}}', 1, /has \{\{key.0\}\}, but the path has 1 wildcard, counted from 1/],
+    ['{{key.2}}', 1, /the path has 1 wildcard, counted from 1/],
+    ['{{key.1}}', 0, /the path has no wildcards/],
+    ['{{}}', 1, /does not know/],
+    ['{key}', 1, /braces are for/],
+    ['{{key', 1, /braces are for/],
+    ['key}}', 1, /braces are for/],
+    ['{{{key}}}', 1, /braces are for/],
+    ['{{key}}{', 1, /braces are for/],
+    ['{{__proto__}}', 1, /does not know/],
+  ]
+  for (const [text, wildcards, expected] of cases) {
+    const template = parseNameTemplate(text, wildcards)
+    t.match('problem' in template ? template.problem : 'no problem', expected, text)
+  }
+})
+
+t.test('paths begin below root_path; a document without it, or with null there, is another one', async t => {
+  const body = Buffer.from('{"data":{"items":{"a":1},"list":null}}')
+  const read = (rootPath: string | null) => parseDocument({ body, headers: null }, rootPath)
+  t.same(read('$.data.items'), { document: { a: 1 } })
+  t.same(read('data.items.a'), { document: 1 })
+  t.match(read('$'), { document: { data: {} } })
+  const message = 'root_path result.items leads to nothing in the document'
+  t.match(read('result.items'), { failure: { code: 'no_root', message, isOurFault: false } })
+  t.match(read('data.list'), { failure: { message: 'root_path data.list is null in the document' } })
+})
+
+t.test('what the list of children does not show is noted', async t => {
+  const cases: [unknown, string, RegExp][] = [
+    [{ a: 1 }, 'other.*', /^other\.\* leads to nothing in the document$/],
+    [{ ['k'.repeat(201)]: 1, a: 1 }, '*', /^\* leads to keys that are left out: a key has at most 200 characters$/],
+  ]
+  for (const [document, path, note] of cases) t.match(evaluated(document, [fieldOf(path, 'x')]).notes, [note])
+})
+
+t.test('a source has at most 200 children, the same ones in whatever order the document comes', async t => {
+  const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`)
+  const documentOf = (ordered: string[]) => Object.fromEntries(ordered.map(key => [key, 1]))
+  const first = evaluated(documentOf(keys))
+  t.equal(first.children.length, MAX_CHILDREN)
+  t.match(first.notes, [/at most 200 monitors/])
+  t.equal(first.keys, 300)
+  t.same(evaluated(documentOf(keys.toReversed())), first)
+  const two = evaluated(documentOf(keys.slice(0, 150)), [fieldOf('*', 'x', 'one'), fieldOf('*', 'y', 'two')])
+  t.equal(two.children.filter(({ fieldId }) => fieldId === 'two').length, 50)
+  t.equal(two.keys, 300, 'of all fields')
+})
+
+t.test('keys that cannot be kept do not become two of the same', async t => {
+  const document = { ['k'.repeat(201)]: 1, 'a\u0000': 1, 'a\ufffd': 1, b: 1 }
+  t.same(
+    evaluated(document).children.map(({ key }) => key),
+    ['a\ufffd', 'b'],
+  )
+})
+
+t.test('every child of any document can be stored, and is named once', async () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), document => {
+      const { children } = evaluated(document, [fieldOf('*', '{{key}}'), fieldOf('*.*', '{{value}} {{key.2}}')])
+      const texts = JSON.stringify(children)
+      const ids = new Set(children.map(({ fieldId, key }) => `${fieldId} ${key}`))
+      return ids.size === children.length && !/\\u0000|\\ud[89a-f]/.test(texts)
+    }),
+  )
+})
+
+t.test('a document of 5 MiB and 50 fields is judged in bounded time', async t => {
+  const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`key-${i}`, i]))
+  const fields = Array.from({ length: 50 }, (_, i) => fieldOf(i % 2 ? '*.*' : '*.a', '{{key}}', String(i)))
+  const started = process.cpuUsage()
+  const { children, notes } = evaluated(wide, fields)
+  const { user, system } = process.cpuUsage(started)
+  t.same(children, [])
+  t.ok(notes.some(note => /too large/.test(note)))
+  t.ok(user + system < 10_000_000, `${(user + system) / 1_000} ms`)
+})

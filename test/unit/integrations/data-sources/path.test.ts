@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  createSearch,
+  findMatches,
+  getValueAt,
+} from '../../../../control-plane/integrations/data-sources/document/matches.ts'
+import {
+  bindPath,
+  type DocumentPath,
+  formatPath,
+  parsePath,
+} from '../../../../control-plane/integrations/data-sources/document/path.ts'
+
+const DOCUMENT = JSON.parse(`{
+  "status": "ok",
+  "services": {
+    "web": { "status": "up", "checks": [{ "ms": 12 }, { "ms": 40 }] },
+    "api.v2": { "status": "down", "checks": [] },
+    "__proto__": { "status": "up" },
+    "constructor": { "status": "up" }
+  },
+  "queues": [{ "name": "mail", "size": 3 }, { "name": "jobs", "size": 90 }],
+  "a*b": 1, "empty": {}, "": 2, "nothing": null
+}`)
+
+const pathOf = (text: string): DocumentPath => {
+  const path = parsePath(text)
+  if ('problem' in path) throw new Error(`${text} ${path.problem}`)
+  return path
+}
+const found = (text: string, document: unknown = DOCUMENT) =>
+  [...findMatches(document, pathOf(text), createSearch())].map(({ key, value }) => [key, value])
+
+t.test('a path leads to each place that it names, with the key that tells it from the others', async t => {
+  const cases: Record<string, [string, unknown][]> = {
+    status: [['status', 'ok']],
+    '$.status': [['status', 'ok']],
+    $: [['$', DOCUMENT]],
+    'services.web.status': [['web', 'up']].map(([, value]) => ['status', value]),
+    'services.*.status': [
+      ['__proto__', 'up'],
+      ['api.v2', 'down'],
+      ['constructor', 'up'],
+      ['web', 'up'],
+    ],
+    'services[*].status': [
+      ['__proto__', 'up'],
+      ['api.v2', 'down'],
+      ['constructor', 'up'],
+      ['web', 'up'],
+    ],
+    "services['api.v2'].status": [['status', 'down']],
+    '$["services"]["api.v2"].status': [['status', 'down']],
+    'queues[1].size': [['size', 90]],
+    'queues.1.size': [['size', 90]],
+    'queues.*.size': [
+      ['0', 3],
+      ['1', 90],
+    ],
+    'queues[*].*': [
+      ['0.name', 'mail'],
+      ['0.size', 3],
+      ['1.name', 'jobs'],
+      ['1.size', 90],
+    ],
+    'services.*.checks[*].ms': [
+      ['web.0', 12],
+      ['web.1', 40],
+    ],
+    '["a*b"]': [['a*b', 1]],
+    '[""]': [['', 2]],
+    nothing: [['nothing', null]],
+    'nothing.more': [],
+    'status.length': [],
+    'queues.length': [],
+    'queues[7].size': [],
+    'services[0]': [],
+    'empty.*': [],
+    'services.web.toString': [],
+    __proto__: [],
+    'constructor.prototype': [],
+    'services.__proto__.status': [['status', 'up']],
+  }
+  for (const [path, expected] of Object.entries(cases)) t.same(found(path), expected, path)
+})
+
+t.test('what cannot be read as a path is explained at its place', async t => {
+  const cases: Record<string, RegExp> = {
+    '': /must name a place/,
+    '  ': /must name a place/,
+    '.status': /character 1: keys are separated by dots/,
+    'a..b': /character 2: two dots search at any depth/,
+    '$..b': /character 2: two dots search at any depth/,
+    'a.': /character 2: ends with a dot/,
+    'a[?(@.b)]': /character 2: filters/,
+    'a[0:2]': /character 2: slices/,
+    'a[-1]': /character 2: an index counts from 0 on/,
+    'a[b]': /character 2: brackets hold an index, \* or a key in quotes/,
+    'a[0': /character 2: brackets/,
+    'a[0]b': /character 5: keys are separated by dots/,
+    'a*': /character 2: a \* stands alone/,
+    'a.b*c': /a \* stands alone/,
+    'a"b"': /character 2: keys are separated by dots/,
+    'a.*.*.*.*.*': /at most 4 wildcards/,
+    [Array(33).fill('a').join('.')]: /at most 32 steps/,
+    ['a'.repeat(501)]: /at most 500 characters/,
+  }
+  for (const [text, expected] of Object.entries(cases)) {
+    const path = parsePath(text)
+    t.match('problem' in path ? path.problem : 'no problem', expected, text)
+  }
+})
+
+t.test('a path is written as it is read, and wildcards are replaced by what they matched', async t => {
+  for (const text of ['a', 'a.b[0].*', '["a.b"].c', 'Straße.größe', '[*]', '$']) {
+    const path = pathOf(text)
+    t.same(pathOf(formatPath(path)), path, text)
+  }
+  t.equal(formatPath(bindPath(pathOf('limits.*[*].max'), ['a.b', 3])), 'limits["a.b"][3].max')
+})
+
+t.test('objects are searched by their keys, so that two documents of the same content give the same', async t => {
+  t.same(found('*', { b: 1, a: 2, 10: 3, 9: 4 }), found('*', { 9: 4, a: 2, 10: 3, b: 1 }))
+})
+
+t.test('any document and any text: no error, and never something inherited', async t => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.string({ maxLength: 60 }), (document, text) => {
+      const path = parsePath(text)
+      if ('problem' in path) return path.problem.length > 0
+      for (const { value } of findMatches(document, path, createSearch())) {
+        if (typeof value === 'function' || value === Object.prototype) return false
+      }
+      return true
+    }),
+  )
+  const anyKey = fc.array(fc.oneof(fc.string(), fc.nat(9), fc.constantFrom('__proto__', 'a.b', "it's", '"', '\\')), {
+    maxLength: 8,
+  })
+  fc.assert(
+    fc.property(anyKey, steps => {
+      t.same(pathOf(formatPath(steps)), steps)
+    }),
+  )
+})
+
+t.test('a document of half a million keys, or 10,000 levels deep, is searched in bounded time', async t => {
+  const wide = Object.fromEntries(Array.from({ length: 500_000 }, (_, i) => [`key-${i}`, { a: { b: i } }]))
+  const search = createSearch()
+  let matches = 0
+  for (let path = 0; path < 50; path++) for (const _ of findMatches(wide, pathOf('*.*.*'), search)) matches++
+  t.ok(search.isExhausted)
+  t.ok(matches < 100_000)
+  let deep: unknown = 1
+  for (let i = 0; i < 10_000; i++) deep = { a: deep }
+  t.ok(getValueAt(deep, pathOf(Array(32).fill('a').join('.'))))
+})

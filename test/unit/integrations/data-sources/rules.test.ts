@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileField } from '../../../../control-plane/integrations/data-sources/evaluation/compiled-field.ts'
+import {
+  type ChildOutcome,
+  evaluate,
+  listUrlsToCheck,
+} from '../../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
+import { RULE_TYPES, type RuleType } from '../../../../control-plane/integrations/data-sources/types.ts'
+
+const NOW = new Date('2026-08-01T12:00:00Z')
+
+type Config = Record<string, unknown>
+const fieldOf = (ruleType: RuleType, ruleConfig: Config, degradedRuleConfig: Config | null = null, path = 'value') => ({
+  id: ruleType,
+  path,
+  nameTemplate: '{{key}}',
+  ruleType,
+  ruleConfig,
+  degradedRuleConfig,
+})
+
+const ANSWERS = new Map([
+  ['https://up.example.com/', { isOk: true, said: 'answers 200' }],
+  ['https://down.example.com/', { isOk: false, said: 'answers 503' }],
+  ['http://10.0.0.1/', { isOk: null, said: 'may not be asked: blocked_target' }],
+])
+
+function judged(value: unknown, ruleType: RuleType, config: Config, degraded: Config | null = null, more: object = {}) {
+  const field = fieldOf(ruleType, config, degraded)
+  const [child] = evaluate({ value, ...more }, [field], NOW, ANSWERS).children
+  return { outcome: child?.outcome, reason: child?.reason }
+}
+
+t.test('equals compares values of the same type, lists and objects too', async t => {
+  const cases: [unknown, unknown, ChildOutcome][] = [
+    ['ok', 'ok', 'up'],
+    ['OK', 'ok', 'down'],
+    [200, 200, 'up'],
+    ['200', 200, 'down'],
+    [0, false, 'down'],
+    [null, null, 'up'],
+    [false, null, 'down'],
+    [[], [], 'up'],
+    [['alarm'], [], 'down'],
+    [{ a: [1, { b: null }] }, { a: [1, { b: null }] }, 'up'],
+    [JSON.parse('{ "__proto__": 1 }'), {}, 'down'],
+  ]
+  for (const [value, expected, outcome] of cases) {
+    t.equal(judged(value, 'equals', { value: expected }).outcome, outcome, JSON.stringify([value, expected]))
+  }
+  t.match(judged('failing', 'equals', { value: 'ok' }), { reason: 'value is "failing", expected "ok"' })
+  t.match(judged('200', 'equals', { value: 200 }), { reason: 'value is "200", expected 200' })
+})
+
+t.test('what is not up but allowed by degraded_rule_config is degraded', async t => {
+  t.match(judged('slow', 'equals', { value: 'ok' }, { value: 'slow' }), {
+    outcome: 'degraded',
+    reason: 'value is "slow", expected "ok"; degraded_rule_config allows it',
+  })
+  t.equal(judged('gone', 'equals', { value: 'ok' }, { value: 'slow' }).outcome, 'down')
+  t.equal(judged('ok', 'equals', { value: 'ok' }, { value: 'ok' }).outcome, 'up')
+  t.equal(
+    judged(90, 'diff_lte', { other_path: 'zero', max: 50 }, { other_path: 'zero', max: 100 }, { zero: 0 }).outcome,
+    'degraded',
+  )
+})
+
+t.test('in takes one of several values', async t => {
+  t.equal(judged('idle', 'in', { values: ['running', 'idle'] }).outcome, 'up')
+  t.match(judged('x', 'in', { values: [1, 2, 3, 4, 5, 6, 7] }), {
+    outcome: 'down',
+    reason: 'value is "x", expected one of 1, 2, 3, 4, 5 and 2 more',
+  })
+})
+
+t.test('truthy is everything but false, 0, null and the empty text', async t => {
+  for (const value of [true, 1, -1, 'no', [], {}])
+    t.equal(judged(value, 'truthy', {}).outcome, 'up', JSON.stringify(value))
+  for (const value of [false, 0, null, '']) t.equal(judged(value, 'truthy', {}).outcome, 'down', JSON.stringify(value))
+})
+
+t.test('diff_lte compares numbers, and times in seconds, in either direction', async t => {
+  const cases: [unknown, unknown, number, ChildOutcome][] = [
+    [10, 15, 5, 'up'],
+    [15, 10, 5, 'up'],
+    [10, 15.1, 5, 'down'],
+    ['10', 12, 2, 'up'],
+    [0.3, 0.1, 0.2, 'up'],
+    ['2026-08-01T11:59:00Z', '2026-08-01T12:00:00Z', 60, 'up'],
+    ['2026-08-01T13:59:00+02:00', '2026-08-01T12:00:00.5Z', 60, 'down'],
+    ['2026-08-01 11:59:30', '2026-08-01T12:00:00+0000', 30, 'up'],
+    ['2026-08-01', '2026-08-02', 86_400, 'up'],
+    [1_785_585_600, '2026-08-01T12:00:00Z', 0, 'up'],
+    [1_785_585_600_000, '2026-08-01T12:00:00Z', 0, 'up'],
+    ['soon', 5, 10, 'down'],
+    [null, 5, 10, 'down'],
+    ['2026-02-31T00:00:00Z', '2026-08-01', 1e9, 'down'],
+  ]
+  for (const [value, other, max, outcome] of cases) {
+    t.equal(
+      judged(value, 'diff_lte', { other_path: 'other', max }, null, { other }).outcome,
+      outcome,
+      `${value} ${other}`,
+    )
+  }
+})
+
+t.test('diff_lte takes the present time, and a key of that name by $', async t => {
+  const config = { other_path: 'now', max: 60 }
+  t.match(judged('2026-08-01T11:58:25Z', 'diff_lte', config), {
+    outcome: 'down',
+    reason: 'value is "2026-08-01T11:58:25Z", 95 s away from now, at most 60 s allowed',
+  })
+  t.equal(judged(NOW.getTime() / 1_000 - 59, 'diff_lte', config).outcome, 'up')
+  t.equal(judged(NOW.getTime() - 59_000, 'diff_lte', config).outcome, 'up')
+  t.equal(judged(5, 'diff_lte', { other_path: '$.now', max: 1 }, null, { now: 5 }).outcome, 'up')
+})
+
+t.test(
+  'what cannot be told is unknown and never down: nothing to compare with, an address that was not asked',
+  async t => {
+    t.match(judged(5, 'diff_lte', { other_path: 'other', max: 1 }), {
+      outcome: 'unknown',
+      reason: 'value cannot be compared: there is no other',
+    })
+    t.equal(judged(5, 'diff_lte', { other_path: 'other', max: 1 }, null, { other: 'n/a' }).outcome, 'unknown')
+    t.equal(judged('http://10.0.0.1/', 'http_ok', {}).outcome, 'unknown')
+    t.equal(judged('http://other.example.com/', 'http_ok', {}).outcome, 'unknown')
+  },
+)
+
+t.test('wildcards of other_path stand for what those of the path matched', async t => {
+  const document = { used: { a: [5, 90], b: [1] }, limit: { a: [10, 50], b: [3] } }
+  const field = fieldOf('diff_lte', { other_path: 'limit.*[*]', max: 10 }, null, 'used.*[*]')
+  const { children } = evaluate(document, [field], NOW, ANSWERS)
+  t.same(
+    children.map(({ key, outcome }) => [key, outcome]),
+    [
+      ['a.0', 'up'],
+      ['a.1', 'down'],
+      ['b.0', 'up'],
+    ],
+  )
+  t.equal(children[1]?.reason, 'used.a[1] is 90, 40 away from limit.a[1], at most 10 allowed')
+})
+
+t.test('http_ok takes a status code, or an address that answers with one', async t => {
+  const cases: [unknown, ChildOutcome][] = [
+    [200, 'up'],
+    [399, 'up'],
+    [400, 'down'],
+    [199, 'down'],
+    ['204', 'up'],
+    ['fine', 'down'],
+    [200.5, 'down'],
+    [[200], 'down'],
+    [{ toString: null }, 'down'],
+    [true, 'down'],
+    ['ftp://up.example.com/', 'down'],
+    ['http://[', 'down'],
+    ['http://up.example.com:99999/', 'down'],
+    ['https://up.example.com/', 'up'],
+    ['https://down.example.com/', 'down'],
+  ]
+  for (const [value, outcome] of cases) t.equal(judged(value, 'http_ok', {}).outcome, outcome, JSON.stringify(value))
+  t.equal(
+    judged('https://down.example.com/', 'http_ok', {}).reason,
+    'value is https://down.example.com/, which answers 503',
+  )
+})
+
+t.test('only what http_ok has to know is asked, each address once', async t => {
+  const document = { a: { url: 'https://x.example.com/' }, b: { url: 'https://x.example.com/' }, c: { url: 503 } }
+  const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
+  t.same(listUrlsToCheck(document, fields), ['https://x.example.com/'])
+  t.same(listUrlsToCheck(document, [fieldOf('truthy', {}, null, '*.url')]), [])
+  const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
+  t.same(listUrlsToCheck(broken, fields), [], 'what no URL parser reads is no address')
+})
+
+t.test('a config that no rule can work with is refused at its place', async t => {
+  const cases: [RuleType, Config, string][] = [
+    ['equals', {}, 'rule_config.value is required for the rule equals'],
+    ['equals', { value: 'x'.repeat(10_001) }, 'rule_config.value must have at most 10000 characters'],
+    ['in', {}, 'rule_config.values is required for the rule in'],
+    ['in', { values: 'ok' }, 'rule_config.values must be an array of at least 1 item'],
+    ['in', { values: [] }, 'rule_config.values must be an array of at least 1 item'],
+    ['in', { values: Array(1_001).fill(1) }, 'rule_config.values must have at most 1000 items'],
+    ['diff_lte', { max: 1 }, 'rule_config.other_path is required for the rule diff_lte; it may be "now"'],
+    ['diff_lte', { other_path: 5, max: 1 }, 'rule_config.other_path must be a string'],
+    ['diff_lte', { other_path: 'a..b', max: 1 }, 'rule_config.other_path cannot be read at character 2'],
+    ['diff_lte', { other_path: '*', max: 1 }, 'rule_config.other_path must not have more wildcards than path'],
+    ['diff_lte', { other_path: 'now' }, 'rule_config.max is required for the rule diff_lte'],
+    ['diff_lte', { other_path: 'now', max: '5' }, 'rule_config.max must be a number of at least 0'],
+    ['diff_lte', { other_path: 'now', max: -1 }, 'rule_config.max must be a number of at least 0'],
+  ]
+  for (const [ruleType, config, message] of cases) {
+    const read = compileField(fieldOf(ruleType, config))
+    const [problem] = 'problems' in read ? read.problems : []
+    t.ok(problem?.message.startsWith(message), `${problem?.message} ~ ${message}`)
+    t.ok(message.startsWith(problem?.path ?? 'nowhere'))
+  }
+  t.match(compileField(fieldOf('equals', { value: 1 }, {})), { problems: [{ path: 'degraded_rule_config.value' }] })
+})
+
+t.test('any config and any document: no error, and an outcome with a reason', async () => {
+  const config = fc.dictionary(fc.constantFrom('value', 'values', 'other_path', 'max', 'x'), fc.jsonValue())
+  const field = fc.record({
+    id: fc.constant('f'),
+    path: fc.constantFrom('*', '*.*', '$', 'a', 'a[*]', '*.a.*'),
+    nameTemplate: fc.constantFrom('{{key}}', '{{value}} {{key}}', 'x'),
+    ruleType: fc.constantFrom(...RULE_TYPES),
+    ruleConfig: config,
+    degradedRuleConfig: fc.option(config),
+  })
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), fc.array(field, { maxLength: 5 }), (document, fields) => {
+      listUrlsToCheck(document, fields)
+      const { children } = evaluate(document, fields, NOW, ANSWERS)
+      return children.every(({ name, reason }) => name !== '' && name.length <= 200 && reason !== '')
+    }),
+    { numRuns: 500 },
+  )
+})

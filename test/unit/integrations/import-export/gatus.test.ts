@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parseCondition } from '../../../../control-plane/integrations/import-export/converters/gatus/conditions.ts'
+import { convertGatus } from '../../../../control-plane/integrations/import-export/converters/gatus/convert.ts'
+import { parseDurationMs } from '../../../../control-plane/integrations/import-export/converters/gatus/duration.ts'
+import { parseYaml } from '../../../../control-plane/integrations/import-export/file/yaml.ts'
+import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+
+const fixture = (name: string) => parseYaml(readFileSync(join(import.meta.dirname, '../../../fixtures/exchange', name)))
+
+t.test('durations are read as Go writes them', async t => {
+  const rows: [unknown, number | null][] = [
+    ['30s', 30_000],
+    ['1h30m', 5_400_000],
+    ['1.5h', 5_400_000],
+    ['250ms', 250],
+    ['5', null],
+    ['5 s', null],
+    ['', null],
+    [60, null],
+  ]
+  for (const [text, ms] of rows) t.equal(parseDurationMs(text), ms, String(text))
+})
+
+t.test('a condition becomes an assertion that means the same, or says why there is none', async t => {
+  const rows: [string, string | null][] = [
+    ['[STATUS] == 200', 'status_code equals 200'],
+    ['[STATUS] != 500', 'status_code not_equals 500'],
+    ['[STATUS] < 300', 'status_code less_than 300'],
+    ['[STATUS] <= 299', 'status_code less_than 300'],
+    ['200 <= [STATUS]', 'status_code greater_than 199'],
+    ['[STATUS] == any(200, 429)', 'status_code matches ^(200|429)$'],
+    ['[status] == 200', 'status_code equals 200'],
+    ['[RESPONSE_TIME] < 300', 'response_time less_than 300'],
+    ['[RESPONSE_TIME] < 1s', 'response_time less_than 1000'],
+    ['[BODY] == pong', 'body equals pong'],
+    ['[BODY] != pat(*error*)', 'body not_matches ^(?s:.*error.*)$'],
+    ['[BODY].status == UP', 'json_path equals $.status: UP'],
+    ['[BODY].data[0].id == 1', 'json_path equals $.data[0].id: 1'],
+    ['[BODY][0].id > 1', 'json_path greater_than $[0].id: 1'],
+    ['[BODY].name == pat(john*)', 'json_path matches $.name: ^(?s:john.*)$'],
+    ['has([BODY].errors) == false', 'json_path not_exists $.errors'],
+    ['has([BODY].data.user) == true', 'json_path exists $.data.user'],
+    ['[CERTIFICATE_EXPIRATION] > 48h', 'certificate_days greater_than 1'],
+    ['[CERTIFICATE_EXPIRATION] > 36h', 'certificate_days greater_than 1'],
+    ['[CONNECTED] == true', null],
+    ['[CONNECTED] == false', null],
+    ['[IP] == 127.0.0.1', null],
+    ['len([BODY].items) > 0', null],
+    ['[BODY].n >= 3', null],
+    ['[BODY].a..b == 3', null],
+    ['[CONTEXT].id == 3', null],
+    ['nonsense', null],
+    ['', null],
+  ]
+  for (const [text, expected] of rows) {
+    const { assertions, note } = parseCondition(text, 'http')
+    const [assertion] = assertions
+    const made = assertion ? `${assertion.type} ${assertion.operator} ${assertion.value}` : null
+    t.equal(made, expected, text)
+    if (assertion) t.equal(validateAssertion(assertion), null, `${text} is one that a monitor takes`)
+    else if (text !== '[CONNECTED] == true') t.ok(note, `${text} says why`)
+  }
+})
+
+t.test('the configuration that Gatus comes with is read', async t => {
+  const { file, warnings } = convertGatus(fixture('gatus-example.yaml'))
+  t.same(
+    file.monitors?.map(({ name, type, url, tags }) => [name, type, url, tags?.[0]]),
+    [
+      ['front-end', 'http', 'https://twin.sh/health', 'core'],
+      ['back-end', 'http', 'https://example.org/', 'core'],
+      ['monitoring', 'http', 'https://example.org/', 'internal'],
+      ['nas', 'http', 'https://example.org/', 'internal'],
+      ['example-dns-query', 'dns', 'dns://8.8.8.8/example.com?type=A', undefined],
+      ['icmp-ping', 'ping', 'ping://example.org', undefined],
+      ['check-domain-expiration', 'http', 'https://example.org/', undefined],
+    ],
+  )
+  t.same(
+    warnings.map(({ path }) => path),
+    ['endpoints[0]', 'endpoints[6]'],
+  )
+})
+
+t.test('alerts, groups, maintenance and what has no counterpart', async t => {
+  const { file, warnings } = convertGatus(fixture('gatus-whole.yaml'))
+  const monitor = (id: string) => file.monitors?.find(one => one.id === id)
+  t.same(
+    file.alert_channels?.map(({ name, type }) => [name, type]),
+    [
+      ['slack', 'chat_a'],
+      ['slack (core)', 'chat_a'],
+      ['email', 'email'],
+    ],
+  )
+  t.match(monitor('core_website'), {
+    interval_seconds: 30,
+    timeout_ms: 5_000,
+    retry_count: 5,
+    domain_check: true,
+    rules: [
+      { channel: 'slack (core)', on_recovery: true },
+      { channel: 'email', on_recovery: false, remind_every_minutes: 30 },
+    ],
+  })
+  t.match(monitor('internal_website'), { name: 'website', is_paused: true, interval_seconds: 3_600 })
+  t.match(monitor('_dns'), { type: 'dns', url: 'dns://8.8.8.8/example.com?type=MX' })
+  t.match(monitor('_graph'), { body: '{"query":"{ users { id } }"}', headers: { 'Content-Type': 'application/json' } })
+  t.match(monitor('core_backup'), { type: 'heartbeat', heartbeat_interval: 1_800, heartbeat_grace: 0 })
+  t.match(file.maintenance_windows, [
+    { cron: '30 6 * * *', duration_minutes: 90, time_zone: 'UTC', monitors: ['_graph'] },
+    { cron: '0 23 * * 1,4', duration_minutes: 60, time_zone: 'Europe/Amsterdam' },
+  ])
+  t.same(
+    [...new Set(warnings.map(({ path }) => path))],
+    [
+      'alerting.email',
+      'alerting.pagerduty',
+      'endpoints[0]',
+      'endpoints[0].alerts[0]',
+      'endpoints[0].alerts[2]',
+      'endpoints[1]',
+      'endpoints[6]',
+      'external-endpoints[0]',
+      'alerting',
+      'ui',
+      'suites',
+    ],
+  )
+  t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not of use')
+})
+
+t.test('what merge keys bring in counts like what is written there, and does not replace it', async t => {
+  const text = `
+defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }
+quiet: &quiet { enabled: false, interval: 10m }
+endpoints:
+  - { <<: *defaults, name: one, url: "https://one.example.com/" }
+  - { <<: [*quiet, *defaults], name: two, group: edge, url: "https://two.example.com/" }`
+  const { file } = convertGatus(parseYaml(Buffer.from(text)))
+  const assertions = [{ type: 'status_code', operator: 'equals', value: '204' }]
+  t.match(file.monitors, [
+    { name: 'one', interval_seconds: 300, timeout_ms: 5_000, tags: ['core'], assertions },
+    { name: 'two', interval_seconds: 600, timeout_ms: 5_000, tags: ['edge'], assertions, is_paused: true },
+  ])
+})
+
+t.test('whatever an alert, a provider or a body has beside what is read is told', async t => {
+  const alert = { type: 'slack', 'success-threshold': 5, 'minimum-reminder-interval': '48h', 'failure-threshold': 2 }
+  const { file, warnings } = convertGatus({
+    alerting: { slack: { 'webhook-url': '$HOOK', title: 'Ours', 'default-alert': { description: 'down' } } },
+    endpoints: [
+      {
+        ...{ name: 'n'.repeat(101), group: 'g'.repeat(51), url: 'https://x.example.com/', body: '[ENDPOINT_NAME]' },
+        alerts: [alert, { type: 'slack', enabled: false, 'failure-threshold': 6 }],
+      },
+      { name: 'cache', url: 'tcp://x.example.com:6379', body: 'PING', alerts: [alert, { type: 'slack' }] },
+    ],
+    'external-endpoints': [{ name: 'pushed' }],
+  })
+  t.match(file.monitors, [{ retry_count: 1, rules: [{ remind_every_minutes: 1_440 }] }, { retry_count: 2 }, {}])
+  t.equal(file.monitors?.[2]?.heartbeat_interval, undefined)
+  const told = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  for (const sentence of [
+    /^alerting.slack: its title was not carried over$/m,
+    /^alerting.slack: it holds an environment variable/m,
+    /^alerting.slack.default-alert: its description was not carried over$/m,
+    /^endpoints\[0\]: n+: its name was cut to 100 characters$/m,
+    /^endpoints\[0\]: n+: its tags were cut/m,
+    /^endpoints\[0\]: n+: placeholders in its body are sent as they are written$/m,
+    /^endpoints\[0\].alerts\[0\]: its success-threshold was not carried over$/m,
+    /^endpoints\[0\].alerts\[0\]: while it is down it was told every 2880 min, and is every 1440 min$/m,
+    /^endpoints\[1\]: cache: its body was not carried over$/m,
+    /^endpoints\[1\]: its alerts wait for 3 failures, the most that one of them did$/m,
+    /^external-endpoints\[0\]: pushed: nothing says how often its results come/m,
+    /^alerting: failures are counted within seconds here/m,
+  ]) {
+    t.match(told, sentence)
+  }
+})
+
+t.test('what is no configuration of Gatus is refused, and odd parts of one are told', async t => {
+  for (const other of [null, 1, 'text', [], {}, { monitorList: [] }, { endpoints: 0 }]) {
+    t.throws(() => convertGatus(other), /no file of Gatus/, JSON.stringify(other))
+  }
+  const odd = {
+    endpoints: [null, 3, {}, { name: {}, url: [], conditions: 'x' }],
+    alerting: { slack: null },
+    maintenance: 1,
+  }
+  const { file, warnings } = convertGatus(odd)
+  t.same(file.monitors, [])
+  t.equal(warnings.length, 5)
+})

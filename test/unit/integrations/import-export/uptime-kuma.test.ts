@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { convertUptimeKuma } from '../../../../control-plane/integrations/import-export/converters/uptime-kuma/convert.ts'
+import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+
+const backup = () =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../../fixtures/exchange/uptime-kuma-backup.json'), 'utf8'))
+
+t.test('a backup of Uptime Kuma becomes monitors, channels and rules', async t => {
+  const { file } = convertUptimeKuma(backup())
+  t.match(file.alert_channels, [
+    { name: 'Slack', type: 'chat_a', is_default: true },
+    { name: 'Mail', type: 'email', config: { to: ['ann@example.com', 'bob@example.com'] } },
+    { name: 'Hook', type: 'webhook', config: { headers: { Authorization: 'Bearer abc' } } },
+  ])
+  const monitor = (name: string) => file.monitors?.find(one => one.name === name)
+  t.match(monitor('Shop'), {
+    type: 'http',
+    interval_seconds: 30,
+    timeout_ms: 16_000,
+    retry_count: 5,
+    headers: { 'X-Team': 'ops', 'Content-Type': 'application/json' },
+    auth_type: 'basic',
+    auth_config: { username: 'ann', password: 's3cret' },
+    ssl_check: true,
+    assertions: [{ type: 'status_code', operator: 'equals', value: '200-399' }],
+    tags: ['Production', 'region: eu', 'shop'],
+    rules: [{ channel: 'Slack', remind_every_minutes: 10 }],
+  })
+  t.match(monitor('Search'), {
+    type: 'keyword',
+    keyword: 'No results',
+    keyword_type: 'not_contains',
+    is_paused: true,
+    assertions: [{ type: 'status_code', operator: 'matches', value: '^(2\\d\\d|404)$' }],
+  })
+  t.match(monitor('Database'), { type: 'tcp', url: 'db.example.com:5432' })
+  t.match(monitor('Router'), { type: 'ping', url: 'router.example.com' })
+  t.match(monitor('Name server'), { type: 'dns', url: 'dns://9.9.9.9/example.com?type=MX' })
+  t.match(monitor('Backup'), { type: 'heartbeat', heartbeat_interval: 3_600 })
+  t.match(monitor('Version')?.assertions?.[1], { type: 'json_path', operator: 'equals', value: '$.data.version: 2' })
+  for (const assertion of file.monitors?.flatMap(({ assertions }) => assertions ?? []) ?? []) {
+    t.equal(validateAssertion(assertion), null, assertion.value)
+  }
+})
+
+t.test('what cannot be carried over is told item by item, and never made into something else', async t => {
+  const { file, warnings } = convertUptimeKuma(backup())
+  const names = file.monitors?.map(({ name }) => name)
+  for (const left of ['Production', 'Firewall', 'Queue']) t.notOk(names?.includes(left), left)
+  const told = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  for (const sentence of [
+    /monitorList\[0\] Production: a group is no monitor/,
+    /monitorList\[1\] Shop: it was checked every 20 s, and is every 30 s/,
+    /monitorList\[1\] Shop: its 9 retries become 5/,
+    /monitorList\[2\] Search: certificates are always verified/,
+    /monitorList\[6\] Backup: it has a new address to ping/,
+    /monitorList\[8\] Newest: its query .* what it expects was left out/,
+    /monitorList\[9\] Firewall: it is upside down/,
+    /monitorList\[10\] Queue: monitors of type mqtt/,
+    /notificationList\[2\] the notification "Pushover" is of type pushover/,
+  ]) {
+    t.match(told, sentence)
+  }
+})
+
+t.test('whatever a record has beside what is read is told, and nothing of an ordinary one', async t => {
+  const { monitorList, notificationList } = backup()
+  const plain = {
+    ...monitorList[1],
+    interval: 60,
+    maxretries: 0,
+    resendInterval: 0,
+    notificationIDList: {},
+    timeout: 48,
+  }
+  t.same(convertUptimeKuma({ version: '1.23.0', monitorList: [plain], notificationList: [] }).warnings, [])
+  const [slack] = notificationList
+  const set = {
+    slackwebhookURL: 'https://chat.example.com/x',
+    type: 'slack',
+    slackchannel: '#ops',
+    slackrichmessage: true,
+  }
+  const rich = {
+    ...{ ...plain, id: 2, name: 'Rich', maxretries: 1, resendInterval: 1, notificationIDList: { 1: true, 9: true } },
+    ...{
+      conditions: [{ type: 'expression' }],
+      cacheBust: true,
+      ipFamily: 'ipv6',
+      authMethod: null,
+      basic_auth_user: 'old',
+    },
+  }
+  const { file, warnings } = convertUptimeKuma({
+    monitorList: [rich, { ...plain, type: 'dns', dns_resolve_type: 'PTR', name: 'Reverse' }],
+    notificationList: [
+      { ...slack, config: JSON.stringify(set) },
+      { ...slack, id: 9, config: JSON.stringify({ ...set, slackchannel: '' }) },
+    ],
+    dockerHostList: [{ id: 1 }],
+    tagList: [],
+  })
+  t.same(
+    file.monitors?.map(({ name }) => name),
+    ['Rich'],
+  )
+  t.match(file.monitors?.[0]?.rules, [
+    { channel: file.alert_channels?.[0]?.id },
+    { channel: file.alert_channels?.[1]?.id },
+  ])
+  t.match(file.monitors?.[0], { auth_type: undefined }, 'what it does not send is not sent')
+  const told = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  for (const sentence of [
+    /monitorList\[0\] Rich: its conditions were left out/,
+    /monitorList\[0\] Rich: the parameter against caches/,
+    /monitorList\[0\] Rich: its family of addresses/,
+    /monitorList\[0\] Rich: while it is down it was told every 1 min, and is every 5 min/,
+    /monitorList\[1\] Reverse: records of type PTR cannot be asked for; it was left out/,
+    /monitorList retries follow within seconds here/,
+    /notificationList\[0\] of the notification "Slack" slackchannel was not carried over/,
+    /dockerHostList dockerHostList was not carried over/,
+  ]) {
+    t.match(told, sentence)
+  }
+  t.notMatch(told, /tagList|notificationList\[1\]/)
+})
+
+t.test('the records that version 2 answers, by their ids, are read too', async t => {
+  const { notificationList, monitorList } = backup()
+  const byId = Object.fromEntries(monitorList.map((monitor: { id: number }) => [monitor.id, monitor]))
+  byId[2].domainExpiryNotification = true
+  byId[2].authMethod = 'bearer'
+  byId[2].bearer_token = 'abc'
+  byId[8].jsonPathOperator = '>'
+  const { file } = convertUptimeKuma({ notificationList, monitorList: byId })
+  t.match(file.monitors?.[0], { domain_check: true, auth_type: 'bearer', auth_config: { token: 'abc' } })
+  t.match(file.monitors?.find(({ name }) => name === 'Version')?.assertions?.[1], {
+    operator: 'greater_than',
+    value: '$.data.version: 2',
+  })
+})
+
+t.test('what is no backup is refused, and odd parts of one are told', async t => {
+  for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
+    t.throws(() => convertUptimeKuma(other), /no file of Uptime Kuma/, JSON.stringify(other))
+  }
+  const odd = {
+    monitorList: [null, {}, { type: 'http', name: 7, tags: 3, headers: '{', notificationIDList: 5 }],
+    notificationList: [{ config: '{' }],
+  }
+  const { file, warnings } = convertUptimeKuma(odd)
+  t.match(file.monitors, [{ name: '7', type: 'http' }])
+  t.equal(warnings.length, 4)
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import {
+  countWitnessRuns,
+  expireRuns,
+  type InFlightRuns,
+  trackRun,
+} from '../../../../control-plane/monitoring/fleet/on-demand/in-flight-runs.ts'
+import type { ProbeSession } from '../../../../control-plane/monitoring/fleet/sessions/session.ts'
+
+t.test('a run is remembered for as long as anybody may wait for it, 65 s from when it was last handed on', async t => {
+  const link = {} as ProbeSession
+  const runs: InFlightRuns = new Map()
+  trackRun(runs, 'moved', link, 0)
+  trackRun(runs, 'first', link, 1_000)
+  trackRun(runs, 'moved', link, 2_000)
+  const left = (nowMs: number) => {
+    expireRuns(runs, nowMs)
+    return [...runs.keys()]
+  }
+  t.same(left(66_000), ['first', 'moved'])
+  t.same(left(66_001), ['moved'])
+  t.same(left(67_001), [])
+})
+
+t.test('the checks of a witness are counted for each link and tenant, other runs are not', async t => {
+  const [one, another] = [{} as ProbeSession, {} as ProbeSession]
+  const runs: InFlightRuns = new Map()
+  const witnessed = { tenant: 1, monitorId: 'm', configVersion: 1, scheduledAtMs: 5 }
+  trackRun(runs, 'a', one, 0, witnessed)
+  trackRun(runs, 'b', one, 0, witnessed)
+  trackRun(runs, 'c', another, 0, witnessed)
+  trackRun(runs, 'd', one, 0)
+  trackRun(runs, 'e', one, 0, { ...witnessed, tenant: 2 })
+  t.same(countWitnessRuns(runs, one, 1), { all: 3, ofTenant: 2 })
+  t.same(countWitnessRuns(runs, one, 2), { all: 3, ofTenant: 1 })
+  t.same(countWitnessRuns(runs, another, 2), { all: 1, ofTenant: 0 })
+})

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { createSecretCipher } from '../../../../control-plane/foundation/platform/crypto/encryption.ts'
+import {
+  decryptSpec,
+  encryptSpec,
+  findSizeProblem,
+} from '../../../../control-plane/monitoring/fleet/on-demand/encrypted-spec.ts'
+import { CheckSpec } from '../../../../proto/gen/probe/v1/fleet.ts'
+
+const secrets = createSecretCipher(randomBytes(32))
+const specOf = (body: string): CheckSpec => ({
+  ...CheckSpec.decode(new Uint8Array()),
+  type: 'http',
+  url: 'https://shop.example.com',
+  body,
+  headers: { 'X-Key': 'of-the-shop' },
+  auth: { kind: { $case: 'basic', value: { username: 'shop', password: 'pa55-of-the-shop' } } },
+})
+
+t.test('a check that was sealed for its run opens as it was', async t => {
+  const spec = specOf('é 界')
+  const sealed = encryptSpec(spec, 'run-1', secrets)
+  t.same(decryptSpec(sealed, 'run-1', secrets), spec)
+  t.notMatch(Buffer.from(sealed, 'base64').toString('latin1'), /of-the-shop/)
+})
+
+t.test('a sealed check opens for no other run, with no other key, and not when it was changed', async t => {
+  const sealed = encryptSpec(specOf(''), 'run-1', secrets)
+  t.throws(() => decryptSpec(sealed, 'run-2', secrets))
+  t.throws(() => decryptSpec(sealed, 'run-1', createSecretCipher(randomBytes(32))))
+  const bytes = Buffer.from(sealed, 'base64')
+  bytes[40]! ^= 1
+  t.throws(() => decryptSpec(bytes.toString('base64'), 'run-1', secrets))
+})
+
+t.test('a check that NATS would not take is refused with a sentence, the largest that it takes is not', async t => {
+  const most = 1_048_576
+  const message = 'body and headers are too large to be tested; together they may have about 589 kB'
+  t.equal(findSizeProblem(specOf('界'.repeat(262_144)), most), message)
+  const largest = specOf('x'.repeat(589_000))
+  t.equal(findSizeProblem(largest, most), null)
+  t.ok(encryptSpec(largest, 'run-1', secrets).length + 500 < most)
+})

@@ -1,0 +1,180 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto'
+import t from 'tap'
+import {
+  exportPublicKey,
+  parseRsaPrivateKey,
+  signRsaSha256,
+} from '../../../control-plane/foundation/platform/crypto/rsa.ts'
+import { buildAnalysis } from '../../../control-plane/pages/custom-domains/analysis.ts'
+import { findProvider } from '../../../control-plane/pages/custom-domains/dns-providers.ts'
+import {
+  buildApplyQuery,
+  buildLaunchUrl,
+  buildSettingsUrl,
+  parseConnectSettings,
+} from '../../../control-plane/pages/custom-domains/domain-connect.ts'
+import { listZoneCandidates, parseCustomDomain } from '../../../control-plane/pages/custom-domains/hostname.ts'
+import type { ConnectProvider, DnsFacts } from '../../../control-plane/pages/custom-domains/types.ts'
+
+const own = ['picket.example', 'pages.picket.example']
+
+t.test('a custom domain is kept in one form, and only a name that somebody can register is taken', async t => {
+  const good: [string, string][] = [
+    ['status.acme.com', 'status.acme.com'],
+    [' Status.ACME.com. ', 'status.acme.com'],
+    ['acme.co.uk', 'acme.co.uk'],
+    ['status.bücher.de', 'status.xn--bcher-kva.de'],
+    ['a.b.c.acme.com', 'a.b.c.acme.com'],
+  ]
+  for (const [text, domain] of good) t.same(parseCustomDomain(text, own), { domain }, text)
+  const bad = [
+    '',
+    'acme',
+    'com',
+    'co.uk',
+    'localhost',
+    '127.0.0.1',
+    '0x7f.1',
+    '[::1]',
+    'https://acme.com',
+    'acme.com/x',
+    'acme.com:443',
+    '*.acme.com',
+    '_x.acme.com',
+    '-a.acme.com',
+    'a b.com',
+    'picket.example',
+    'evil.picket.example',
+    `${'a'.repeat(64)}.acme.com`,
+  ]
+  for (const text of bad) t.match(parseCustomDomain(text, own), { problem: /domain|service|name/ }, text)
+})
+
+t.test('the zone of a domain is looked for from the domain down to the registered name', async t => {
+  t.same(listZoneCandidates('status.eu.acme.co.uk'), ['status.eu.acme.co.uk', 'eu.acme.co.uk', 'acme.co.uk'])
+  t.same(listZoneCandidates('acme.com'), ['acme.com'])
+})
+
+t.test('DNS providers are known by the names of their servers', async t => {
+  t.equal(findProvider(['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'])?.id, 'cloudflare')
+  t.equal(findProvider(['ns-12.awsdns-01.co.uk'])?.id, 'route53')
+  t.equal(findProvider(['ns1.evilcloudflare.com']), null)
+  t.equal(findProvider([]), null)
+})
+
+const wanted = { domain: 'status.acme.com', target: 'pages.picket.example', challenge: 'picket-verify=abc' }
+const nothing: DnsFacts = {
+  zone: { name: 'acme.com', nameservers: ['ns1.domaincontrol.com'] },
+  cname: null,
+  addresses: [],
+  targetAddresses: ['192.0.2.7'],
+  texts: [],
+  faults: [],
+}
+const unseen = { connectable: null, certificate: null, template: null }
+
+t.test('a domain without records is told what to add and where', async t => {
+  const analysis = buildAnalysis(wanted, nothing, unseen)
+  t.equal(analysis.verified, false)
+  t.same(
+    analysis.records.map(({ type, name, value, ok }) => [type, name, value, ok]),
+    [
+      ['CNAME', 'status.acme.com', 'pages.picket.example', false],
+      ['TXT', '_picket-challenge.status.acme.com', 'picket-verify=abc', false],
+    ],
+  )
+  t.equal(analysis.dns_provider.name, 'GoDaddy')
+  t.equal(analysis.ssl.status, 'none')
+  t.match(analysis.instructions.join('\n'), /At GoDaddy, add a CNAME record status\.acme\.com that points to pages/)
+  t.match(analysis.instructions.join('\n'), /TXT record _picket-challenge\.status\.acme\.com with the value picket-ver/)
+})
+
+t.test('a name that merely points here is nobody’s until the text proves whose it is', async t => {
+  const pointing = { ...nothing, cname: 'pages.picket.example' }
+  t.equal(buildAnalysis(wanted, pointing, unseen).verified, false)
+  t.equal(buildAnalysis(wanted, { ...pointing, texts: ['other', 'picket-verify=abc'] }, unseen).verified, true)
+  t.equal(buildAnalysis(wanted, { ...nothing, texts: ['picket-verify=abc'] }, unseen).verified, false)
+})
+
+t.test('at the top of a zone the same addresses do', async t => {
+  const apex = { ...wanted, domain: 'acme.com' }
+  const facts = { ...nothing, texts: ['picket-verify=abc'] }
+  t.equal(buildAnalysis(apex, facts, unseen).records[0]?.type, 'ALIAS')
+  t.equal(buildAnalysis(apex, { ...facts, addresses: ['192.0.2.7'] }, unseen).verified, true)
+  t.equal(buildAnalysis(apex, { ...facts, addresses: ['192.0.2.7', '198.51.100.1'] }, unseen).verified, false)
+})
+
+t.test('the certificate counts only once the domain points here', async t => {
+  const ready = { ...nothing, cname: wanted.target, texts: [wanted.challenge] }
+  const expiresAt = new Date('2027-01-01')
+  const trusted = { isTrusted: true, issuer: 'Test', expiresAt }
+  const statusOf = (facts: DnsFacts, certificate: typeof trusted | null) =>
+    buildAnalysis(wanted, facts, { ...unseen, certificate }).ssl.status
+  t.equal(statusOf(nothing, trusted), 'none')
+  t.equal(statusOf(ready, null), 'pending')
+  t.equal(statusOf(ready, trusted), 'active')
+  t.equal(statusOf(ready, { ...trusted, isTrusted: false }), 'error')
+})
+
+const settings = {
+  providerId: 'dns.example',
+  providerName: 'DNS Example',
+  urlSyncUX: 'https://connect.dns.example/',
+  urlAPI: 'https://api.dns.example',
+}
+
+t.test('Domain Connect is offered only where the provider knows our template', async t => {
+  const connectable: ConnectProvider = { settings: parseConnectSettings(settings)!, hasTemplate: true }
+  const template = 'picket.example/statuspage'
+  const seen = buildAnalysis(wanted, nothing, { ...unseen, connectable, template }).domain_connect
+  t.same(seen, { available: true, provider_id: 'dns.example', template })
+  const without = { connectable: { ...connectable, hasTemplate: false }, certificate: null, template }
+  t.equal(buildAnalysis(wanted, nothing, without).domain_connect.available, false)
+  t.equal(buildAnalysis(wanted, nothing, { ...unseen, connectable }).domain_connect.available, false)
+})
+
+t.test('what a provider says of itself is refused when it leads elsewhere than to https', async t => {
+  t.equal(buildSettingsUrl('api.dns.example/v1/dc', 'acme.com'), 'https://api.dns.example/v1/dc/v2/acme.com/settings')
+  for (const text of ['', 'a b', 'user@evil.example', 'host?x=', 'host#x', '..\\x']) {
+    t.equal(buildSettingsUrl(text, 'acme.com'), null, text)
+  }
+  t.same(parseConnectSettings(settings)?.urlSyncUx, 'https://connect.dns.example')
+  t.equal(parseConnectSettings({ ...settings, urlSyncUX: 'http://connect.dns.example' })?.urlSyncUx, null)
+  for (const broken of [null, 7, {}, { ...settings, urlAPI: 'javascript:alert(1)' }, { ...settings, urlAPI: 1 }]) {
+    t.equal(parseConnectSettings(broken), null)
+  }
+})
+
+t.test('the launch address is signed as Domain Connect says: over the encoded query without sig and key', async t => {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = parseRsaPrivateKey(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())!
+  const query = buildApplyQuery({ zone: 'acme.com', ...wanted })
+  const signature = signRsaSha256(query, key)
+  const template = { providerId: 'picket.example', serviceId: 'statuspage' }
+  const url = buildLaunchUrl('https://connect.dns.example', template, query, { signature, keyHost: '_dck1' })
+
+  // the provider's side, by the specification: everything after the ? but sig and key, and the key from DNS
+  const parts = url.slice(url.indexOf('?') + 1).split('&')
+  const signed = parts.filter(part => !/^(sig|key)=/.test(part)).join('&')
+  const sig = decodeURIComponent(parts.find(part => part.startsWith('sig='))!.slice(4))
+  const pem = `-----BEGIN PUBLIC KEY-----\n${exportPublicKey(key)}\n-----END PUBLIC KEY-----`
+  t.ok(createVerify('RSA-SHA256').update(signed).verify(pem, sig, 'base64'))
+  t.notOk(createVerify('RSA-SHA256').update(`${signed}x`).verify(pem, sig, 'base64'))
+  t.equal(
+    url.slice(0, url.indexOf('?')),
+    'https://connect.dns.example/v2/domainTemplates/providers/picket.example/services/statuspage/apply',
+  )
+  const { searchParams } = new URL(url)
+  t.equal(searchParams.get('domain'), 'acme.com')
+  t.equal(searchParams.get('host'), 'status')
+  t.equal(searchParams.get('target'), wanted.target)
+  t.equal(searchParams.get('challenge'), wanted.challenge)
+  t.equal(searchParams.get('key'), '_dck1')
+  t.notMatch(buildApplyQuery({ zone: 'acme.com', ...wanted, domain: 'acme.com' }), /host=/)
+})
+
+t.test('only an RSA key signs', async t => {
+  const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
+  t.equal(parseRsaPrivateKey(ec.export({ type: 'pkcs8', format: 'pem' }).toString()), null)
+  t.equal(parseRsaPrivateKey('nonsense'), null)
+})

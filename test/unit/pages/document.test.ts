@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { matchesEtag, pickEncoding, prepareDocument } from '../../../control-plane/pages/public/document.ts'
+import { parseCustomHost } from '../../../control-plane/pages/public/site.ts'
+
+t.test('the smallest encoding that is accepted is taken', async t => {
+  const rows: [string | undefined, string][] = [
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['GZIP;q=0.5, br;q=0', 'gzip'],
+    ['br;q=0, gzip; q=0', 'identity'],
+    ['identity', 'identity'],
+    ['*', 'identity'],
+  ]
+  for (const [header, expected] of rows) t.equal(pickEncoding(header), expected, String(header))
+})
+
+t.test('each encoding holds the document and is made once', async t => {
+  const body = 'All systems are operational. '.repeat(100)
+  const made = prepareDocument({ contentType: 'text/html; charset=utf-8', body })
+  const br = await made.encoded('br')
+  t.equal(brotliDecompressSync(br.bytes).toString(), body)
+  t.equal(gunzipSync((await made.encoded('gzip')).bytes).toString(), body)
+  t.equal((await made.encoded('identity')).bytes.toString(), body)
+  t.equal((await made.encoded('br')).bytes, br.bytes)
+  t.ok(made.sizeBytes() > body.length)
+})
+
+t.test('pictures and what is tiny are sent as they are', async t => {
+  const picture = prepareDocument({ contentType: 'image/png', body: randomBytes(1_000) })
+  t.equal((await picture.encoded('br')).encoding, 'identity')
+  const tiny = prepareDocument({ contentType: 'application/json', body: '{}' })
+  t.equal((await tiny.encoded('gzip')).encoding, 'identity')
+})
+
+t.test('an ETag tells documents apart, and is found in what a browser sends', async t => {
+  const [a, b] = ['a', 'b'].map(body => prepareDocument({ contentType: 'text/plain', body }).etag) as [string, string]
+  t.not(a, b)
+  t.equal(a, prepareDocument({ contentType: 'text/plain', body: 'a' }).etag)
+  const rows: [string | undefined, boolean][] = [
+    [undefined, false],
+    [a, true],
+    [a.replace('W/', ''), true],
+    [`"x", ${a}`, true],
+    ['*', true],
+    [b, false],
+  ]
+  for (const [header, expected] of rows) t.equal(matchesEtag(header, a), expected, String(header))
+})
+
+t.test('a Host that may be a customer’s own is told from ours, addresses and inner names', async t => {
+  const own = ['picket.example.com']
+  const rows: [string | undefined, string | null][] = [
+    ['status.acme.com', 'status.acme.com'],
+    ['STATUS.Acme.com:443', 'status.acme.com'],
+    ['picket.example.com', null],
+    ['picket.example.com:8080', null],
+    ['127.0.0.1:8080', null],
+    ['[::1]:8080', null],
+    ['localhost', null],
+    ['picket', null],
+    ['app.localhost:8080', null],
+    ['no host', null],
+    [undefined, null],
+  ]
+  for (const [host, expected] of rows) t.equal(parseCustomHost(host, own), expected, String(host))
+})

@@ -1,0 +1,134 @@
+import { parseAtomFeed, parseRssFeed } from 'feedsmith'
+import t from 'tap'
+import { renderAtom } from '../../../control-plane/pages/public/feeds/atom.ts'
+import { renderRss } from '../../../control-plane/pages/public/feeds/rss.ts'
+import { HOSTILE_TEXTS, hostileView, incidentView, pageView } from '../../support/page-view.ts'
+import { namesOf } from '../../support/xml-names.ts'
+
+const URL = 'https://picket.example.com/status/acme'
+
+t.test('the RSS feed of a page has one item an incident, what changed last first', async t => {
+  const xml = renderRss(pageView())
+  namesOf(xml)
+  const feed = parseRssFeed(xml)
+  t.match(feed, {
+    title: 'Acme',
+    link: URL,
+    language: 'en',
+    lastBuildDate: 'Sat, 01 Aug 2026 12:20:00 GMT',
+    atom: { links: [{ href: `${URL}/feed.rss`, rel: 'self', type: 'application/rss+xml' }] },
+  })
+  t.same(
+    feed.items?.map(({ title, link, guid, pubDate }) => ({ title, link, guid, pubDate })),
+    [
+      {
+        title: 'Checkout is slow',
+        link: `${URL}#incident-0190a0a0-0000-7000-8000-0000000000d1`,
+        guid: { value: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000d1', isPermaLink: false },
+        pubDate: 'Sat, 01 Aug 2026 11:58:30 GMT',
+      },
+      {
+        title: 'Mail was late',
+        link: `${URL}#incident-0190a0a0-0000-7000-8000-0000000000d0`,
+        guid: { value: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000d0', isPermaLink: false },
+        pubDate: 'Thu, 30 Jul 2026 08:00:00 GMT',
+      },
+    ],
+  )
+  t.equal(
+    feed.items?.[0]?.description,
+    [
+      '<p><strong>Monitoring</strong>, <small>1 Aug 2026, 12:20 UTC</small></p><p>A fix is in place.</p>',
+      '<p><strong>Investigating</strong>, <small>1 Aug 2026, 12:00 UTC</small></p><p>We are looking<br>into it.</p>',
+      '<p>Affects Shop</p>',
+    ].join(''),
+  )
+})
+
+t.test('the Atom feed of a page says the same, with the time of the last change of each entry', async t => {
+  const xml = renderAtom(pageView())
+  namesOf(xml)
+  const feed = parseAtomFeed(xml)
+  t.match(feed, {
+    id: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000a1',
+    title: { value: 'Acme' },
+    updated: '2026-08-01T12:20:00.000Z',
+    links: [
+      { href: `${URL}/feed.atom`, rel: 'self' },
+      { href: URL, rel: 'alternate' },
+    ],
+  })
+  t.same(
+    feed.entries?.map(({ id, published, updated }) => ({ id, published, updated })),
+    [
+      {
+        id: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000d1',
+        published: '2026-08-01T11:58:30.000Z',
+        updated: '2026-08-01T12:20:00.000Z',
+      },
+      {
+        id: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000d0',
+        published: '2026-07-30T08:00:00.000Z',
+        updated: '2026-07-30T09:00:00.000Z',
+      },
+    ],
+  )
+})
+
+t.test('an entry keeps its id when its incident changes and when the page gets a domain of its own', async t => {
+  const before = pageView({ openIncidents: [], pastIncidents: [incidentView()] })
+  const after = {
+    ...before,
+    publicUrl: 'https://status.acme.com',
+    pastIncidents: [
+      incidentView({ title: 'Other', status: 'resolved' as const, resolvedAt: '2026-08-01T13:00:00.000Z' }),
+    ],
+  }
+  const ids = (view: typeof before) => parseAtomFeed(renderAtom(view)).entries?.map(entry => entry.id)
+  t.same(ids(after), ids(before))
+  t.same(
+    parseRssFeed(renderRss(after)).items?.map(item => item.guid?.value),
+    ids(before),
+  )
+})
+
+t.test('maintenance stands in the feeds once it has begun', async t => {
+  const { maintenance } = pageView()
+  const running = pageView({ maintenance: maintenance.map(one => ({ ...one, isRunning: true })) })
+  t.equal(parseRssFeed(renderRss(pageView())).items?.length, 2)
+  const [first] = parseRssFeed(renderRss(running)).items ?? []
+  t.match(first, {
+    title: 'New database',
+    guid: { value: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000f1#2026-08-05T02:00:00.000Z' },
+  })
+})
+
+t.test('looking again at an unchanged page changes nothing in its feeds', async t => {
+  const later = pageView({ at: '2026-08-02T13:00:00.000Z' })
+  t.equal(renderRss(later), renderRss(pageView()))
+  t.equal(renderAtom(later), renderAtom(pageView()))
+})
+
+t.test('whatever people write, feeds stay well-formed and hold nothing that executes', async t => {
+  const rss = namesOf(renderRss(pageView()))
+  const atom = namesOf(renderAtom(pageView()))
+  for (const text of HOSTILE_TEXTS) {
+    t.same(namesOf(renderRss(hostileView(text))), rss, text)
+    t.same(namesOf(renderAtom(hostileView(text))), atom, text)
+    const contents = [
+      ...(parseRssFeed(renderRss(hostileView(text))).items ?? []).map(item => item.description ?? ''),
+      ...(parseAtomFeed(renderAtom(hostileView(text))).entries ?? []).map(entry =>
+        String(entry.content?.value ?? entry.content),
+      ),
+    ]
+    t.ok(contents.length > 0)
+    for (const html of contents) {
+      const tags = [...html.matchAll(/<([^>\s]*)/g)].map(match => match[1])
+      t.same(
+        tags.filter(tag => !/^\/?(p|strong|small|br)$/.test(tag ?? '')),
+        [],
+        html,
+      )
+    }
+  }
+})

@@ -1,0 +1,130 @@
+import t from 'tap'
+import type { LoadedPage } from '../../../control-plane/pages/core/types.ts'
+import { createPageCache } from '../../../control-plane/pages/public/page-cache-reader.ts'
+import { pageView } from '../../support/page-view.ts'
+
+const SITE = { slug: 'acme' }
+
+function loaded(name: string, sizeBytes = 1_000): LoadedPage {
+  const images = { logo: null, favicon: null }
+  return { view: pageView({ name }), fingerprint: name, loadedMs: 0, medians: null, images, sizeBytes }
+}
+
+/** A reader over a source that can be changed, held and broken. */
+function scene(maxBytes?: number) {
+  const counted: string[] = []
+  const world = {
+    page: loaded('Acme') as LoadedPage | null,
+    isAway: false,
+    held: null as Promise<void> | null,
+    reads: 0,
+    nowMs: Date.UTC(2026, 7, 1),
+  }
+  const find = createPageCache({
+    async read(site, known) {
+      world.reads++
+      await world.held
+      if (world.isAway) throw new Error('away')
+      if ('slug' in site && site.slug.startsWith('other')) return loaded(site.slug)
+      return known && world.page && known.fingerprint === world.page.fingerprint ? known : world.page
+    },
+    count: outcome => counted.push(outcome),
+    nowMs: () => world.nowMs,
+    ...(maxBytes && { maxBytes }),
+  })
+  /** A visitor after so long, and the page as those see it who come once that reading is over. */
+  const findAfter = async (ms: number) => {
+    world.nowMs += ms
+    await find(SITE)
+    await new Promise(resolve => setImmediate(resolve))
+    return find(SITE)
+  }
+  return { world, find, findAfter, counted }
+}
+
+t.test('many visitors at once cause one reading, and none as long as the page is fresh', async t => {
+  const { world, find, counted } = scene()
+  const shown = await Promise.all(Array.from({ length: 50 }, () => find(SITE)))
+  t.ok(shown.every(one => one === shown[0]))
+  await find(SITE)
+  t.equal(world.reads, 1)
+  t.same(counted, ['loaded', 'fresh'])
+})
+
+t.test('a change is seen by the next reading; what has not changed keeps what was made of it', async t => {
+  const { world, find, findAfter } = scene()
+  let made = 0
+  const document = () => {
+    made++
+    return { contentType: 'text/plain', body: 'x' }
+  }
+  ;(await find(SITE))!.document('a', document)
+  ;(await findAfter(500))!.document('a', document)
+  t.same([world.reads, made], [2, 1])
+  world.page = loaded('Acme Cloud')
+  t.equal((await find(SITE))?.view.name, 'Acme')
+  t.equal((await findAfter(500))?.view.name, 'Acme Cloud')
+})
+
+t.test('a page that is no longer public is gone, and is not kept as gone', async t => {
+  const { world, find, findAfter } = scene()
+  await find(SITE)
+  const { page } = world
+  world.page = null
+  t.equal(await findAfter(500), null)
+  world.page = page
+  t.ok(await find(SITE))
+})
+
+t.test('while nobody can say how it is, the last page is shown and says since when', async t => {
+  const { world, find, counted } = scene()
+  await find(SITE)
+  const beforeMs = world.nowMs
+  world.isAway = true
+  world.nowMs += 1_000
+  const { view } = (await find(SITE))!
+  t.equal(view.name, 'Acme')
+  t.equal(Date.parse(view.staleSince!), beforeMs)
+  t.ok(counted.includes('stale'))
+  const { reads } = world
+  for (let i = 0; i < 100; i++) await find(SITE)
+  t.equal(world.reads, reads, 'what is away is not asked by every visitor')
+  world.isAway = false
+  world.nowMs += 1_000
+  t.equal((await find(SITE))?.view.staleSince, undefined)
+})
+
+t.test('a visitor waits a second for a slow engine, those after him not at all', async t => {
+  const { world, find } = scene()
+  await find(SITE)
+  let release = () => {}
+  world.held = new Promise(resolve => {
+    release = resolve
+  })
+  world.nowMs += 1_000
+  t.ok((await find(SITE))?.view.staleSince, 'the first one waits for a second by the clock of the machine')
+  world.nowMs += 1_000
+  const reads = world.reads
+  await Promise.all(Array.from({ length: 100 }, () => find(SITE)))
+  t.equal(world.reads, reads)
+  release()
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal((await find(SITE))?.view.staleSince, undefined)
+})
+
+t.test('what was never seen cannot be shown: the fault is told', async t => {
+  const { world, find } = scene()
+  world.isAway = true
+  await t.rejects(find(SITE), /away/)
+  world.isAway = false
+  t.ok(await find(SITE), 'and not kept')
+})
+
+t.test('memory is bounded: what was read longest ago is forgotten', async t => {
+  const { world, find } = scene(2_500)
+  for (const slug of ['other-1', 'other-2', 'other-3']) await find({ slug })
+  await find({ slug: 'other-3' })
+  t.equal(world.reads, 3)
+  await find({ slug: 'other-1' })
+  t.equal(world.reads, 4)
+})

@@ -1,0 +1,136 @@
+import type { Component, Components, Incident, Incidents, ScheduledMaintenance, Status } from 'statuspage.io'
+import t from 'tap'
+import type { ComponentStatus, OverallStatus } from '../../../control-plane/pages/core/types.ts'
+import { STATUSPAGE_FILES } from '../../../control-plane/pages/public/feeds/statuspage.ts'
+import { componentView, pageView } from '../../support/page-view.ts'
+
+/** What the typings of a client of Statuspage promise of a value, and that nothing is undefined that they name. */
+function holds<Shape extends object>(
+  t: Tap,
+  value: unknown,
+  keys: Record<keyof Shape, 'string' | 'boolean' | 'number' | 'object' | 'text?'>,
+) {
+  for (const [key, type] of Object.entries(keys) as [keyof Shape & string, string][]) {
+    const held = (value as Record<string, unknown>)[key]
+    const isRight = type === 'text?' ? held === null || typeof held === 'string' : typeof held === type
+    t.ok(isRight && held !== undefined, `${key} is ${String(held)}`)
+  }
+}
+type Tap = { ok(value: unknown, message: string): unknown }
+
+const COMPONENT: Parameters<typeof holds<Component>>[2] = {
+  created_at: 'string',
+  description: 'text?',
+  group: 'boolean',
+  group_id: 'text?',
+  id: 'string',
+  name: 'string',
+  only_show_if_degraded: 'boolean',
+  page_id: 'string',
+  position: 'number',
+  showcase: 'boolean',
+  start_date: 'text?',
+  status: 'string',
+  updated_at: 'string',
+}
+const INCIDENT: Parameters<typeof holds<Incident>>[2] = {
+  created_at: 'string',
+  id: 'string',
+  impact: 'string',
+  incident_updates: 'object',
+  monitoring_at: 'text?',
+  name: 'string',
+  page_id: 'string',
+  resolved_at: 'text?',
+  shortlink: 'string',
+  status: 'string',
+  updated_at: 'string',
+}
+const PAGE: Parameters<typeof holds<Status['page']>>[2] = {
+  id: 'string',
+  name: 'string',
+  time_zone: 'string',
+  updated_at: 'string',
+  url: 'string',
+}
+
+t.test('summary.json is what the typings of a client of Statuspage say', async t => {
+  const summary = JSON.parse(JSON.stringify(STATUSPAGE_FILES['summary.json'](pageView())))
+  holds<Status['page']>(t, summary.page, PAGE)
+  holds<Status['status']>(t, summary.status, { description: 'string', indicator: 'string' })
+  for (const component of (summary as Components).components) holds<Component>(t, component, COMPONENT)
+  for (const incident of (summary as Incidents).incidents) {
+    holds<Incident>(t, incident, INCIDENT)
+    for (const update of incident.incident_updates) {
+      const text = 'string' as const
+      holds(t, update, { body: text, created_at: text, display_at: text, id: text, incident_id: text, status: text })
+    }
+  }
+  for (const one of summary.scheduled_maintenances) {
+    holds<ScheduledMaintenance>(t, one, { ...INCIDENT, scheduled_for: 'string', scheduled_until: 'string' })
+  }
+  t.match(summary, {
+    page: { name: 'Acme', url: 'https://picket.example.com/status/acme', updated_at: '2026-08-01T12:20:00.000Z' },
+    status: { indicator: 'major', description: 'Some systems are out' },
+    incidents: [{ name: 'Checkout is slow', impact: 'major', monitoring_at: '2026-08-01T12:20:00.000Z' }],
+    scheduled_maintenances: [{ status: 'scheduled', impact: 'maintenance', components: [{ name: 'API' }] }],
+  })
+  t.equal(summary.incidents.length, 1, 'what is resolved stands in incidents.json only')
+})
+
+t.test('a group is a component with group true, and its members name it', async t => {
+  const { components } = STATUSPAGE_FILES['components.json'](pageView())
+  const [group, , unknown] = components.slice(1)
+  t.match(group, { name: 'Interfaces', group: true, group_id: null, position: 2, status: 'partial_outage' })
+  t.same(
+    components.filter(one => one.group_id === group?.id).map(({ name, position }) => ({ name, position })),
+    [
+      { name: 'API', position: 1 },
+      { name: 'Webhooks', position: 2 },
+    ],
+  )
+  t.match(components[0], { name: 'Shop', group: false, group_id: null, position: 1, status: 'operational' })
+  t.ok(unknown)
+})
+
+t.test('incidents.json holds open and past incidents with what was said of them', async t => {
+  const { incidents } = STATUSPAGE_FILES['incidents.json'](pageView())
+  t.match(incidents, [
+    {
+      name: 'Checkout is slow',
+      resolved_at: null,
+      incident_updates: [{ body: 'A fix is in place.', status: 'monitoring' }, { status: 'investigating' }],
+      components: [{ name: 'Shop' }],
+    },
+    { name: 'Mail was late', impact: 'minor', resolved_at: '2026-07-30T09:00:00.000Z', monitoring_at: null },
+  ])
+})
+
+const INDICATORS: [OverallStatus, string][] = [
+  ['operational', 'none'],
+  ['degraded', 'minor'],
+  ['partial_outage', 'major'],
+  ['outage', 'critical'],
+  ['maintenance', 'maintenance'],
+  ['unknown', 'none'],
+]
+t.test('the whole page has an indicator of Statuspage', async t => {
+  for (const [status, indicator] of INDICATORS) {
+    const view = pageView({ overall: { status, sentence: 'So it is' } })
+    t.same(STATUSPAGE_FILES['status.json'](view).status, { indicator, description: 'So it is' })
+  }
+})
+
+const STATUSES: [ComponentStatus | 'maintenance', string][] = [
+  ['operational', 'operational'],
+  ['degraded', 'degraded_performance'],
+  ['outage', 'major_outage'],
+  ['maintenance', 'under_maintenance'],
+  ['unknown', 'operational'],
+]
+t.test('each component has a status of Statuspage', async t => {
+  for (const [status, told] of STATUSES) {
+    const view = pageView({ sections: [{ kind: 'component', component: componentView({ status }) }] })
+    t.equal(STATUSPAGE_FILES['components.json'](view).components[0]?.status, told)
+  }
+})

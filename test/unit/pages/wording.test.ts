@@ -1,0 +1,55 @@
+import t from 'tap'
+import {
+  formatDateRange,
+  formatLongDate,
+  formatShortDateTime,
+  listPastDays,
+  truncateToMinute,
+} from '../../../control-plane/pages/templates/dates.ts'
+import { formatPercent } from '../../../control-plane/pages/templates/labels.ts'
+import { groupPastDays } from '../../../control-plane/pages/templates/parts/incidents/past-days.ts'
+import { NOW, ordinaryView } from '../../support/status-page-view.ts'
+
+t.test('uptime is cut, never rounded up: 100 means that nothing was missed', async t => {
+  const told: [number, string][] = [
+    [100, '100'],
+    [99.9999, '99.99'],
+    [99.995, '99.99'],
+    [99.9, '99.90'],
+    [0, '0.00'],
+    [33.333, '33.33'],
+  ]
+  for (const [percent, text] of told) t.equal(formatPercent(percent), text)
+})
+
+t.test('dates are told in UTC', async t => {
+  t.equal(formatShortDateTime(NOW), '21 Nov, 14:05 UTC')
+  t.equal(formatLongDate('2026-11-21'), 'Saturday 21 November')
+  t.equal(formatDateRange('2026-11-20', '2026-11-21'), '20–21 Nov')
+  t.equal(formatDateRange('2026-10-30', '2026-11-02'), '30 Oct – 2 Nov')
+  t.equal(formatDateRange('2026-11-02', '2026-11-02'), '2 Nov')
+  t.equal(truncateToMinute(NOW), '2026-11-21T14:05:00.000Z')
+  t.same(listPastDays('2026-03-01T00:00:10.000Z', 3), ['2026-03-01', '2026-02-28', '2026-02-27'])
+})
+
+t.test('incidents stand on the day on which they began, days without any are told together', async t => {
+  const brief = (view: Parameters<typeof groupPastDays>[0]) =>
+    groupPastDays(view).map(block =>
+      'date' in block ? `${block.date} ${block.incidents.length}` : `${block.from}..${block.to}`,
+    )
+  const view = ordinaryView()
+  t.same(brief(view), [
+    '2026-11-20..2026-11-21',
+    '2026-11-19 1',
+    '2026-11-14..2026-11-18',
+    '2026-11-13 1',
+    '2026-11-08..2026-11-12',
+  ])
+  t.same(brief({ ...view, pastIncidents: [] }), ['2026-11-08..2026-11-21'])
+  const early = { ...view.pastIncidents[0]!, startedAt: '2026-10-02T00:00:00.000Z' }
+  t.same(
+    brief({ ...view, pastIncidents: [early] }),
+    ['2026-11-08..2026-11-21', '2026-10-02 1'],
+    'what began long ago comes last',
+  )
+})

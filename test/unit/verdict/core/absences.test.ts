@@ -1,0 +1,171 @@
+import t from 'tap'
+import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
+import { createMonitorState, restoreState } from '../../../../control-plane/verdict/core/rules/state.ts'
+import { countVotes } from '../../../../control-plane/verdict/core/rules/votes.ts'
+import type { MonitorState } from '../../../../control-plane/verdict/core/types.ts'
+import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
+import { policyOf, resultOf, START_MS, testRows } from './runs.ts'
+
+const from = (second: number, until = Infinity) => ({
+  fromMs: START_MS + second * 1_000,
+  untilMs: START_MS + until * 1_000,
+})
+const absent = (region: string, second: number, until?: number) => ({
+  absences: new Map([[region, from(second, until)]]),
+})
+
+testRows([
+  {
+    says: 'of two regions one has no probe any more: the other one decides at once, by reduced quorum',
+    policy: absent('eu-west', 80),
+    run: `us  0..60/60 .  120 x 121 x 124 x
+          eu  0..60/60 .`,
+    statuses: 'up@0 down@124(reduced)',
+  },
+  {
+    says: 'a region that has no probe does not fail any more: its failing vote ends',
+    policy: absent('eu-west', 100),
+    run: `us  0 .  70..190/60 .
+          eu  0 .  60 x 61 x 64 x`,
+    statuses: 'up@0 degraded@70 up@130(reduced)',
+  },
+  {
+    says: 'before the region lost its probe its vote counts, however late the results are read',
+    policy: absent('eu-west', 300),
+    run: `us  0..60/60 .  120 x 121 x 124 x  130 x
+          eu  0..60/60 .  125 .`,
+    statuses: 'up@0 degraded@125',
+  },
+  {
+    says: 'a failure that was decided before is counted again with the next result',
+    policy: absent('eu-west', 130),
+    run: `us  0..60/60 .  120 x 121 x 124 x  180 x
+          eu  0..60/60 .`,
+    statuses: 'up@0 down@180(reduced)',
+  },
+  {
+    says: 'three regions: the two that are left are a quorum of all',
+    policy: absent('ap-southeast', 80),
+    run: `us  0..60/60 .  120 x 121 x 124 x
+          eu  0..60/60 .  120 x 121 x 125 x
+          ap  0..60/60 .`,
+    statuses: 'up@0 down@125',
+  },
+  {
+    says: 'three regions: one of the two that are left does not decide alone',
+    policy: absent('ap-southeast', 80),
+    run: `us  0..60/60 .  120 x 121 x 124 x
+          eu  0..60/60 .  125 .
+          ap  0..60/60 .`,
+    statuses: 'up@0 degraded@125',
+  },
+  {
+    says: 'a probe that is back gives its region a vote with the first success',
+    policy: absent('eu-west', 80, 200),
+    run: `us  0..180/60 .  240 x 241 x 244 x
+          eu  0..60/60 .  210 .  245 .`,
+    statuses: 'up@0 degraded@245',
+  },
+  {
+    says: 'a probe that is back gives its region no vote before its chain has decided',
+    policy: absent('eu-west', 80, 200),
+    run: `us  0..300/60 .
+          eu  0..60/60 .  210 x 211 x`,
+    statuses: 'up@0',
+    regions: 'us=ok eu=pending',
+  },
+  {
+    says: 'a region that failed before it lost its probe begins as a new one',
+    policy: absent('eu-west', 80, 200),
+    run: `us  0 .  70..310/60 .
+          eu  0 .  60 x 61 x 64 x  210 .`,
+    statuses: 'up@0 degraded@70 up@130(reduced)',
+    regions: 'us=ok eu=ok',
+  },
+  {
+    says: 'failures before and after an absence are not in a row',
+    policy: absent('eu-west', 80, 200),
+    run: `us  0..300/60 .
+          eu  0 .  60 x 61 x  210 x`,
+    statuses: 'up@0',
+    regions: 'us=ok eu=pending',
+  },
+  {
+    says: 'a region that publishes again counts at once, also before it is known that it is back',
+    policy: absent('eu-west', 80),
+    run: `us  0..180/60 .  240 x 241 x 244 x
+          eu  0..60/60 .  210 .  245 .`,
+    statuses: 'up@0 degraded@245',
+  },
+  {
+    says: 'the first verdict does not wait for a region without a probe',
+    policy: { ...absent('eu-west', -3_600), regions: ['us-east', 'eu-west'] },
+    run: 'us  0 .',
+    statuses: 'up@0(reduced)',
+  },
+  {
+    says: 'the first verdict waits for a region that has a probe again',
+    policy: { ...absent('eu-west', -3_600, -60), regions: ['us-east', 'eu-west'] },
+    run: `us  0 .
+          eu  20 .`,
+    statuses: 'up@20',
+  },
+  {
+    says: 'a region without a probe takes part in no hold: the five minutes begin with the quorum of those that have one',
+    policy: absent('ap-southeast', 80),
+    run: `us  0..300/60 .  360 x 361 x 364 x  420..480/60 x
+          eu  0 .
+          ap  0 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'a region that is back is waited for, also after an absence that was longer than the wait',
+    policy: absent('eu-west', 80, 500),
+    run: `us  0..480/60 .  540 x 541 x 544 x
+          eu  0..60/60 .  550 .`,
+    statuses: 'up@0 degraded@550',
+  },
+  {
+    says: 'a region that is back and says nothing is waited for five minutes from its return',
+    policy: absent('eu-west', 80, 500),
+    run: `us  0..480/60 .  540 x 541 x 544 x  600..780/60 x  799 x  801 x
+          eu  0..60/60 .`,
+    statuses: 'up@0 down@801(reduced)',
+  },
+  {
+    says: 'the wait begins when the regions that have a probe lose their quorum, not when an earlier vote ended',
+    policy: absent('us-east', 30),
+    run: `us  0 .
+          eu  0..840/60 .  920 x 921 x 924 x  960..1140/60 x  1211 x
+          ap  0..720/60 .
+          uw  0 .`,
+    statuses: 'up@0 down@1211(reduced)',
+  },
+])
+
+/** Of a region that was checked once at 0, restored as known from 600 on. */
+function restored(outcome: Outcome, knownFromSecond: number | null): MonitorState {
+  const result = resultOf({ region: 'eu-west', scheduledAtMs: START_MS, outcome })
+  const { state } = decide(createMonitorState('m-1', 1), result, hourly(), START_MS)
+  return restoreState(state, knownFromSecond === null ? null : START_MS + knownFromSecond * 1_000)
+}
+const hourly = (changes = {}) => policyOf({ regions: ['eu-west'], retryCount: 0, intervalMs: 3_600_000, ...changes })
+const votesAt = (state: MonitorState, absences: object, second: number) =>
+  countVotes(state, hourly(absences), START_MS + second * 1_000).voting
+
+t.test('after a restart without a checkpoint a region that was ok may have been checked after an absence', async t => {
+  const short = absent('eu-west', 100, 200)
+  t.equal(votesAt(restored(Outcome.UP, 600), short, 700), 1, 'results since the absence may be unknown')
+  t.equal(votesAt(restored(Outcome.UP, null), short, 700), 0, 'all results are known')
+  t.equal(votesAt(restored(Outcome.UP, 150), short, 700), 0, 'all results since the absence are known')
+  t.equal(votesAt(restored(Outcome.UP, 600), absent('eu-west', 100), 700), 0, 'it has no probe yet')
+  t.equal(
+    votesAt(restored(Outcome.DOWN, 600), short, 700),
+    0,
+    'that a failing region was checked again would be stored',
+  )
+  const failed = resultOf({ region: 'eu-west', scheduledAtMs: START_MS + 700_000, outcome: Outcome.DOWN })
+  const policy = hourly({ ...short, retryCount: 1 })
+  const { state } = decide(restored(Outcome.UP, 600), failed, policy, START_MS + 700_000)
+  t.match(state.cells, [{ state: 'ok', failures: 1 }], 'its next result finds it as it was')
+})

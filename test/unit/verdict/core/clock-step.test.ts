@@ -1,0 +1,99 @@
+import t from 'tap'
+import { clampStateTimes, shiftStateTimes } from '../../../../control-plane/verdict/core/rules/clock-step.ts'
+import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
+import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
+import type { MonitorState, Policy, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
+import { Outcome, Trigger } from '../../../../shared/checks/result.ts'
+
+const START_MS = Date.UTC(2026, 7, 1)
+const STEPS_MS = [60_000, 600_000, 3_600_000].flatMap(ms => [ms, -ms])
+const policy: Policy = {
+  configVersion: 1,
+  streaksSince: 1,
+  regions: ['us', 'eu', 'ap'],
+  retryCount: 0,
+  intervalMs: 30_000,
+  timeoutMs: 10_000,
+  expires: true,
+}
+
+function resultAt(region: string, scheduledAtMs: number, isUp: boolean): VerdictResult {
+  return {
+    region,
+    probeId: `probe-${region}`,
+    configVersion: 1,
+    epoch: 1,
+    scheduledAtMs,
+    attempt: 1,
+    outcome: isUp ? Outcome.UP : Outcome.DOWN,
+    trigger: Trigger.SLOT,
+    statusCode: 200,
+    responseTimeMs: 10,
+    error: null,
+  }
+}
+
+/** Feeds results; each is [region, time, up?]. Answers the state and what became of each. */
+function feed(state: MonitorState, results: [string, number, boolean][]) {
+  const made = results.map(([region, atMs, isUp]) => {
+    const decision = decide(state, resultAt(region, atMs, isUp), policy, atMs)
+    state = decision.state
+    return decision.transition?.to ?? decision.reason ?? decision.kind
+  })
+  return { state, made }
+}
+
+const seen = feed(createMonitorState('m-1', 1), [
+  ['us', START_MS, true],
+  ['eu', START_MS + 1_000, true],
+  ['ap', START_MS + 2_000, true],
+])
+
+for (const stepMs of STEPS_MS) {
+  const by = `${stepMs > 0 ? '+' : ''}${stepMs / 1_000} s`
+  const later = START_MS + 30_000 + stepMs
+  t.test(`a clock that is set by ${by} ends no vote, and the next results count`, async t => {
+    const { state } = seen
+    const outage = feed(shiftStateTimes(state, stepMs), [
+      ['us', later, false],
+      ['eu', later + 1_000, false],
+    ])
+    t.same(outage.made, ['counted', 'down'], 'two of three votes, the third is as old as before')
+    t.match(outage.state.cells.length, 3)
+    const backAgain = feed(shiftStateTimes(outage.state, -stepMs), [
+      ['us', START_MS + 60_000, true],
+      ['eu', START_MS + 61_000, true],
+    ])
+    t.equal(backAgain.made[1], 'up', 'also after the clock was set right')
+  })
+  t.test(`a hold lasts as long as without a clock that is set by ${by}`, async t => {
+    const voteLifeMs = 3 * policy.intervalMs + policy.timeoutMs
+    const lostAtMs = START_MS + voteLifeMs + 2_000
+    const alone = feed(seen.state, [
+      ['us', START_MS + 60_000, false],
+      ['us', lostAtMs, false],
+    ])
+    t.not(alone.state.quorumLostSinceMs, null, 'one of three votes: held')
+    const held = feed(shiftStateTimes(alone.state, stepMs), [['us', lostAtMs + 30_000 + stepMs, false]])
+    t.equal(held.made[0], 'counted', 'still held')
+  })
+}
+
+t.test('what a clock that was ahead has counted holds nothing up after a restart', async t => {
+  const aheadMs = 3_600_000
+  const ahead = feed(seen.state, [
+    ['us', START_MS + aheadMs, true],
+    ['eu', START_MS + aheadMs + 1_000, true],
+    ['ap', START_MS + aheadMs + 2_000, true],
+  ])
+  const next = START_MS + 60_000
+  const stored = clampStateTimes(ahead.state, next)
+  t.equal(Math.max(...stored.cells.map(({ votedAtMs }) => votedAtMs!)), next)
+  const counted = feed(stored, [
+    ['us', next, false],
+    ['eu', next + 1_000, false],
+  ])
+  t.same(counted.made, ['counted', 'down'])
+  t.same(feed(counted.state, [['eu', next + 1_000, false]]).made, ['not_newer'], 'and once only')
+  t.equal(clampStateTimes(seen.state, next), seen.state, 'a state without such times stays the same one')
+})

@@ -1,0 +1,131 @@
+import t from 'tap'
+import { parseSignal } from '../../../../control-plane/verdict/heartbeats/intake/signal.ts'
+import { checkOverdue } from '../../../../control-plane/verdict/heartbeats/overdue.ts'
+import { applyPing, createPingEffects, markOverdue } from '../../../../control-plane/verdict/heartbeats/ping-effects.ts'
+import type { LockedHeartbeat, PingSignal } from '../../../../control-plane/verdict/heartbeats/types.ts'
+
+const id = '0190a0a0-0000-7000-8000-000000000001'
+const HOUR = 3_600
+const fresh = (changes: object = {}): LockedHeartbeat => ({
+  monitor: { id, configVersion: 1, isPaused: false, interval: 30 * HOUR, grace: HOUR, ...changes },
+  heartbeat: { pings: 0, lastPingAtMs: null, lastSuccessAtMs: null, runStartedAtMs: null, dueAtMs: null },
+  state: null,
+})
+
+const SIGNS: Record<string, PingSignal> = {
+  '.': { kind: 'success', exitCode: null },
+  '>': { kind: 'start', exitCode: null },
+  x: { kind: 'fail', exitCode: null },
+  l: { kind: 'log', exitCode: null },
+}
+
+/**
+ * Runs pings at hours ("0 . 31 ." is a success at 0 and at 31), an overdue worker that looks every hour, a pause (`p`)
+ * and a resume (`r`). Answers "up@0 down@31".
+ */
+function run(text: string, { until = 0, start = fresh() } = {}): string {
+  const parts = text.split(' ')
+  const steps = new Map(parts.flatMap((sign, i) => (i % 2 === 1 ? [[Number(parts[i - 1]), sign] as const] : [])))
+  const statuses: string[] = []
+  let watch = start
+  for (let hour = 0; hour <= Math.max(until, ...steps.keys()); hour++) {
+    const nowMs = 1_800_000_000_000 + hour * HOUR * 1_000
+    const sign = steps.get(hour)
+    if (sign === 'p') watch = { ...watch, monitor: { ...watch.monitor, isPaused: true }, state: null }
+    if (sign === 'r') watch = { ...watch, monitor: { ...watch.monitor, isPaused: false, configVersion: 2 } }
+    if (sign && SIGNS[sign]) note(applyPing(createPingEffects(watch), { signal: SIGNS[sign], body: null }, nowMs))
+    const finding = watch.heartbeat.dueAtMs === null ? 'wait' : checkOverdue(watch, nowMs)
+    if (finding === 'overdue') note(markOverdue(watch, nowMs))
+    if (finding === 'disarm') watch = { ...watch, heartbeat: { ...watch.heartbeat, dueAtMs: null } }
+
+    function note(taken: ReturnType<typeof markOverdue>) {
+      watch = taken.locked
+      statuses.push(...(taken.change?.transitions ?? []).map(({ to }) => `${to}@${hour}`))
+    }
+  }
+  return statuses.join(' ')
+}
+
+const RUNS: [says: string, pings: string, until: number, statuses: string][] = [
+  ['a heartbeat never pinged is never overdue', '', 500, ''],
+  ['30 hours and an hour of grace without a success: down in the 31st, not after 179', '0 .', 179, 'up@0 down@31'],
+  ['a success in time puts it off', '0 . 30 . 60 .', 90, 'up@0'],
+  ['a success in the last hour of grace is in time', '0 . 30 .', 60, 'up@0'],
+  ['the next success after an outage is up at once', '0 . 100 .', 130, 'up@0 down@31 up@100'],
+  ['a fail is down at once, and not overdue on top', '0 . 5 x', 100, 'up@0 down@5'],
+  ['a first ping that fails is a first verdict', '0 x', 100, 'down@0'],
+  ['a fail after overdue changes nothing', '0 . 50 x 60 .', 60, 'up@0 down@31 up@60'],
+  ['a log changes nothing: not the status, not the time', '0 l 1 . 20 l', 100, 'up@1 down@32'],
+  ['a log alone begins nothing', '0 l', 100, ''],
+  ['a start alone begins the wait: a job that never ends its first run is overdue', '3 >', 100, 'down@34'],
+  ['a start neither hastens nor puts off', '0 . 29 >', 100, 'up@0 down@31'],
+  ['a start puts nothing off, however often the job starts', '0 . 10 > 20 > 30 >', 100, 'up@0 down@31'],
+  ['a start in an outage changes nothing', '0 x 1 > 100 .', 100, 'down@0 up@100'],
+  ['while it is paused nothing is judged', '0 . 1 p 5 x 9 .', 100, 'up@0'],
+  ['resumed it waits for nothing before its next ping', '0 . 1 p 10 r', 200, 'up@0'],
+  ['resumed it starts anew with its next ping', '0 . 1 p 10 r 20 .', 60, 'up@0 up@20 down@51'],
+]
+for (const [says, pings, until, statuses] of RUNS) {
+  t.test(says, async t => {
+    t.equal(run(pings, { until }), statuses)
+  })
+}
+
+t.test('without an interval nothing is judged', async t => {
+  t.equal(run('0 . 1 x', { until: 100, start: fresh({ interval: null }) }), '')
+})
+
+t.test('pings of one moment, or of a process whose clock is behind, count in the order in which they came', async t => {
+  let taken = createPingEffects(fresh())
+  for (const [sign, ms] of [
+    ['.', 1_000],
+    ['x', 1_000],
+    ['.', 400],
+    ['x', 1_001],
+  ] as const) {
+    taken = applyPing(taken, { signal: SIGNS[sign]!, body: null }, ms)
+  }
+  t.same(
+    taken.change?.transitions.map(({ to }) => to),
+    ['up', 'down', 'up', 'down'],
+  )
+  t.same(
+    taken.pings.map(({ number, at }) => [number, at.getTime()]),
+    [
+      [1, 1_000],
+      [2, 1_001],
+      [3, 1_002],
+      [4, 1_003],
+    ],
+  )
+  t.equal(taken.change?.state, taken.locked.state, 'what is stored is the newest state')
+})
+
+t.test('a steady success asks nothing of the verdict’s tables', async t => {
+  const first = applyPing(createPingEffects(fresh()), { signal: SIGNS['.']!, body: null }, 1_000)
+  t.ok(first.change)
+  t.equal(applyPing(createPingEffects(first.locked), { signal: SIGNS['.']!, body: null }, 2_000).change, null)
+})
+
+t.test('a change earlier in a batch is not forgotten for a steady ping after it', async t => {
+  let taken = createPingEffects(fresh())
+  for (const ms of [1_000, 2_000]) taken = applyPing(taken, { signal: SIGNS['.']!, body: null }, ms)
+  t.match(taken.change?.transitions, [{ to: 'up' }])
+})
+
+const SIGNALS: [text: string | undefined, signal: PingSignal | null][] = [
+  [undefined, { kind: 'success', exitCode: null }],
+  ['0', { kind: 'success', exitCode: 0 }],
+  ['1', { kind: 'fail', exitCode: 1 }],
+  ['255', { kind: 'fail', exitCode: 255 }],
+  ['256', null],
+  ['-1', null],
+  ['1.0', null],
+  ['1e1', null],
+  ['', null],
+  ['Start', null],
+  ['overdue', null],
+]
+for (const [text, signal] of SIGNALS) {
+  t.test(`…/${text ?? ''} is ${signal ? signal.kind : 'no ping'}`, async t => t.same(parseSignal(text), signal))
+}

@@ -1,0 +1,83 @@
+import t from 'tap'
+import { buildIncidentEvent } from '../../../../control-plane/verdict/incidents/incident-event.ts'
+
+const started_at = new Date('2026-08-01T12:00:00.000Z')
+const now = new Date('2026-08-01T12:04:12.000Z')
+const incident = {
+  id: 'i',
+  title: 'Shop is down',
+  status: 'investigating',
+  severity: 'major',
+  started_at,
+  resolved_at: null,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  monitors: [{ id: 'm', name: 'Shop', status: 'down' }],
+}
+const update = {
+  id: 'u',
+  incident_id: 'i',
+  status: 'resolved',
+  message: 'Shop is up again.',
+  is_internal: true,
+  author_id: null,
+  created_at: now,
+  updated_at: now,
+}
+
+t.test('An event holds what the specification lists, in its order, and nothing else', async t => {
+  const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null, statusPage: null }
+  const event = buildIncidentEvent('e', fact, 'https://picket.example', now)
+  t.match(event, { id: 'e', projectId: 'p', name: 'incident.created', subject: 'incident:i', occurredAt: now })
+  t.equal(
+    JSON.stringify(event.data),
+    JSON.stringify({
+      incident: {
+        id: 'i',
+        title: 'Shop is down',
+        status: 'investigating',
+        severity: 'major',
+        started_at: '2026-08-01T12:00:00.000Z',
+        resolved_at: null,
+        acknowledged_at: null,
+        acknowledged_by: null,
+      },
+      update: null,
+      monitors: [{ id: 'm', name: 'Shop', status: 'down' }],
+      dashboard_url: 'https://picket.example/incidents/i',
+      status_page_url: null,
+    }),
+  )
+})
+
+t.test('An event tells the update, and who acknowledged and when it ended', async t => {
+  const over = { ...incident, status: 'resolved', resolved_at: now, acknowledged_at: now, acknowledged_by: 'user' }
+  const fact = { name: 'incident.resolved' as const, projectId: 'p', incident: over, update, statusPage: null }
+  const { data } = buildIncidentEvent('e', fact, 'https://picket.example', now)
+  t.match(data, {
+    incident: {
+      resolved_at: '2026-08-01T12:04:12.000Z',
+      acknowledged_at: '2026-08-01T12:04:12.000Z',
+      acknowledged_by: 'user',
+    },
+  })
+  t.equal(
+    JSON.stringify('update' in data && data.update),
+    JSON.stringify({
+      id: 'u',
+      status: 'resolved',
+      message: 'Shop is up again.',
+      is_internal: true,
+      author_id: null,
+      created_at: '2026-08-01T12:04:12.000Z',
+    }),
+  )
+})
+
+t.test('An event says where the public reads of it: at the page’s own domain, else at ours', async t => {
+  const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null }
+  const urlOf = (statusPage: { slug: string; domain: string | null }) =>
+    buildIncidentEvent('e', { ...fact, statusPage }, 'https://picket.example', now).data
+  t.match(urlOf({ slug: 'acme', domain: null }), { status_page_url: 'https://picket.example/status/acme' })
+  t.match(urlOf({ slug: 'acme', domain: 'status.acme.com' }), { status_page_url: 'https://status.acme.com' })
+})

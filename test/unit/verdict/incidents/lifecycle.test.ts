@@ -1,0 +1,75 @@
+import t from 'tap'
+import {
+  buildAutomaticIncident,
+  buildChangeUpdate,
+  computeResolvedAt,
+  formatRecoveryMessage,
+  getStatusAfterUpdate,
+  getUpdateEventName,
+  type IncidentStatus,
+} from '../../../../control-plane/verdict/incidents/lifecycle.ts'
+
+const startedAt = new Date('2026-08-01T12:00:00Z')
+const outage = { projectId: 'p', monitorId: 'm', monitorName: 'Shop', startedAt }
+
+t.test('A monitor going down opens a major incident named after it', async t => {
+  t.same(buildAutomaticIncident('i', outage), {
+    id: 'i',
+    project_id: 'p',
+    monitor_id: 'm',
+    title: 'Shop is down',
+    severity: 'major',
+    status: 'investigating',
+    started_at: startedAt,
+  })
+})
+
+t.test('The last update of an automatic incident tells how long the outage was', async t => {
+  t.equal(formatRecoveryMessage('Shop', '4 minutes 12 seconds'), 'Shop is up again after 4 minutes 12 seconds.')
+})
+
+const at = (minute: number) => new Date(Date.UTC(2026, 7, 1, 12, minute))
+
+/** An update on an incident: its status before, what the update names, its status after and the event. */
+const UPDATES: [IncidentStatus, IncidentStatus | undefined, IncidentStatus, string][] = [
+  ['investigating', undefined, 'investigating', 'updated'],
+  ['monitoring', undefined, 'investigating', 'updated'],
+  ['identified', 'identified', 'identified', 'updated'],
+  ['identified', 'resolved', 'resolved', 'resolved'],
+  ['resolved', undefined, 'resolved', 'updated'],
+  ['resolved', 'resolved', 'resolved', 'updated'],
+  ['resolved', 'investigating', 'investigating', 'updated'],
+]
+
+t.test('An update sets the status, and becoming resolved is told as that alone', async t => {
+  for (const [before, named, after, event] of UPDATES) {
+    const title = `${before}, an update names ${named}`
+    t.equal(getStatusAfterUpdate(before, named), after, title)
+    t.equal(getUpdateEventName(before, after), `incident.${event}`, title)
+  }
+})
+
+t.test('An incident is over since it was first resolved, never before it began', async t => {
+  const open = { status: 'identified' as const, startedAt: at(0), resolvedAt: null }
+  const over = { status: 'resolved' as const, startedAt: at(0), resolvedAt: at(5) }
+  t.same(computeResolvedAt(open, 'resolved', at(7)), at(7))
+  t.same(computeResolvedAt({ ...open, startedAt: at(9) }, 'resolved', at(7)), at(9))
+  t.same(computeResolvedAt(over, 'resolved', at(7)), at(5))
+  t.equal(computeResolvedAt(over, 'monitoring', at(7)), null)
+})
+
+t.test(
+  'A change of status says so in a sentence for visitors, one of the severity alone in an internal one',
+  async t => {
+    const before = { status: 'investigating', severity: 'minor' } as const
+    t.equal(buildChangeUpdate(before, before), null)
+    t.same(buildChangeUpdate(before, { ...before, severity: 'critical' }), {
+      message: 'Severity changed from minor to critical',
+      is_internal: true,
+    })
+    t.same(buildChangeUpdate(before, { status: 'monitoring', severity: 'major' }), {
+      message: 'Status changed from investigating to monitoring',
+      is_internal: false,
+    })
+  },
+)

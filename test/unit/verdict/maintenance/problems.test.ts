@@ -1,0 +1,74 @@
+import t from 'tap'
+import { planNextPeriod, planPeriodsFrom } from '../../../../control-plane/verdict/maintenance/period-plan.ts'
+import type { MaintenanceSchedule } from '../../../../control-plane/verdict/maintenance/schedule.ts'
+import { validateSchedule } from '../../../../control-plane/verdict/maintenance/schedule-validation.ts'
+
+const NOW = new Date('2026-11-21T10:00:00Z')
+const at = (hours: number) => new Date(NOW.getTime() + hours * 3_600_000)
+const ONCE: MaintenanceSchedule = { cron: null, durationMinutes: null, timeZone: null, startsAt: at(1), endsAt: at(2) }
+const NIGHTLY: MaintenanceSchedule = {
+  cron: '0 2 * * *',
+  durationMinutes: 60,
+  timeZone: 'Europe/Berlin',
+  startsAt: null,
+  endsAt: null,
+}
+
+/** The places that are complained about. */
+const ROWS: [title: string, schedule: MaintenanceSchedule, paths: string[]][] = [
+  ['once', ONCE, []],
+  ['once, already running', { ...ONCE, startsAt: at(-1) }, []],
+  ['once, for seven days', { ...ONCE, endsAt: at(1 + 168) }, []],
+  ['once, for longer', { ...ONCE, endsAt: at(1.1 + 168) }, ['ends_at']],
+  ['over already', { ...ONCE, startsAt: at(-2), endsAt: at(-1) }, ['ends_at']],
+  ['ending before it starts', { ...ONCE, endsAt: at(1) }, ['ends_at']],
+  ['without times', { ...ONCE, startsAt: null, endsAt: null }, ['starts_at', 'ends_at']],
+  [
+    'once with what belongs to cron',
+    { ...ONCE, durationMinutes: 5, timeZone: 'UTC' },
+    ['duration_minutes', 'time_zone'],
+  ],
+  ['again and again', NIGHTLY, []],
+  ['in the last month', { ...NIGHTLY, endsAt: at(-1) }, ['cron']],
+  ['on a day that never comes', { ...NIGHTLY, cron: '0 0 30 2 *' }, ['cron']],
+  ['too seldom for its bounds', { ...NIGHTLY, cron: '0 0 1 1 *', endsAt: at(48) }, ['cron']],
+  ['cron alone', { ...NIGHTLY, durationMinutes: null, timeZone: null }, ['duration_minutes', 'time_zone']],
+  ['a zone that does not exist', { ...NIGHTLY, timeZone: 'Mars/Olympus' }, ['time_zone']],
+  ['no cron', { ...NIGHTLY, cron: 'at night' }, ['cron']],
+  ['bounds the wrong way round', { ...NIGHTLY, startsAt: at(9), endsAt: at(8) }, ['ends_at']],
+  ['without an end', { ...NIGHTLY, durationMinutes: 1_440 }, ['duration_minutes']],
+  ['without an end on the day of 23 hours', { ...NIGHTLY, durationMinutes: 1_381 }, ['duration_minutes']],
+  ['nearly the whole day', { ...NIGHTLY, durationMinutes: 1_379 }, []],
+]
+
+for (const [title, schedule, paths] of ROWS) {
+  t.test(title, async t => {
+    t.same(
+      validateSchedule(schedule, NOW).map(({ path }) => path),
+      paths,
+    )
+  })
+}
+
+t.test('what is written down ahead: the running period from now on, and the next one', async t => {
+  t.same(planPeriodsFrom(ONCE, NOW), { periods: [{ startsAt: at(1), endsAt: at(2) }], plannedAt: at(1) })
+  const running = { ...ONCE, startsAt: at(-1) }
+  t.same(planPeriodsFrom(running, NOW), { periods: [{ startsAt: NOW, endsAt: at(2) }], plannedAt: null })
+  const hourly = { ...NIGHTLY, cron: '45 * * * *', durationMinutes: 30, timeZone: 'UTC' }
+  t.same(planPeriodsFrom(hourly, NOW), {
+    periods: [
+      { startsAt: NOW, endsAt: at(0.25) },
+      { startsAt: at(0.75), endsAt: at(1.25) },
+    ],
+    plannedAt: at(0.75),
+  })
+})
+
+t.test('a plan goes on where it was, however late', async t => {
+  const hourly = { ...NIGHTLY, cron: '45 * * * *', durationMinutes: 30, timeZone: 'UTC' }
+  t.same(planNextPeriod(hourly, at(-99.25)), {
+    periods: [{ startsAt: at(-98.25), endsAt: at(-97.75) }],
+    plannedAt: at(-98.25),
+  })
+  t.same(planNextPeriod(ONCE, at(1)), { periods: [], plannedAt: null })
+})

@@ -1,0 +1,125 @@
+import t from 'tap'
+import {
+  findNextPeriod,
+  findPeriodAt,
+  isTimeZone,
+  type MaintenanceSchedule,
+  validateCron,
+} from '../../../../control-plane/verdict/maintenance/schedule.ts'
+
+const NIGHTLY: MaintenanceSchedule = {
+  cron: '30 2 * * *',
+  durationMinutes: 60,
+  timeZone: 'UTC',
+  startsAt: null,
+  endsAt: null,
+}
+const date = (text: string) => new Date(`${text.replace(' ', 'T')}:00Z`)
+const write = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ')
+
+/** The next periods after a moment, in UTC. */
+function periodsOf(schedule: MaintenanceSchedule, after: string, count: number): string[] {
+  const found: string[] = []
+  let from = date(after)
+  for (let i = 0; i < count; i++) {
+    const period = findNextPeriod(schedule, from)
+    if (period === null) break
+    found.push(`${write(period.startsAt)} to ${write(period.endsAt).slice(11)}`)
+    from = period.startsAt
+  }
+  return found
+}
+
+/** Around changes of the clocks: the length stays, the start goes with the clock on the wall. */
+const CLOCKS: [title: string, cron: string, timeZone: string, after: string, expected: string[]][] = [
+  [
+    'Berlin in spring: 02:30 does not exist, the night still has its window',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-03-27 12:00',
+    ['2026-03-28 01:30 to 02:30', '2026-03-29 01:00 to 02:00', '2026-03-30 00:30 to 01:30'],
+  ],
+  [
+    'Berlin in autumn: 02:30 comes twice, the window once',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-10-23 12:00',
+    ['2026-10-24 00:30 to 01:30', '2026-10-25 00:30 to 01:30', '2026-10-26 01:30 to 02:30'],
+  ],
+  [
+    'New York in spring',
+    '30 2 * * *',
+    'America/New_York',
+    '2026-03-06 12:00',
+    ['2026-03-07 07:30 to 08:30', '2026-03-08 07:00 to 08:00', '2026-03-09 06:30 to 07:30'],
+  ],
+  [
+    'New York in autumn',
+    '30 1 * * *',
+    'America/New_York',
+    '2026-10-30 12:00',
+    ['2026-10-31 05:30 to 06:30', '2026-11-01 05:30 to 06:30', '2026-11-02 06:30 to 07:30'],
+  ],
+  [
+    'every Sunday at four, over the change',
+    '0 4 * * 0',
+    'Europe/Berlin',
+    '2026-03-21 00:00',
+    ['2026-03-22 03:00 to 04:00', '2026-03-29 02:00 to 03:00', '2026-04-05 02:00 to 03:00'],
+  ],
+]
+
+for (const [title, cron, timeZone, after, expected] of CLOCKS) {
+  t.test(title, async t => {
+    t.same(periodsOf({ ...NIGHTLY, cron, timeZone }, after, expected.length), expected)
+  })
+}
+
+t.test('a window with bounds begins and ends with them', async t => {
+  const bounded = { ...NIGHTLY, startsAt: date('2026-05-02 02:30'), endsAt: date('2026-05-04 03:00') }
+  t.same(periodsOf(bounded, '2026-05-01 00:00', 5), [
+    '2026-05-02 02:30 to 03:30',
+    '2026-05-03 02:30 to 03:30',
+    '2026-05-04 02:30 to 03:00',
+  ])
+  t.same(periodsOf({ ...bounded, startsAt: date('2026-05-03 02:31') }, '2026-05-01 00:00', 5), [
+    '2026-05-04 02:30 to 03:00',
+  ])
+})
+
+t.test('the period that a moment lies in has its start and not its end', async t => {
+  const rows: [string, string | null][] = [
+    ['2026-05-02 02:29', null],
+    ['2026-05-02 02:30', '2026-05-02 02:30'],
+    ['2026-05-02 03:29', '2026-05-02 02:30'],
+    ['2026-05-02 03:30', null],
+  ]
+  const once = {
+    cron: null,
+    durationMinutes: null,
+    timeZone: null,
+    startsAt: date('2026-05-02 02:30'),
+    endsAt: date('2026-05-02 03:30'),
+  }
+  for (const [moment, expected] of rows) {
+    for (const schedule of [NIGHTLY, once]) {
+      const period = findPeriodAt(schedule, date(moment))
+      t.equal(period && write(period.startsAt), expected, moment)
+    }
+  }
+  t.same(periodsOf(once, '2026-05-02 02:29', 3), ['2026-05-02 02:30 to 03:30'])
+  t.same(periodsOf(once, '2026-05-02 02:30', 3), [])
+})
+
+t.test('cron has five fields that say the same at any time', async t => {
+  for (const cron of ['* * * * *', '*/5 0-4 1,15 * MON-FRI', '0 0 L * *', '0 3 * * 5#2'])
+    t.equal(validateCron(cron), null, cron)
+  for (const cron of ['', '* * * *', '* * * * * *', '@daily', '? * * * *', '61 * * * *', 'a b c d e', '5-1 * * * *']) {
+    t.type(validateCron(cron), 'string', cron)
+  }
+})
+
+t.test('time zones are names', async t => {
+  for (const name of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(name), name)
+  for (const name of ['', '+02:00', 'Mars/Olympus', 'Europe/Berlin ', '../etc/passwd']) t.notOk(isTimeZone(name), name)
+})

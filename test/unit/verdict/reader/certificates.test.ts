@@ -1,0 +1,102 @@
+import t from 'tap'
+import {
+  type ObservedCertificate,
+  recordCertificate,
+} from '../../../../control-plane/verdict/reader/counting/certificates.ts'
+import { resultOf } from '../../../support/verdict.ts'
+
+const START_MS = Date.UTC(2026, 10, 21)
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+type Step = { cert?: string; ends?: number; minute?: number; version?: number; region?: string; noted: boolean }
+
+function run(steps: Step[]): boolean[] {
+  const known = new Map<string, ObservedCertificate>()
+  return steps.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east' }) => {
+    const noted = new Map<string, ObservedCertificate>()
+    const scheduledAtMs = START_MS + minute * MINUTE_MS
+    const certificate = {
+      subject: 'CN=shop.example',
+      issuer: 'CN=authority',
+      validFromMs: START_MS,
+      validToMs: START_MS + ends * DAY_MS,
+      names: ['shop.example'],
+      fingerprint: cert,
+    }
+    const result = resultOf('m', { up: true, certificate, scheduledAtMs, configVersion: version })
+    recordCertificate(known, noted, region, result, scheduledAtMs)
+    return noted.size > 0
+  })
+}
+
+t.test('a certificate is noted when it differs from what is known', async t => {
+  const rows: [what: string, steps: Step[]][] = [
+    ['once', [{ noted: true }, { minute: 1, noted: false }, { minute: 500, noted: false }]],
+    ['each region its own', [{ noted: true }, { region: 'eu-west', noted: true }, { minute: 1, noted: false }]],
+    [
+      'a new configuration',
+      [{ noted: true }, { version: 2, minute: 1, noted: true }, { version: 1, minute: 2, noted: false }],
+    ],
+    ['one that ends earlier, at once', [{ noted: true }, { cert: 'bb', ends: 20, minute: 1, noted: true }]],
+    [
+      'a renewal, ten minutes after the old one was last met',
+      [
+        { noted: true },
+        { minute: 9, noted: false },
+        { cert: 'bb', ends: 90, minute: 10, noted: false },
+        { cert: 'bb', ends: 90, minute: 18, noted: false },
+        { cert: 'bb', ends: 90, minute: 19, noted: true },
+      ],
+    ],
+    [
+      'two in turn: the one that ends first stays',
+      [
+        { cert: 'bb', ends: 90, noted: true },
+        { cert: 'aa', minute: 1, noted: true },
+        { cert: 'bb', ends: 90, minute: 2, noted: false },
+        { cert: 'aa', minute: 10, noted: false },
+        { cert: 'bb', ends: 90, minute: 15, noted: false },
+      ],
+    ],
+    [
+      'an older check says nothing new',
+      [
+        { minute: 20, noted: true },
+        { cert: 'bb', ends: 5, minute: 1, noted: false },
+      ],
+    ],
+    [
+      'what cannot be stored',
+      [
+        { cert: '', noted: false },
+        { cert: 'not hex', noted: false },
+        { cert: '\0', noted: false },
+        { ends: Number.POSITIVE_INFINITY, noted: false },
+        { ends: 1e9, noted: false },
+        { ends: -1e9, noted: false },
+      ],
+    ],
+  ]
+  for (const [what, steps] of rows)
+    t.same(
+      run(steps),
+      steps.map(({ noted }) => noted),
+      what,
+    )
+})
+
+t.test('a result from the future, and one without a certificate, note nothing', async t => {
+  const known = new Map<string, ObservedCertificate>()
+  const noted = new Map<string, ObservedCertificate>()
+  const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs: START_MS, names: [], fingerprint: 'aa' }
+  recordCertificate(known, noted, 'us-east', resultOf('m', { up: true }), START_MS)
+  recordCertificate(
+    known,
+    noted,
+    'us-east',
+    resultOf('m', { up: true, certificate, scheduledAtMs: START_MS + 6_000 }),
+    START_MS,
+  )
+  t.same([known.size, noted.size], [0, 0])
+})

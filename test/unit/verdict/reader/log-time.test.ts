@@ -1,0 +1,104 @@
+import t from 'tap'
+import {
+  computeTolerance,
+  createStreamClock,
+  detectClockStep,
+} from '../../../../control-plane/verdict/reader/counting/stream-clock.ts'
+
+const NOON_MS = Date.UTC(2026, 7, 1, 12)
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+
+type Row = {
+  says: string
+  /** [seconds when it is read, seconds when it was taken, seconds by which JetStream's clock was set in between] */
+  messages: [number, number, number][]
+  /** what JetStream's clock is known to say; as at the start without it */
+  known?: (readSecond: number) => number
+}
+
+const rows: Row[] = [
+  {
+    says: 'messages that are read as they come move nothing',
+    messages: [
+      [0, 0, 0],
+      [30, 30, 0],
+      [31, 30.9, 0],
+    ],
+  },
+  {
+    says: 'a backlog is read faster than it came: no clock was set',
+    messages: [
+      [0, -600, 0],
+      [0.1, -300, 0],
+      [0.2, -299, 0],
+      [0.3, 0.2, 0],
+    ],
+  },
+  {
+    says: 'a message from the future: the clock was set ahead',
+    messages: [
+      [0, 0, 0],
+      [10, 3_610, 3_600],
+      [11, 3_611, 0],
+    ],
+  },
+  {
+    says: 'a message from before the one before: the clock was set back',
+    messages: [
+      [0, 0, 0],
+      [10, -590, -600],
+      [11, -589, 0],
+      [20, 20, 600],
+    ],
+  },
+  {
+    says: 'in a backlog the times of the messages tell what was set',
+    messages: [
+      [600, 0, 0],
+      [600, 1, 0],
+      [600, -599, -600],
+      [600, -598, 0],
+    ],
+  },
+  {
+    says: 'that our own clock knew of the step before a message showed it changes nothing',
+    messages: [
+      [0, 0, 0],
+      [10, 610, 600],
+    ],
+    known: second => second + 600,
+  },
+]
+
+for (const { says, messages, known = (second: number) => second } of rows) {
+  t.test(says, async t => {
+    const time = createStreamClock(NOON_MS, 0)
+    const steps = messages.map(([readS, takenS]) => {
+      const readMs = readS * SECOND_MS
+      return detectClockStep(time, NOON_MS + takenS * SECOND_MS, readMs, NOON_MS + known(readS) * SECOND_MS) / SECOND_MS
+    })
+    for (const [i, [, , expected]] of messages.entries()) {
+      t.ok(Math.abs(steps[i]! - expected) <= 1, `message ${i + 1}: ${steps[i]} s, ${expected} expected`)
+    }
+  })
+}
+
+t.test('for a minute after a clock was set back results by the time before it count', async t => {
+  const time = createStreamClock(NOON_MS, 0)
+  const read = (readMs: number, takenMs: number) => {
+    detectClockStep(time, NOON_MS + takenMs, readMs, NOON_MS + readMs)
+    return computeTolerance(time, NOON_MS + takenMs, readMs).futureMs
+  }
+  t.equal(read(0, 0), 5_000)
+  t.equal(read(1_000, 1_000 - HOUR_MS), HOUR_MS + 5_000)
+  t.equal(read(60_000, 60_000 - HOUR_MS), HOUR_MS + 5_000)
+  t.equal(read(62_000, 62_000 - HOUR_MS), 5_000)
+})
+
+t.test('a fence is held against the present, however late a message is read', async t => {
+  const time = createStreamClock(NOON_MS, 0)
+  detectClockStep(time, NOON_MS, 0, NOON_MS)
+  t.equal(computeTolerance(time, NOON_MS, 0).highWaterMarkMs, 5_000)
+  t.equal(computeTolerance(time, NOON_MS, 90_000).highWaterMarkMs, 95_000)
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import {
+  isReachable,
+  isReaderAlive,
+  isStableReachable,
+  type NatsReachability,
+  recordAnswer,
+} from '../../../../control-plane/verdict/reader/partitions/liveness.ts'
+
+const NEVER = Number.NEGATIVE_INFINITY
+
+t.test('A reader reads while it works, or when the server was heard a short time ago', async t => {
+  const rows: [string, Parameters<typeof isReaderAlive>, boolean][] = [
+    ['it has just begun', [{ atMs: 1_000, workingSinceMs: null }, NEVER, 5_999], true],
+    ['nothing was heard since', [{ atMs: 1_000, workingSinceMs: null }, NEVER, 6_000], false],
+    ['a heartbeat', [{ atMs: 1_000, workingSinceMs: null }, 9_000, 13_000], true],
+    ['silence', [{ atMs: 1_000, workingSinceMs: null }, 9_000, 14_000], false],
+    ['long work', [{ atMs: 1_000, workingSinceMs: 9_000 }, NEVER, 38_000], true],
+    ['work without an end', [{ atMs: 1_000, workingSinceMs: 9_000 }, 39_000, 39_000], false],
+  ]
+  for (const [title, args, expected] of rows) t.equal(isReaderAlive(...args), expected, title)
+})
+
+t.test('After a time without answers a process waits for the others before it takes partitions', async t => {
+  const atStart: NatsReachability = { answeredMs: 0, sinceMs: NEVER }
+  t.ok(isStableReachable(atStart, 1_000))
+  const steady = recordAnswer(recordAnswer(atStart, 2_000), 4_000)
+  t.ok(isStableReachable(steady, 9_000))
+  t.notOk(isReachable(steady, 9_001))
+  t.notOk(isStableReachable(steady, 9_001))
+  const back = recordAnswer(steady, 60_000)
+  t.ok(isReachable(back, 60_000))
+  t.notOk(isStableReachable(back, 62_000))
+  t.ok(isStableReachable(recordAnswer(recordAnswer(recordAnswer(back, 62_000), 64_000), 66_000), 66_000))
+})

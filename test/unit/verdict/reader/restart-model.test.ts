@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { MonitorState } from '../../../../control-plane/verdict/core/types.ts'
+import { createByteWriter } from '../../../../control-plane/verdict/reader/checkpoint/bytes.ts'
+import {
+  readCheckpoint,
+  writeCheckpointHeader,
+  writeMonitor,
+} from '../../../../control-plane/verdict/reader/checkpoint/checkpoint.ts'
+import {
+  addWaitingChanges,
+  type CountingState,
+  markCommitted,
+  startCounting,
+} from '../../../../control-plane/verdict/reader/counting/counting-state.ts'
+import {
+  type BatchEffects,
+  countResult,
+  createBatchEffects,
+  loadMonitor,
+  replayResult,
+  startCountingAt,
+  type TrackedMonitors,
+} from '../../../../control-plane/verdict/reader/counting/tracked-monitors.ts'
+import type { CheckpointPosition } from '../../../../control-plane/verdict/reader/partitions/start-position.ts'
+import { Outcome } from '../../../../shared/checks/result.ts'
+import type { Arrival } from '../core/reference.ts'
+import { asStored } from '../core/runs.ts'
+import { arrivalsIn, type Step, type World, world } from '../core/worlds.ts'
+
+const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
+const RUNS = 1500
+const ID = '0190a0a0-0000-7000-8000-000000000001'
+const STREAM = 'monday'
+
+/** What a process leaves behind: a row, a position and perhaps a checkpoint. */
+type Left = {
+  row: MonitorState | null
+  position: number
+  positionAtMs: number | null
+  checkpoint: (CheckpointPosition & { data: Uint8Array }) | null
+}
+
+/** Each region up at first: what has no status yet is stored at once. */
+function begunUp(setup: World): World {
+  const first = { waitSteps: 1, outcome: Outcome.UP, order: 'slot', event: '', pick: 0 } as const
+  const ups: Step[] = Array.from({ length: setup.regions }, (_, region) => ({ ...first, region }) as Step)
+  return { ...setup, stickiness: 0, steps: [...ups, ...setup.steps] }
+}
+
+const withoutEdits = (one: Step): Step =>
+  ['config', 'cutoff', 'restart'].includes(one.event) ? { ...one, event: '' } : one
+/** A slot of its own each: what was read two minutes ago is not read again, and neither must its duplicate be. */
+const inOrder = (one: Step): Step => ({ ...one, event: '', order: 'slot', waitSteps: one.waitSteps || 1 })
+
+const watched = ({ policy }: Pick<Arrival, 'policy'>, state: MonitorState | null) => ({
+  id: ID,
+  configVersion: policy.configVersion,
+  streaksSince: policy.streaksSince,
+  regions: [...policy.regions],
+  retryCount: policy.retryCount,
+  intervalSeconds: policy.intervalMs / 1_000,
+  timeoutMs: policy.timeoutMs,
+  // what the monitor's row shows was stored with the state
+  status: state?.status ?? null,
+  isPaused: false,
+  isDeleted: false,
+  state,
+})
+
+const lookedFor = (version: number) => ({ lookedForVersion: version, isDiscarded: false })
+
+const restarts = fc.array(fc.nat(100), { maxLength: 6 })
+const everyOne = fc.integer({ min: 1, max: 6 })
+/** Regions without a probe: of which region, from which result on, and for how many. */
+const gone = fc.array(fc.record({ region: fc.nat(4), from: fc.nat(100), count: fc.nat(100) }), { maxLength: 4 })
+type Gone = { region: number; from: number; count: number }[]
+
+t.test(`A restart with a checkpoint changes nothing, whatever came (seed ${SEED})`, async t => {
+  const property = fc.property(world, gone, restarts, everyOne, (setup, away, ends, every) =>
+    isAlike(begunUp({ ...setup, steps: setup.steps.map(withoutEdits) }), away, ends, every * 5_000),
+  )
+  fc.assert(property, { seed: SEED, numRuns: RUNS })
+  t.pass()
+})
+
+t.test(`A restart without one changes nothing of what came in order (seed ${SEED})`, async t => {
+  const seldom = fc.constantFrom(null, null, 100_000, 300_000, 1_000_000)
+  const property = fc.property(world, gone, restarts, seldom, (setup, away, ends, checkpointMs) =>
+    isAlike(begunUp({ ...setup, steps: setup.steps.map(inOrder) }), away, ends, checkpointMs),
+  )
+  fc.assert(property, { seed: SEED, numRuns: RUNS })
+  t.pass()
+})
+
+/** Whether processes that end at `ends` decide as one that goes on for ever. */
+function isAlike(setup: World, away: Gone, ends: number[], checkpointMs: number | null): boolean {
+  const arrivals = withoutThoseOf(away, setup)
+  const outcomes = play(arrivals, ends, checkpointMs)
+  const expected = remember(arrivals)
+  for (const [i, outcome] of outcomes.entries()) {
+    if (JSON.stringify(outcome) === JSON.stringify(expected[i])) continue
+    throw new Error(`result ${i}: ${JSON.stringify(outcome)}, without a restart ${JSON.stringify(expected[i])}`)
+  }
+  return true
+}
+
+/** The first of each region came while all probes were there. */
+function withoutThoseOf(away: Gone, setup: World): Arrival[] {
+  // no two at the same moment, as in a stream: what was stored with one says which others it knows
+  const arrivals = arrivalsIn(setup).map((arrival, i) => ({ ...arrival, atMs: arrival.atMs + i }))
+  const { regions } = arrivals[0]!.policy
+  return arrivals.filter(
+    ({ result }, i) =>
+      i < setup.regions ||
+      away.every(one => result.region !== regions[one.region] || i < one.from || i >= one.from + one.count),
+  )
+}
+
+function outcomeOf(
+  memory: TrackedMonitors,
+  { changes, asks, regionStates, disagreements, counts: kinds }: BatchEffects,
+) {
+  return {
+    kinds,
+    status: memory.get(ID)!.state.status,
+    transition: changes.get(ID)?.transitions[0]?.to ?? null,
+    asks: asks.map(({ ask }) => ask.reason),
+    regionStates,
+    disagreements: disagreements.length,
+  }
+}
+
+/** One process that never ends. */
+function remember(arrivals: readonly Arrival[]) {
+  const memory: TrackedMonitors = new Map()
+  return arrivals.map(arrival => {
+    const { result, policy, atMs } = arrival
+    loadMonitor(memory, ID, watched(arrival, memory.get(ID)?.state ?? null), lookedFor(policy.configVersion))
+    const harvest = createBatchEffects()
+    countResult(memory, harvest, ID, result, atMs)
+    return outcomeOf(memory, harvest)
+  })
+}
+
+function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number | null) {
+  const left: Left = { row: null, position: 0, positionAtMs: null, checkpoint: null }
+  const after = new Set(ends)
+  let counter = start(left, arrivals.slice(0, 1), arrivals[0]!)
+  return arrivals.map((arrival, i) => {
+    if (after.has(i)) {
+      counter = start(left, arrivals.slice(0, i), arrival)
+      startCountingAt(counter.memory, arrival.atMs, left.positionAtMs)
+    }
+    const harvest = createBatchEffects()
+    countResult(counter.memory, harvest, ID, arrival.result, arrival.atMs)
+    const outcome = outcomeOf(counter.memory, harvest)
+    store(counter, harvest, left, i + 1, arrival.atMs)
+    if (checkpointMs !== null && arrival.atMs >= (left.checkpoint?.takenAtMs ?? 0) + checkpointMs)
+      left.checkpoint = { data: encode(counter, arrival.atMs), ...markAt(i + 1, arrival.atMs) }
+    return outcome
+  })
+}
+
+/** As storeHarvest does, when everything is stored. */
+function store(counting: CountingState, harvest: BatchEffects, left: Left, sequence: number, atMs: number): void {
+  counting.position = { sequence, takenAtMs: atMs }
+  Object.assign(left, { position: sequence, positionAtMs: atMs })
+  addWaitingChanges(counting, harvest)
+  if (!harvest.changes.has(ID)) return
+  left.row = asStored(counting.memory.get(ID)!.state)
+  markCommitted(counting, harvest, [])
+}
+
+/** As beginReading and the results that are read again do. */
+function start(
+  { row, position, positionAtMs, checkpoint }: Left,
+  past: readonly Arrival[],
+  { policy }: Arrival,
+): CountingState {
+  const memory: TrackedMonitors = new Map()
+  loadMonitor(memory, ID, watched({ policy }, row), lookedFor(policy.configVersion))
+  const counting = startCounting(
+    memory,
+    { id: 1, epoch: 1, position, positionAtMs, streamCreated: STREAM },
+    {
+      stream: { created: STREAM, firstSequence: 1, lastSequence: position, lastAtMs: positionAtMs ?? 0 },
+      foundAtMs: positionAtMs,
+      checkpoint: checkpoint && { ...checkpoint, marked: readCheckpoint(checkpoint.data, checkpoint) },
+      absences: new Map(),
+      monotonicMs: 0,
+      logMs: 0,
+    },
+  )
+  const { start, mark, unstored } = counting
+  if (!('timeMs' in start.from)) return counting
+  const { timeMs } = start.from
+  const again = past.filter(({ atMs }, i) => atMs >= timeMs && i + 1 > (mark?.sequence ?? 0))
+  for (const { result, atMs } of again) replayResult(memory, unstored, ID, result, atMs)
+  return counting
+}
+
+function markAt(sequence: number, takenAtMs: number): CheckpointPosition {
+  return { streamCreated: STREAM, sequence, takenAtMs }
+}
+
+function encode({ memory, unstored }: CountingState, takenAtMs: number): Uint8Array {
+  const out = createByteWriter()
+  writeCheckpointHeader(out)
+  writeMonitor(out, new Map(), { takenAtMs }, memory.get(ID)!.state, unstored.has(ID))
+  return out.bytes().slice()
+}

@@ -1,0 +1,147 @@
+import t from 'tap'
+import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
+import type { MonitorState, RegionTally, VerdictStatus } from '../../../../control-plane/verdict/core/types.ts'
+import {
+  loadMonitor,
+  type TrackedMonitors,
+} from '../../../../control-plane/verdict/reader/counting/tracked-monitors.ts'
+import type { RegionLiveSet } from '../../../../control-plane/verdict/reader/live-sets/live-sets.ts'
+import {
+  createRegionCoverage,
+  isRegionGone,
+  updateRegionCoverage,
+} from '../../../../control-plane/verdict/reader/unchecked/region-coverage.ts'
+import {
+  createReaderCoverage,
+  findUncheckedMonitors,
+  recordRound,
+  toRegionStates,
+} from '../../../../control-plane/verdict/reader/unchecked/unchecked.ts'
+
+const NOW = 10_000_000
+const LIFETIME_MS = 95_000
+
+type Case = {
+  status?: VerdictStatus
+  votedAgoMs?: number | null
+  soundForMs?: number | null
+  explainedForMs?: number | null
+  touchedAgoMs?: number
+  isPaused?: boolean
+  unchecked?: MonitorState['unchecked']
+}
+
+function watch(memory: TrackedMonitors, id: string, one: Case): void {
+  const { status = 'up', votedAgoMs = 600_000 } = one
+  const votedAtMs = votedAgoMs === null ? null : NOW - votedAgoMs
+  const cell: RegionTally = {
+    ...{ region: 'us-east', state: 'ok', failures: 0, notUp: 0, better: 0, firstFailure: null, last: null },
+    ...{ fence: { configVersion: 1, epoch: 1, scheduledAtMs: 1, attempt: 1 }, secondOpinion: null, votedAtMs },
+  }
+  const state = { ...createMonitorState(id, 1), status, cells: [cell], unchecked: one.unchecked ?? null }
+  const settings = { configVersion: 1, streaksSince: 1, regions: ['us-east'], retryCount: 0, intervalSeconds: 30 }
+  const row = { id, ...settings, timeoutMs: 5_000, status, isPaused: one.isPaused ?? false, isDeleted: false, state }
+  loadMonitor(memory, id, row, { lookedForVersion: 1, isDiscarded: false })
+}
+
+function isFound(one: Case): boolean {
+  const { soundForMs = 600_000, explainedForMs = 600_000 } = one
+  const memory: TrackedMonitors = new Map()
+  watch(memory, 'm', one)
+  const sight = createReaderCoverage()
+  sight.completeSinceMs = soundForMs === null ? null : NOW - soundForMs
+  if (one.touchedAgoMs !== undefined) sight.reloadedMs.set('m', NOW - one.touchedAgoMs)
+  const explainedSinceMs = new Map(explainedForMs === null ? [] : [['us-east', NOW - explainedForMs]])
+  const look = { sight, explainedSinceMs, monotonicMs: NOW, logMs: NOW }
+  return findUncheckedMonitors(memory, look, 10).length > 0
+}
+
+const rows: [title: string, one: Case, expected: boolean][] = [
+  ['no check has counted for three intervals and the timeout', { votedAgoMs: LIFETIME_MS }, true],
+  ['the last one is younger', { votedAgoMs: LIFETIME_MS - 1 }, false],
+  ['no check of its regions is known', { votedAgoMs: null }, true],
+  ['it has no status to lose', { status: null }, false],
+  ['it is paused', { isPaused: true }, false],
+  ['this reader has not read for as long yet', { soundForMs: LIFETIME_MS - 1 }, false],
+  ['this reader does not read now', { soundForMs: null }, false],
+  ['the results of its region stopped without a reason that is known', { explainedForMs: null }, false],
+  ['the reason is known for a short time only', { explainedForMs: LIFETIME_MS - 1 }, false],
+  ['it was edited a moment ago', { touchedAgoMs: 1_000 }, false],
+  ['it was edited long ago', { touchedAgoMs: LIFETIME_MS }, true],
+  ['its owner was notified already', { unchecked: { sinceMs: 1, isTold: true } }, false],
+  ['its owner was not notified yet', { unchecked: { sinceMs: 1, isTold: false } }, true],
+]
+t.test('which monitors lose their status', async t => {
+  for (const [title, one, expected] of rows) t.equal(isFound(one), expected, title)
+})
+
+t.test('every unchecked monitor has its turn, however many others cannot be stored', async t => {
+  const memory: TrackedMonitors = new Map()
+  for (let i = 0; i < 7; i++) watch(memory, `m${i}`, {})
+  const sight = createReaderCoverage()
+  sight.completeSinceMs = 0
+  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const next = () =>
+    findUncheckedMonitors(memory, look, 3)
+      .map(({ monitorId }) => monitorId)
+      .join(' ')
+  t.same([next(), next(), next()], ['m0 m1 m2', 'm3 m4 m5', 'm6 m0 m1'])
+  memory.delete('m1')
+  t.equal(next(), 'm0 m2 m3', 'the place where the look ended is gone')
+  for (const id of ['m0', 'm4', 'm5', 'm6']) memory.delete(id)
+  t.same([next(), next()], ['m2 m3', 'm2 m3'])
+})
+
+t.test('probes of a monitor that lost its status begin as if they had not checked it', async t => {
+  const memory: TrackedMonitors = new Map()
+  watch(memory, 'm', {})
+  const sight = createReaderCoverage()
+  sight.completeSinceMs = 0
+  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const states = findUncheckedMonitors(memory, look, 1).map(({ state }) => state)
+  t.same(toRegionStates(states), [{ monitorId: 'm', region: 'us-east', state: 'pending' }])
+})
+
+t.test('a reader sees everything from when it is up to date, without a break', async t => {
+  const sight = createReaderCoverage()
+  const since = (isUpToDate: boolean, second: number) => {
+    recordRound(sight, isUpToDate, second * 1_000)
+    return sight.completeSinceMs
+  }
+  t.equal(since(false, 0), null, 'behind')
+  t.equal(since(true, 5), 5_000)
+  t.equal(since(true, 20), 5_000, 'a round takes 15 s at most')
+  t.equal(since(true, 36), 36_000, 'it stood still')
+  t.equal(since(false, 40), null, 'NATS is away')
+  t.equal(since(true, 45), 45_000)
+})
+
+t.test('the silence of a region is explained while its results arrive, or while it has no probe', async t => {
+  const sight = createRegionCoverage()
+  let isGone = false
+  const since = (second: number, isHeard = false) => {
+    if (isHeard) sight.heardMs.set('us-east', second * 1_000)
+    updateRegionCoverage(sight, ['us-east'], () => isGone, second * 1_000)
+    return sight.explainedSinceMs.get('us-east') ?? null
+  }
+  t.equal(since(0), null)
+  t.equal(since(10, true), 10_000)
+  for (const second of [20, 30, 40, 50, 60]) since(second)
+  t.equal(since(70), 10_000, 'a minute ago')
+  t.equal(since(72), null, 'its probes live, and nothing comes: results may be lost on the way')
+  isGone = true
+  t.equal(since(80), 80_000)
+  isGone = false
+  t.equal(since(90, true), 80_000, 'back without a break')
+  t.equal(since(110, true), 110_000, 'no check for 20 s')
+})
+
+t.test('a region is gone when no probe is in its live set, or none of them can publish', async t => {
+  const live = (until: number): RegionLiveSet => ({ epoch: 2, spans: new Map([['p', [{ from: 1, until }]]]) })
+  const absence = (untilMs: number) => new Map([['us-east', { fromMs: 1, untilMs }]])
+  t.ok(isRegionGone(undefined, new Map(), 'us-east'))
+  t.ok(isRegionGone(live(2), new Map(), 'us-east'))
+  t.notOk(isRegionGone(live(Infinity), new Map(), 'us-east'))
+  t.ok(isRegionGone(live(Infinity), absence(Infinity), 'us-east'))
+  t.notOk(isRegionGone(live(Infinity), absence(2), 'us-east'), 'it was, and is back')
+})

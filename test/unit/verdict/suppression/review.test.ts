@@ -1,0 +1,90 @@
+import t from 'tap'
+import {
+  INITIAL_REVIEW_STATE,
+  type ReviewState,
+  reviewSuppression,
+  type SuppressionConditions,
+} from '../../../../control-plane/verdict/suppression/review.ts'
+
+const START = Date.UTC(2026, 10, 21, 2)
+const at = (seconds: number) => new Date(START + seconds * 1_000)
+const NOTHING: SuppressionConditions = {
+  maintenanceUntil: null,
+  isParentDown: false,
+  parentPendingMs: null,
+  parentCheckMs: null,
+}
+const GRACE_MS = 90_000
+
+type Row = [
+  title: string,
+  course: Partial<ReviewState>,
+  reasons: Partial<SuppressionConditions>,
+  seconds: number,
+  expected: string,
+]
+
+/** What is found at a time, as the reason and the second at which it is looked at again. */
+const ROWS: Row[] = [
+  ['nothing speaks against it', {}, {}, 0, 'tell'],
+  ['maintenance that ends soon is waited for exactly', {}, { maintenanceUntil: at(20) }, 0, 'maintenance 20'],
+  ['a long one is looked at again in between', {}, { maintenanceUntil: at(9_999) }, 100, 'maintenance 130'],
+  ['a parent that is down', {}, { isParentDown: true }, 0, 'parent 30'],
+  ['maintenance comes before the parent', {}, { isParentDown: true, maintenanceUntil: at(5) }, 0, 'maintenance 5'],
+  ['a parent that is up again leaves time for the own checks', { isParentDown: true }, {}, 0, 'grace 30'],
+  ['that time is not prolonged', { graceUntil: at(90) }, {}, 80, 'grace 90'],
+  ['it ends', { graceUntil: at(90) }, {}, 90, 'tell'],
+  ['a parent that goes down in it is waited for', { graceUntil: at(90) }, { isParentDown: true }, 50, 'parent 80'],
+  ['a parent that fails and is not down yet', {}, { parentPendingMs: 7_000 }, 0, 'doubt 1'],
+  ['is waited for no longer than it can need', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 6.5, 'doubt 7'],
+  ['and no longer', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 7, 'tell'],
+  ['a parent that has to be asked', {}, { parentCheckMs: 7_000 }, 0, 'doubt 1'],
+  ['and is well', { isAnswered: true, doubtUntil: at(7) }, { parentCheckMs: 7_000 }, 1, 'tell'],
+  [
+    'was well, and fails',
+    { isAnswered: true, doubtUntil: at(7) },
+    { parentCheckMs: 7_000, parentPendingMs: 7_000 },
+    1,
+    'doubt 2',
+  ],
+  ['after maintenance a doubtful parent is waited for too', {}, { parentPendingMs: 7_000 }, 500, 'doubt 501'],
+]
+
+for (const [title, course, reasons, seconds, expected] of ROWS) {
+  t.test(title, async t => {
+    const options = { isOutage: true, graceMs: GRACE_MS }
+    const finding = reviewSuppression(
+      { ...INITIAL_REVIEW_STATE, ...course },
+      { ...NOTHING, ...reasons },
+      options,
+      at(seconds),
+    )
+    const found = finding.kind === 'tell' ? 'tell' : `${finding.reason} ${(finding.dueAt.getTime() - START) / 1_000}`
+    t.equal(found, expected)
+  })
+}
+
+t.test('nobody waits for a doubtful parent to be told of a recovery or a degradation', async t => {
+  const finding = reviewSuppression(
+    INITIAL_REVIEW_STATE,
+    { ...NOTHING, parentPendingMs: 7_000 },
+    { isOutage: false, graceMs: 0 },
+    at(0),
+  )
+  t.equal(finding.kind, 'tell')
+})
+
+t.test('what was learnt on the way is kept', async t => {
+  const options = { isOutage: true, graceMs: GRACE_MS }
+  const down = reviewSuppression(INITIAL_REVIEW_STATE, { ...NOTHING, isParentDown: true }, options, at(0))
+  t.match(down, { isParentDown: true, graceUntil: null })
+  const back = reviewSuppression(down as ReviewState, NOTHING, options, at(10))
+  t.match(back, { isParentDown: false, graceUntil: at(100) })
+  const inMaintenance = reviewSuppression(
+    back as ReviewState,
+    { ...NOTHING, maintenanceUntil: at(60) },
+    options,
+    at(20),
+  )
+  t.match(inMaintenance, { reason: 'maintenance', graceUntil: at(100) }, 'the grace goes on in maintenance')
+})

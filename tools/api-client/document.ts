@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { readConfig } from '../../control-plane/config.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { API_PREFIX, type App, createApp } from '../../control-plane/foundation/web/server/app.ts'
+import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
+import type { ProcessContext } from '../../control-plane/start.ts'
+import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
+
+/** Engines that nobody asks: describing routes connects to nothing. */
+const NOWHERE = {
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  CLICKHOUSE_URL: 'http://127.0.0.1:1',
+  NATS_URL: 'nats://127.0.0.1:1',
+}
+
+/** The OpenAPI document of the API at `publicUrl`, from the routes as they are declared. */
+export async function describeApi(publicUrl: string): Promise<object> {
+  const secretKey = randomBytes(32).toString('base64')
+  const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
+  const handles = {
+    config,
+    log: createLog('document', 'silent'),
+    metrics: createMetrics(),
+    secrets: createSecretCipher(config.secretKey),
+    egress: createEgress({ allow: [] }),
+    db: createPostgres(config.databaseUrl),
+    clickhouse: createClickhouse(config.clickhouseUrl),
+    sign: createSigner(config.secretKey, 'document'),
+  } as ProcessContext
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, authenticate: async () => null })
+  app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+  await app.ready()
+  const document = app.swagger()
+  await Promise.all([app.close(), handles.db.destroy(), handles.clickhouse.close()])
+  return document
+}

@@ -1,0 +1,24 @@
+// npm run engines: the two engines of the tests, until Ctrl-C; set what it prints to run test files one by one.
+import { bring, PACKAGES } from '../install/install.mjs'
+
+bring(PACKAGES)
+const { register } = await import('tsx/esm/api')
+register()
+const { startTestEngines } = await import('./test-engines.ts')
+const { TIMEOUT_S } = await import('../test-runner/test-process.ts')
+const engines = await startTestEngines()
+const variables = {
+  TEST_DATABASE_URL: engines.databaseUrl,
+  TEST_CLICKHOUSE_URL: engines.clickhouseUrl,
+  TAP_TIMEOUT: TIMEOUT_S,
+}
+for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`)
+// npm passes a Ctrl-C on that the terminal has sent to this process as well
+let isStopping = false
+async function stop() {
+  if (isStopping) return
+  isStopping = true
+  await engines.stop()
+  process.exit(0)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)

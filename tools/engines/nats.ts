@@ -1,0 +1,90 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { buildServerConfiguration, type NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { type Engine, readLogTail, spawnBound, stopStale } from './process.ts'
+
+export type NatsOptions = {
+  /** the JetStream store, the written configuration and the pid file stand here */
+  dataDir: string
+  logFile: string
+  /** 0: any free port */
+  port: number
+  /** null: whoever connects may do everything */
+  operator: NatsOperator | null
+}
+
+const START_TIMEOUT_MS = 120_000
+
+/** Starts `nats-server` with JetStream on 127.0.0.1, after stopping one that an earlier run left behind here. */
+export async function startNats(options: NatsOptions): Promise<Engine & { port: number }> {
+  const dataDir = resolve(options.dataDir)
+  const pidFile = join(dataDir, 'nats.pid')
+  await stopStale(pidFile, 'nats-server', 'SIGTERM')
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
+  const portsDir = join(dataDir, 'ports')
+  rmSync(portsDir, { recursive: true, force: true })
+  mkdirSync(portsDir)
+  const configFile = join(dataDir, 'nats.conf')
+  const { operator } = options
+  writeFileSync(configFile, `${configuration(dataDir, options.port, pidFile, portsDir)}${rights(operator, dataDir)}`)
+  if (operator) adoptStreams(join(dataDir, 'jetstream/jetstream'), operator.main.publicKey)
+
+  const server = spawnBound({
+    command: 'nats-server',
+    args: ['-c', configFile],
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+  })
+  let ended = false
+  server.exited.then(() => {
+    ended = true
+  })
+  const deadline = Date.now() + START_TIMEOUT_MS
+  let url = listeningUrl(portsDir)
+  while (!url) {
+    if (ended || Date.now() > deadline) {
+      await server.stop()
+      throw new Error(
+        server.pid
+          ? `NATS did not start: ${readLogTail(options.logFile)}`
+          : 'nats-server is not installed (apt-get install nats-server).',
+      )
+    }
+    await new Promise(resolve => setTimeout(resolve, 10))
+    url = listeningUrl(portsDir)
+  }
+  return { url, port: Number(new URL(url).port), pid: server.pid, exited: server.exited, stop: server.stop }
+}
+
+function configuration(dataDir: string, port: number, pidFile: string, portsDir: string): string {
+  const quote = (text: string) => JSON.stringify(text)
+  return `# Written at each start by tools/engines/nats.ts.
+host: 127.0.0.1
+port: ${port || -1}
+pid_file: ${quote(pidFile)}
+ports_file_dir: ${quote(portsDir)}
+max_payload: 4MB
+jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
+`
+}
+
+const rights = (operator: NatsOperator | null, dataDir: string) =>
+  operator === null ? '' : buildServerConfiguration(operator, join(dataDir, 'accounts'))
+
+/** What was stored before there were accounts is now in ours. */
+function adoptStreams(storeDir: string, account: string): void {
+  const [before, ours] = [join(storeDir, '$G'), join(storeDir, account)]
+  if (existsSync(before) && !existsSync(ours)) renameSync(before, ours)
+}
+
+/** The server writes a file with its addresses once it listens. */
+function listeningUrl(portsDir: string): string | undefined {
+  const file = readdirSync(portsDir).find(name => name.endsWith('.ports'))
+  if (!file) return undefined
+  try {
+    return (JSON.parse(readFileSync(join(portsDir, file), 'utf8')) as { nats: string[] }).nats[0]
+  } catch {
+    return undefined
+  }
+}

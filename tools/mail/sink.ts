@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { StartError } from '../start/settings.ts'
+import { answerMailPage } from './pages.ts'
+import { type ReadMail, readMail } from './read-mail.ts'
+
+export type StoredMail = ReadMail & { number: number; receivedAt: Date }
+
+export type MailSink = {
+  /** where the control plane sends mail */
+  smtpUrl: string
+  /** where a person reads it; holds a secret of this start */
+  pageUrl: string
+  stop(): Promise<void>
+}
+
+/** Older mail is forgotten. */
+const MAX_MAILS = 200
+const MAX_MAIL_BYTES = 2 * 1024 * 1024
+
+/**
+ * A mail server that sends nothing on: it shows what it was given at a page of this machine, and tells `say` of each
+ * mail in a line. Both of its ports are on loopback. Throws a StartError when the package for it is missing.
+ */
+export async function startMailSink(pagePort: number, say: (line: string) => void): Promise<MailSink> {
+  const { SMTPServer } = await import('smtp-server').catch(() => {
+    throw new StartError('The package smtp-server is missing; run npm install, or set SMTP_URL to a mail server.')
+  })
+  const mails: StoredMail[] = []
+  let count = 0
+  const keep = async (bytes: Buffer) => {
+    const read = await readMail(bytes)
+    count++
+    const mail = { ...read, number: count, receivedAt: new Date() }
+    mails.unshift(mail)
+    mails.length = Math.min(mails.length, MAX_MAILS)
+    const { from = '?', to = '?', subject = '?' } = mail.headers
+    say(`  mail  ${from} to ${to}: ${subject}`)
+  }
+
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    disableReverseLookup: true,
+    size: MAX_MAIL_BYTES,
+    onData(stream, _session, done) {
+      buffer(stream)
+        .then(keep)
+        .then(() => done(), done)
+    },
+  })
+  smtp.on('error', () => {})
+  await new Promise<void>(resolve => smtp.listen(0, '127.0.0.1', resolve))
+  const secret = randomBytes(16).toString('hex')
+  const page = createServer((request, response) =>
+    answerMailPage(request, response, mails, { port: getPort(page), secret }),
+  )
+  await new Promise<void>(resolve => page.listen(pagePort, '127.0.0.1', resolve))
+  return {
+    smtpUrl: `smtp://127.0.0.1:${getPort(smtp.server)}?ignoreTLS=true`,
+    pageUrl: `http://localhost:${getPort(page)}/${secret}`,
+    async stop() {
+      await Promise.all([new Promise<void>(resolve => smtp.close(() => resolve())), closeServer(page)])
+    },
+  }
+}
+
+const getPort = (server: { address(): AddressInfo | string | null }) => (server.address() as AddressInfo).port
+
+const closeServer = (server: Server) =>
+  new Promise<void>(resolve => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })

@@ -1,0 +1,117 @@
+// npm run build:probe: the probe as one executable that needs neither Node nor npm, in dist/probe/ with what installs it
+// and the checksums of all.
+// Made for the system and processor that it is built on, out of the Node that builds it (20.12 or newer).
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const OUT = join(ROOT, 'dist/probe')
+const PLATFORM = `${process.platform}-${process.arch}`
+/** By this Node knows in itself where the program was put. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+const { resolve } = createRequire(import.meta.url)
+const POSTJECT = join(dirname(resolve('postject')), 'cli.js')
+/** The library through which a probe pings: the only native one. */
+const KOFFI = join(dirname(resolve(`@koromix/koffi-${PLATFORM}`)), PLATFORM.replace('-', '_'), 'koffi.node')
+
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  minifyWhitespace: true,
+  write: false,
+  logLevel: 'warning',
+}
+
+/** Fills a folder as install-probe.sh expects it, and answers the executable's path. */
+export async function buildProbe(folder = OUT) {
+  mkdirSync(folder, { recursive: true })
+  const workshop = mkdtempSync(join(folder, 'build-'))
+  try {
+    const made = join(workshop, 'executable')
+    copyFileSync(process.execPath, made)
+    const blob = makeBlob(workshop, await bundle())
+    run([POSTJECT, made, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
+    chmodSync(made, 0o755)
+    const executable = join(folder, `picket-probe-${PLATFORM}`)
+    renameSync(made, executable)
+    const others = ['deploy/probe/picket-probe.service', 'deploy/probe/install-probe.sh'].map(file => {
+      copyFileSync(join(ROOT, file), join(folder, basename(file)))
+      return join(folder, basename(file))
+    })
+    writeFileSync(join(folder, 'SHA256SUMS'), [executable, ...others].map(sumLine).join(''))
+    return executable
+  } finally {
+    rmSync(workshop, { recursive: true, force: true })
+  }
+}
+
+const sumLine = file => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`
+
+/** The program with all its packages as one CommonJS text: Node takes no other into an executable. */
+async function bundle() {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const thread = await build({ ...COMMON, entryPoints: ['probe-agent/execution/assertion-thread.ts'] })
+  const program = await build({
+    ...COMMON,
+    entryPoints: ['tools/probe-executable/main.ts'],
+    banner: { js: "const OWN_URL = require('node:url').pathToFileURL(process.execPath).href;" },
+    define: {
+      'import.meta.url': 'OWN_URL',
+      ASSERTION_THREAD: JSON.stringify(thread.outputFiles[0].text),
+      PROBE_VERSION: JSON.stringify(version),
+    },
+    external: ['@sparticuz/chromium'],
+    plugins: [{ name: 'nothing-beside-it', setup: nothingBesideIt }],
+  })
+  return program.outputFiles[0].text
+}
+
+/** What the program would look for on disk is put into it. */
+function nothingBesideIt({ onResolve, onLoad }) {
+  onResolve({ filter: /^node:module$/ }, ({ importer }) =>
+    importer.includes('node_modules') ? null : { path: join(ROOT, 'tools/probe-executable/require.ts') },
+  )
+  onLoad({ filter: /playwright-core\/lib\/coreBundle\.js$/ }, ({ path }) => {
+    const fromDisk = /require\([\w.]+\.join\(packageRoot, "(package|browsers)\.json"\)\)/g
+    const text = readFileSync(path, 'utf8')
+    const found = text.match(fromDisk)?.length
+    if (found !== 2)
+      throw new Error(`playwright-core reads ${found ?? 0} files of its own instead of 2: see what changed`)
+    return { contents: text.replace(fromDisk, 'require("../$1.json")') }
+  })
+}
+
+/** What Node carries in itself: the program, and koffi as an asset. Answers the file. */
+function makeBlob(workshop, program) {
+  const [main, output, config] = ['program.cjs', 'blob', 'sea.json'].map(name => join(workshop, name))
+  writeFileSync(main, program)
+  const assets = { 'koffi.node': KOFFI }
+  writeFileSync(config, JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }))
+  run(['--experimental-sea-config', config])
+  return output
+}
+
+/** A program of Node's. It is silent unless it fails: postject warns of sections that it does not touch. */
+function run(args) {
+  execFileSync(process.execPath, args, { stdio: 'pipe' })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await buildProbe())

@@ -1,0 +1,120 @@
+import { reserveFreePort } from '../engines/free-port.ts'
+import { type MailSink, startMailSink } from '../mail/sink.ts'
+import { openDataDir, readInstallationState, writeAddresses } from '../processes/data-dir.ts'
+import { type DataStores, startDataStores } from '../processes/data-stores.ts'
+import { assertPortFree, reservePortOr } from '../processes/reachable.ts'
+import type { RunningProcess, SupervisedProcess } from '../processes/supervise.ts'
+import { createFirstAccount, ensureDemoAccount, ensureProbeTokens, type LocalAccount } from './accounts.ts'
+import { buildCommonEnv, buildOperatorUrl, type LocalPorts, startControlPlane, startProbe } from './components.ts'
+import { listOwnAddresses } from './own-addresses.ts'
+import type { Screen } from './screen.ts'
+import { LOCAL_REGIONS, type LocalSettings, readLocalSettings, StartError } from './settings.ts'
+
+export type LocalInstallation = {
+  settings: LocalSettings
+  /** where the operator's endpoints are */
+  operatorUrl: string
+  /** makes the first account, on the first start only; null on all others */
+  firstAccount(): Promise<LocalAccount | null>
+  /** an API key of an account that the demo keeps for itself */
+  demoKey(): Promise<string>
+  stop(): Promise<void>
+  /** for somebody in a hurry: nothing drains */
+  kill(): void
+}
+
+/**
+ * Starts everything on this machine (decisions 11.4) and resolves when `/readyz` answers 200. Throws StartError, also
+ * when `cancel` comes first; then what was started is stopped.
+ */
+export async function startInstallation(
+  env: NodeJS.ProcessEnv,
+  screen: Screen,
+  cancel: AbortSignal,
+): Promise<LocalInstallation> {
+  const settings = readLocalSettings(env)
+  await assertPortFree(settings.port, settings.host)
+  if (settings.grpcPort) await assertPortFree(settings.grpcPort, settings.host, 'GRPC_PORT')
+  if (settings.operatorPort) await assertPortFree(settings.operatorPort, settings.operatorHost, 'OPERATOR_PORT')
+  if (settings.mailPort) await assertPortFree(settings.mailPort, '127.0.0.1', 'MAIL_PORT')
+  const release = openDataDir(settings.dataDir)
+  let stores: DataStores | undefined
+  let controlPlane: SupervisedProcess<RunningProcess> | undefined
+  let mail: MailSink | null = null
+  const probes: SupervisedProcess<RunningProcess>[] = []
+
+  // probes drain into the control plane's streams, the control plane into the engines
+  const stop = async () => {
+    await Promise.all(probes.map(probe => probe.stop()))
+    await controlPlane?.stop()
+    await mail?.stop()
+    await Promise.all(stores?.engines.map(engine => engine.stop()) ?? [])
+    release()
+  }
+  const kill = () => {
+    for (const running of [...probes, controlPlane, ...(stores?.engines ?? [])]) running?.kill()
+    release()
+  }
+  try {
+    screen.say(`Picket, data in ${settings.dataDir}\n`)
+    const keep = readInstallationState(settings.dataDir, env)
+    stores = await startDataStores(settings, keep, screen)
+    const { natsUrl, clickhouseUrl } = stores
+    const { egressAllow } = settings
+    writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl, egressAllow })
+    assertNotCancelled(cancel)
+    mail = await startMail(settings, screen)
+    const ports: LocalPorts = {
+      grpc: settings.grpcPort || (await reservePortOr(50_051, settings.host)),
+      operator: settings.operatorPort || (await freeOperatorPort(settings)),
+    }
+    const egressDeny = [env.EGRESS_DENY, await listOwnAddresses(settings, stores, mail, ports)]
+      .filter(Boolean)
+      .join(',')
+    const common = buildCommonEnv(settings, stores, keep, mail, egressDeny, env)
+    const tokens = await screen.component(
+      'schema',
+      () => ensureProbeTokens(settings, keep, common),
+      () => 'up to date',
+    )
+    assertNotCancelled(cancel)
+    controlPlane = await startControlPlane(settings, common, ports, screen, cancel)
+    const starting = LOCAL_REGIONS.map(region =>
+      startProbe(region, tokens[region] ?? '', settings, common, ports.grpc, screen, cancel).then(probe =>
+        probes.push(probe),
+      ),
+    )
+    const failure = (await Promise.allSettled(starting)).find(result => result.status === 'rejected')
+    if (failure) throw failure.reason
+    return {
+      settings,
+      operatorUrl: buildOperatorUrl(settings, ports.operator),
+      firstAccount: () => createFirstAccount(settings, keep, common),
+      demoKey: () => ensureDemoAccount(settings, keep, common),
+      stop,
+      kill,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Without a mail server of the operator's own, mail is shown on this machine. */
+async function startMail(settings: LocalSettings, screen: Screen): Promise<MailSink | null> {
+  if (settings.smtpUrl !== null) return null
+  return screen.component(
+    'mail',
+    async () => startMailSink(settings.mailPort || (await reservePortOr(8_025, '127.0.0.1')), screen.say),
+    sink => sink.pageUrl,
+  )
+}
+
+function assertNotCancelled(cancel: AbortSignal): void {
+  if (cancel.aborted) throw new StartError('Stopped while starting.')
+}
+
+/** 8081, or a free one where that is taken or will be the port of the API. */
+function freeOperatorPort({ port, operatorHost }: LocalSettings): Promise<number> {
+  return port === 8_081 ? reserveFreePort() : reservePortOr(8_081, operatorHost)
+}

@@ -1,0 +1,54 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { MailSink } from '../mail/sink.ts'
+import type { DataStores } from '../processes/data-stores.ts'
+import type { LocalPorts } from './components.ts'
+import type { LocalSettings } from './settings.ts'
+
+const DEFAULT_PORTS: Record<string, number> = {
+  'postgres:': 5432,
+  'postgresql:': 5432,
+  'nats:': 4222,
+  'http:': 80,
+  'https:': 443,
+}
+
+/**
+ * EGRESS_DENY of this installation: its engines, its mail page and mail server, gRPC, the operator's port and the API. Monitors, webhooks and all
+ * else that people have sent from here does not reach them, whatever EGRESS_ALLOW says.
+ */
+export async function listOwnAddresses(
+  { host, port, operatorHost }: LocalSettings,
+  { databaseUrl, natsUrl, clickhouseUrl }: DataStores,
+  mail: MailSink | null,
+  ports: LocalPorts,
+): Promise<string> {
+  const urls = [databaseUrl, ...natsUrl.split(','), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
+  const places = await Promise.all([
+    ...urls.map(listAddressesOfUrl),
+    listAddressesAt(host, ports.grpc),
+    listAddressesAt(operatorHost, ports.operator),
+  ])
+  const api = await listAddressesAt(host, port)
+  return [...places.flat(), ...api.map(place => `api=${place}`)].join(',')
+}
+
+/**
+ * Of a server of the operator's own that is given by a name: every address that the name has now. In PostgreSQL's URLs parameters
+ * may say where it is.
+ */
+async function listAddressesOfUrl(text: string): Promise<string[]> {
+  const url = new URL(text.includes('://') ? text : `nats://${text}`)
+  const host = url.searchParams.get('host') || url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.searchParams.get('port') || url.port) || (DEFAULT_PORTS[url.protocol] ?? 0)
+  const isSocket = host === '' || host.startsWith('/')
+  return isSocket ? [] : listAddressesAt(host, port)
+}
+
+async function listAddressesAt(host: string, port: number): Promise<string[]> {
+  if (isIP(host)) return [formatAddress(host, port)]
+  const found = await lookup(host, { all: true }).catch(() => [])
+  return found.map(({ address }) => formatAddress(address, port))
+}
+
+const formatAddress = (host: string, port: number) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)

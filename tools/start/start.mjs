@@ -1,0 +1,15 @@
+// npm start (and, with --demo, npm run demo): installs what a fresh clone lacks, builds, runs everything on this machine.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { bring, NATS, PACKAGES, PING } from '../install/install.mjs'
+
+bring(PACKAGES, ...(process.env.NATS_URL ? [] : [NATS]), PING)
+// in a process of its own: the memory that a build takes would stay with this one
+execFileSync(process.execPath, [fileURLToPath(new URL('../build/build.mjs', import.meta.url))], { stdio: 'inherit' })
+if (process.argv.includes('--demo')) {
+  const { demo } = await import('../../dist/demo.js')
+  await demo()
+} else {
+  const { run } = await import('../../dist/local.js')
+  await run()
+}

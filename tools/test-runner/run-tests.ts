@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url'
+import { startTestEngines, type TestEngines } from '../engines/test-engines.ts'
+import { createSourceMapper } from './source-positions.ts'
+import { createTestReport } from './tap-report.ts'
+import { bundleTests } from './test-bundle.ts'
+import { selectTestFiles, type TestFiles } from './test-files.ts'
+import { runTestFile } from './test-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+/**
+ * So many of the quick files, which work, and so many of the flow files, which mostly wait, at once: what keeps two
+ * cores busy and no more. Who has none of its own left takes of the other's.
+ */
+const QUICK_AT_ONCE = 1
+const FLOW_AT_ONCE = 4
+
+/** Runs the given files (below the repository; all when none) and resolves to the exit code. The last line says what passed. */
+export async function runTests(given: string[]): Promise<number> {
+  const started = Date.now()
+  const files = selectTestFiles(ROOT, given)
+  if ('unknown' in files) {
+    console.error(`There is no test file "${files.unknown}".`)
+    return 1
+  }
+  const interruption = new AbortController()
+  // more than once: npm passes a Ctrl-C on that the terminal has sent to this process as well
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
+  const [engines, bundles] = await Promise.all([givenEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
+  const report = createTestReport(text => console.log(text), createSourceMapper(ROOT.replace(/\/$/, '')))
+  const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl }
+  const { signal } = interruption
+  await runAll(files, async file => {
+    if (!signal.aborted) report.file(await runTestFile(file, bundles.bundleOf(file), env, signal))
+  })
+  await engines.stop()
+  bundles.remove()
+  const { passed, failed } = report.end()
+  console.log(`${signal.aborted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed > 0 || passed === 0 || signal.aborted ? 1 : 0
+}
+
+async function runAll({ quick, flow }: TestFiles, run: (file: string) => Promise<void>): Promise<void> {
+  const worker = async (own: string[], other: string[]) => {
+    for (;;) {
+      const file = own.shift() ?? other.shift()
+      if (file === undefined) return
+      await run(file)
+    }
+  }
+  await Promise.all([
+    ...Array.from({ length: QUICK_AT_ONCE }, () => worker(quick, flow)),
+    ...Array.from({ length: FLOW_AT_ONCE }, () => worker(flow, quick)),
+  ])
+}
+
+async function givenEngines(): Promise<TestEngines> {
+  const { TEST_DATABASE_URL: databaseUrl, TEST_CLICKHOUSE_URL: clickhouseUrl } = process.env
+  if (databaseUrl && clickhouseUrl) return { databaseUrl, clickhouseUrl, stop: async () => {} }
+  return startTestEngines()
+}

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+
+/** Test files below the repository, in the order in which they begin; `flow` beside `quick`. */
+export type TestFiles = { quick: string[]; flow: string[] }
+
+/** Cheap ones first, so that what is plainly wrong shows at once. */
+const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
+/** Run only when they are asked for. */
+const LONG = 'test/long'
+
+/** The files that are given, by their names or by folders, or all of them; the first name that is none of these. */
+export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {
+  const wanted = given.map(name => relative(root, resolve(name)))
+  const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
+  const long = wanted.some(isIn(LONG)) ? filesBelow(root, LONG) : []
+  const all = {
+    quick: QUICK.flatMap(kind => filesBelow(root, `test/${kind}`)),
+    flow: [...filesBelow(root, 'test/flow'), ...long],
+  }
+  const unknown = wanted.find(name => ![...all.quick, ...all.flow].some(isIn(name)))
+  if (unknown !== undefined) return { unknown }
+  const isWanted = (file: string) => wanted.length === 0 || wanted.some(name => isIn(name)(file))
+  const seconds = new Map(all.flow.map(file => [file, expectedSeconds(readFileSync(join(root, file), 'utf8'))]))
+  return {
+    quick: all.quick.filter(isWanted),
+    flow: all.flow.filter(isWanted).sort((a, b) => seconds.get(b)! - seconds.get(a)!),
+  }
+}
+
+/** What a comment in a file expects, as in "takes about 60 s": longer files begin earlier, so that none is the last. It limits nothing. */
+const expectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)
+
+function filesBelow(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.ts'))
+    .map(name => join(folder, name))
+    .sort()
+}

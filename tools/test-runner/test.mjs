@@ -1,0 +1,11 @@
+// npm test [-- files or folders]: installs what a fresh clone lacks, then runs the tests.
+import { BLACKBOX, bring, buildTap, CHROMIUM, NATS, PACKAGES, PING, PROMETHEUS } from '../install/install.mjs'
+
+bring(PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM)
+buildTap()
+const { build } = await import('../build/build.mjs')
+await build()
+const { register } = await import('tsx/esm/api')
+register()
+const { runTests } = await import('./run-tests.ts')
+process.exit(await runTests(process.argv.slice(2)))
