@@ -56,7 +56,6 @@ export type Config = {
   grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
-  /** 32 bytes */
   secretKey: Buffer
   /** opens what is still sealed with it, while keys are changed; null: there is none */
   olderSecretKey: Buffer | null

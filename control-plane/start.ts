@@ -28,10 +28,10 @@ import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
 import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
 import { healthRoutes } from './operations/health/routes.ts'
-import { createPools, type Pools } from './pools.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
+import { createPools, type Pools } from './roles/pools.ts'
+import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
 import { listOwnHosts } from './roles/tools.ts'
-import { ROLE_STARTERS, type RoleComponent } from './roles.ts'
 
 /** Built once; each room takes the few of them that it uses. */
 export type ProcessContext = {

@@ -1,9 +1,9 @@
 import type { StatusTransition } from '../../control-plane/verdict/core/types.ts'
+import { createBatchEffects } from '../../control-plane/verdict/reader/counting/batch-effects.ts'
 import { toVerdictResult } from '../../control-plane/verdict/reader/counting/decode.ts'
 import type { VerdictMonitorRow } from '../../control-plane/verdict/reader/counting/policy.ts'
 import {
   countResult,
-  createBatchEffects,
   loadMonitor,
   type TrackedMonitors,
 } from '../../control-plane/verdict/reader/counting/tracked-monitors.ts'

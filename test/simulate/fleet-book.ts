@@ -53,7 +53,11 @@ export function keepBook({ assignments, sessions, database, pump, wake }: Parts)
   }
 
   const knownSets = (): KnownLiveSet[] =>
-    [...assignments.plans].map(([region, { epoch, probes }]) => ({ region, epoch, probeIds: probes.map(({ id }) => id) }))
+    [...assignments.plans].map(([region, { epoch, probes }]) => ({
+      region,
+      epoch,
+      probeIds: probes.map(({ id }) => id),
+    }))
 
   function readEpochs(): void {
     enterNewer()
@@ -84,7 +88,8 @@ export function keepBook({ assignments, sessions, database, pump, wake }: Parts)
       for (const region of regions) {
         const current = database.liveSet(region)
         const next = computeLiveSet(current, database.probesSeen(region), FLEET_TIMING, canEvict)
-        if (!isSameSet([...current].sort(), next)) database.saveEpoch(region, next, getRegionPlan(assignments, region).epoch)
+        if (!isSameSet([...current].sort(), next))
+          database.saveEpoch(region, next, getRegionPlan(assignments, region).epoch)
       }
     },
   }

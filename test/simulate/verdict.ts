@@ -1,4 +1,5 @@
 import { buildHints } from '../../control-plane/verdict/reader/commit/hints.ts'
+import { type BatchEffects, createBatchEffects } from '../../control-plane/verdict/reader/counting/batch-effects.ts'
 import {
   addWaitingChanges,
   applyClockStep,
@@ -12,8 +13,6 @@ import {
 } from '../../control-plane/verdict/reader/counting/counting-state.ts'
 import { decodeBatch } from '../../control-plane/verdict/reader/counting/decode.ts'
 import {
-  type BatchEffects,
-  createBatchEffects,
   loadMonitor,
   needsReload,
   type TrackedMonitors,

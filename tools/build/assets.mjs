@@ -15,7 +15,11 @@ export async function makeAssets() {
   const sheets = readdirSync(join(ROOT, STYLES)).sort()
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [...sheets.map(name => `${STYLES}/${name}`), `${FOLDER}/browser/main.ts`, `${FOLDER}/browser/widget.ts`],
+    entryPoints: [
+      ...sheets.map(name => `${STYLES}/${name}`),
+      `${FOLDER}/browser/main.ts`,
+      `${FOLDER}/browser/widget.ts`,
+    ],
     outdir: 'out',
     bundle: true,
     minify: true,

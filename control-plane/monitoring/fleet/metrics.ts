@@ -46,10 +46,7 @@ export function createFleetMetrics(metrics: Metrics) {
 export type FleetMetrics = ReturnType<typeof createFleetMetrics>
 
 /** Sets the gauges from what the context has in hand; `atMs` is monotonic. */
-export function updateFleetMetrics(
-  { assignments: table, sessions, metrics }: FleetContext,
-  atMs: number,
-): void {
+export function updateFleetMetrics({ assignments: table, sessions, metrics }: FleetContext, atMs: number): void {
   metrics.monitors.set(table.monitors.entries.size)
   for (const gauge of [metrics.probes, metrics.assignments, metrics.silence]) gauge.reset()
   updateProbeMetrics(metrics, [...sessions.values()])

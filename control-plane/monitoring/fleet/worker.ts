@@ -122,7 +122,13 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
 
   options.metrics.beforeRender(() => updateFleetMetrics(context, monotonicMs()))
   const hints = startHintReader(context)
-  const rounds = startLoop('fleet_links', context.timing.roundIntervalMs, options, createRound(context, takeWake), CRITICAL)
+  const rounds = startLoop(
+    'fleet_links',
+    context.timing.roundIntervalMs,
+    options,
+    createRound(context, takeWake),
+    CRITICAL,
+  )
   const monitors = startLoop(
     'fleet_monitors',
     context.timing.monitorPollIntervalMs,
@@ -166,7 +172,8 @@ async function admitProbes(context: FleetContext, region: string): Promise<void>
   await loadEpochs(context, region)
 }
 
-const createEpochLookup = (context: FleetContext) => (region: string) => getRegionPlan(context.assignments, region).epoch
+const createEpochLookup = (context: FleetContext) => (region: string) =>
+  getRegionPlan(context.assignments, region).epoch
 
 /** Closes dead sessions, writes down who was heard, and buries or lets in probes. */
 function createRound(context: FleetContext, takeWake: () => boolean): () => Promise<void> {
@@ -214,7 +221,11 @@ async function refreshLiveSets(
       probes,
     )
   }
-  const changed = await updateLiveSets(context.db, context.timing, { canEvict, knownEpoch: createEpochLookup(context), onRead })
+  const changed = await updateLiveSets(context.db, context.timing, {
+    canEvict,
+    knownEpoch: createEpochLookup(context),
+    onRead,
+  })
   if (changed.length === 0) return applyEpochs(context, read)
   context.log.info({ regions: changed }, 'other probes are live now')
   await loadEpochs(context)
@@ -249,7 +260,8 @@ function reportUnassigned({ assignments: table, log }: FleetContext, reported: M
 
 async function recordSessions(context: FleetContext, atMs: number): Promise<void> {
   const due = [...context.sessions.values()].filter(
-    session => session.lastMessageMs > session.recordedMs && atMs - session.recordedMs >= context.timing.heartbeatIntervalMs,
+    session =>
+      session.lastMessageMs > session.recordedMs && atMs - session.recordedMs >= context.timing.heartbeatIntervalMs,
   )
   if (due.length > 0) {
     const lost = await recordActivity(

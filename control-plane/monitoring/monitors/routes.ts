@@ -90,7 +90,9 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { id } = request.params
       const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
       if (!monitor) throw notFound('monitor')
-      return { data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)) }
+      return {
+        data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)),
+      }
     },
   )
 
@@ -196,7 +198,9 @@ function updateRoutes(app: App, context: MonitorContext): void {
     async request => {
       const caller = getCaller(request)
       const monitor = await changeMonitor(withActor(context, request), caller, request.params.id, request.body, now())
-      return { data: toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller) }
+      return {
+        data: toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
+      }
     },
   )
 

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../../shared/process/metrics.ts'
 import { initializeCounter } from '../../../shared/process/zero-counters.ts'
 import type { VerdictChange } from '../core/decision-actions.ts'
-import type { BatchEffects } from './counting/tracked-monitors.ts'
+import type { BatchEffects } from './counting/batch-effects.ts'
 
 export type VerdictMetrics = ReturnType<typeof createVerdictMetrics>
 

@@ -29,14 +29,7 @@ type Lane = { key: string; running: number; waiting: (() => void)[] }
  * turns. However much one key asks for, another waits for the work that runs already and for one of each other key.
  */
 export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
-  const {
-    maxConcurrent,
-    maxConcurrentPerKey,
-    maxWaitingPerKey,
-    waitTimeoutMs,
-    refuse,
-    onWaiting = () => {},
-  } = limits
+  const { maxConcurrent, maxConcurrentPerKey, maxWaitingPerKey, waitTimeoutMs, refuse, onWaiting = () => {} } = limits
   const lanes = new Map<string, Lane>()
   // those with something that waits, in the order of their turns
   const queue = new Set<Lane>()

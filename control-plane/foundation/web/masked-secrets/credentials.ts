@@ -38,7 +38,9 @@ export function createCredentialRules<T extends string>(shapes: Record<T, Creden
   /** The config as reads show it: whatever is not known to be harmless is masked (decisions 1.7). */
   function maskAuth(type: T, config: AuthConfig): AuthConfig {
     const { readable } = shapes[type]
-    return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, readable.includes(key) ? value : MASK]))
+    return Object.fromEntries(
+      Object.entries(config).map(([key, value]) => [key, readable.includes(key) ? value : MASK]),
+    )
   }
 
   return { authProblems, maskAuth, unmaskAuth }

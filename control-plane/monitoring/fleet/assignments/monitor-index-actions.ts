@@ -8,7 +8,7 @@ import {
 import type { StoredMonitor } from '../../monitors/types.ts'
 import { type FleetContext, queueChanges } from '../context.ts'
 import { renewAllEpochs } from '../live-sets/epoch-actions.ts'
-import { sendPending } from '../sessions/grpc.ts'
+import { sendPending } from '../sessions/send-actions.ts'
 import { type AssignmentChange, applyMonitor } from './assignment-table.ts'
 import {
   expireDeletions,

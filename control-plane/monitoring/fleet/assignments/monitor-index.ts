@@ -106,7 +106,9 @@ export function indexMonitor(monitorIndex: MonitorIndex, entry: IndexedMonitor):
   monitorIndex.revision = entry.revision
   monitorIndex.log.push({ revision: entry.revision, id: entry.id })
   if (monitorIndex.log.length > 2 * monitorIndex.entries.size + 1_000) {
-    monitorIndex.log = monitorIndex.log.filter(change => monitorIndex.entries.get(change.id)?.revision === change.revision)
+    monitorIndex.log = monitorIndex.log.filter(
+      change => monitorIndex.entries.get(change.id)?.revision === change.revision,
+    )
   }
   return before
 }

@@ -1,7 +1,7 @@
 import { jetstreamNowMs } from '../../../foundation/platform/nats/client.ts'
 import { applyLiveSet, getRegionPlan, type RegionEpoch } from '../assignments/assignment-table.ts'
 import { type FleetContext, queueChanges } from '../context.ts'
-import { sendPending } from '../sessions/grpc.ts'
+import { sendPending } from '../sessions/send-actions.ts'
 import { renewEpoch } from './actions.ts'
 import { isDatabaseBehind, isPlausibleEpoch, type KnownLiveSet } from './epochs.ts'
 import { listRegionEpochs } from './store.ts'

@@ -13,7 +13,11 @@ const CLOCK_TOLERANCE_MS = 1_000
  * Keeps out who was revoked, on gRPC and on NATS, and gives the others new credentials in time (decisions 11.6).
  * `accounts` null: NATS is not in operator mode.
  */
-export function startAccessWorker(context: FleetContext, tools: LoopTools, accounts: NatsAccountPublisher | null): Loop {
+export function startAccessWorker(
+  context: FleetContext,
+  tools: LoopTools,
+  accounts: NatsAccountPublisher | null,
+): Loop {
   return startLoop('fleet_access', 2 * context.timing.roundIntervalMs, tools, async () => {
     renewCredentials(context)
     // what was signed for them before ends by itself

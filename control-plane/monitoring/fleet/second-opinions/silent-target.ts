@@ -16,7 +16,8 @@ export function pickRegionsToAsk(
   nowMs: number,
 ): string[] {
   const entry = table.monitors.entries.get(monitorId)
-  if (entry?.configVersion !== configVersion || findOwner(getRegionPlan(table, region), monitorId) !== probeId) return []
+  if (entry?.configVersion !== configVersion || findOwner(getRegionPlan(table, region), monitorId) !== probeId)
+    return []
   const sinceAskedMs = nowMs - (entry.othersAskedMs ?? Number.NEGATIVE_INFINITY)
   if (sinceAskedMs < entry.intervalS * 1000 * MIN_ASK_INTERVAL_SHARE) return []
   entry.othersAskedMs = nowMs

@@ -2,7 +2,7 @@ import type { WitnessHint } from '../../../../shared/nats/subjects.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import type { FleetContext } from '../context.ts'
-import { sendPending } from '../sessions/grpc.ts'
+import { sendPending } from '../sessions/send-actions.ts'
 import { queueWitnessRuns } from './witness.ts'
 
 /**

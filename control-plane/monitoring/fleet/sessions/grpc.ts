@@ -13,16 +13,16 @@ import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { getRegionPlan } from '../assignments/assignment-table.ts'
 import { isPlanned } from '../assignments/region-plan.ts'
 import type { FleetContext } from '../context.ts'
-import { loadStoredStates, markDraining } from '../live-sets/store.ts'
+import { markDraining } from '../live-sets/store.ts'
 import { issueNatsCredentials } from '../probes/access-worker.ts'
 import { authenticateProbe, type ProbeIdentity, recordConnection } from '../probes/enrolment-actions.ts'
 import { parseProbeCredentials } from '../probes/probe-credentials.ts'
 import { buildOpinion, type Opinion } from '../second-opinions/opinion.ts'
 import { requestSecondOpinions } from '../second-opinions/silent-target-actions.ts'
-import { buildAssignments, findHelloProblem, toStoredHealth } from './messages.ts'
-import { loadDifferences, requestScreenshot } from './screenshot-actions.ts'
-import { buildSyncQueue, type DisconnectReason, type MessageBody, type ProbeSession } from './session.ts'
-import { type SyncMessage, takeMessage } from './sync-queue.ts'
+import { findHelloProblem, toStoredHealth } from './messages.ts'
+import { requestScreenshot } from './screenshot-actions.ts'
+import { sendPending } from './send-actions.ts'
+import { buildSyncQueue, type DisconnectReason, type ProbeSession } from './session.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
@@ -63,7 +63,10 @@ async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   openSession(context, call, { probeId: entered.probeId, region, hello, connectedTo })
 }
 
-async function authenticateCall(context: FleetContext, { metadata }: Call): Promise<ProbeIdentity | { refusal: string }> {
+async function authenticateCall(
+  context: FleetContext,
+  { metadata }: Call,
+): Promise<ProbeIdentity | { refusal: string }> {
   const text = (name: string) => metadata.get(name)[0]?.toString()
   const keys = parseProbeCredentials(text('authorization'), text('enrolment-token'))
   return 'refusal' in keys ? keys : authenticateProbe(context.db, keys)
@@ -144,59 +147,6 @@ function createSession(
   return session
 }
 
-/**
- * Sends what the session owes, a message at a time and only as fast as the probe takes them. A call while one is at work
- * does nothing: that one sees what was added.
- */
-export async function sendPending(context: FleetContext, session: ProbeSession): Promise<void> {
-  if (session.isSending) return
-  session.isSending = true
-  try {
-    while (session.isOpen) {
-      const now = {
-        revision: context.assignments.monitors.revision,
-        epoch: getRegionPlan(context.assignments, session.region).epoch,
-      }
-      const piece = takeMessage(session.syncQueue, now, id => context.assignments.monitors.entries.get(id)?.sizeBytes ?? 64)
-      if (piece === null) return
-      await session.send(await buildMessageBody(context, session, piece))
-    }
-  } catch (error) {
-    context.log.error({ err: error, probeId: session.probeId }, 'assignments could not be sent')
-    session.close('failed')
-  } finally {
-    session.isSending = false
-  }
-}
-
-async function buildMessageBody(
-  context: FleetContext,
-  { region, probeId }: ProbeSession,
-  piece: SyncMessage,
-): Promise<MessageBody> {
-  switch (piece.kind) {
-    case 'assignments': {
-      const ids = piece.ids.map(([id]) => id)
-      // without the database nothing new can be planned, but what is planned goes out
-      const states = await loadStoredStates(context.db, region, ids).catch(error => {
-        context.log.warn({ err: error, probeId }, 'assignments go out without region states')
-        return null
-      })
-      const differences = await loadDifferences(context, region, ids)
-      return { $case: 'assignments', value: buildAssignments(piece, { ...context, region, probeId, states, differences }) }
-    }
-    case 'epoch':
-      return { $case: 'epochChanged', value: { epoch: piece.epoch } }
-    case 'states':
-      return {
-        $case: 'regionStates',
-        value: { states: piece.states.map(([monitorId, state]) => ({ monitorId, state })) },
-      }
-    case 'run':
-      return { $case: 'runNow', value: piece.run }
-  }
-}
-
 /** What a probe says after its hello. Whatever it says shows that it lives. */
 function handleMessage(context: FleetContext, session: ProbeSession, { body }: ProbeMessage): void {
   if (!session.isOpen) return
@@ -206,7 +156,10 @@ function handleMessage(context: FleetContext, session: ProbeSession, { body }: P
       // JetStream's time, by which the verdict refuses and orders results. The probe learns it from this, so nothing may come between.
       session.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: jetstreamNowMs(context.nats) } })
       session.offlineSinceMs = body.value.connectivityOk ? null : (session.offlineSinceMs ?? session.lastMessageMs)
-      session.health = toStoredHealth(body.value, session.lastMessageMs - (session.offlineSinceMs ?? session.lastMessageMs))
+      session.health = toStoredHealth(
+        body.value,
+        session.lastMessageMs - (session.offlineSinceMs ?? session.lastMessageMs),
+      )
       return
     case 'runDone': {
       publishRunDone(context, session, body.value)

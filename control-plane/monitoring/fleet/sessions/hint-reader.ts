@@ -17,8 +17,8 @@ import { decryptSpec } from '../on-demand/encrypted-spec.ts'
 import { trackRun } from '../on-demand/in-flight-runs.ts'
 import { findRunTarget, type RunTarget } from '../on-demand/run-target.ts'
 import { forwardToWitnesses } from '../second-opinions/witness-actions.ts'
-import { sendPending } from './grpc.ts'
 import { parseRunHint, parseScreenshotOrder, parseStateHint } from './messages.ts'
+import { sendPending } from './send-actions.ts'
 import { queueRun } from './sync-queue.ts'
 
 /**
@@ -85,7 +85,8 @@ function forwardDifference(context: FleetContext, region: string, data: unknown)
 /** Every process comes to the same probe; the one that has its session passes the hint on, once. */
 async function forwardRun(context: FleetContext, region: string, hint: RunHint): Promise<void> {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
-  const run = hint.sealedSpec === undefined ? await findMonitorRun(context, region, hint) : findTestRun(context, region, hint)
+  const run =
+    hint.sealedSpec === undefined ? await findMonitorRun(context, region, hint) : findTestRun(context, region, hint)
   const inHand = context.runs.get(runId)
   if (inHand?.answer) context.nats.connection.publish(runDoneSubject(runId), inHand.answer)
   const session = context.sessions.get(run?.probeId ?? '')
@@ -102,7 +103,8 @@ async function forwardRun(context: FleetContext, region: string, hint: RunHint):
 /** A monitor may be asked for just after it was created or changed. */
 async function findMonitorRun(context: FleetContext, region: string, hint: RunHint): Promise<RunTarget | null> {
   const { monitorId, configVersion = 0 } = hint
-  if ((context.assignments.monitors.entries.get(monitorId)?.configVersion ?? -1) < configVersion) await context.syncMonitors()
+  if ((context.assignments.monitors.entries.get(monitorId)?.configVersion ?? -1) < configVersion)
+    await context.syncMonitors()
   return findRunTarget(context.assignments, region, hint)
 }
 

@@ -30,13 +30,20 @@ export function requestScreenshot(context: FleetContext, region: string, wanted:
     if (probeId === null) continue
     const order = { ...wanted, region }
     const permit = place === region ? Buffer.alloc(0) : createPermit({ probeId, order }, context.secrets)
-    context.nats.connection.publish(screenshotHintSubject(probeId), ScreenshotOrder.encode({ ...order, permit }).finish())
+    context.nats.connection.publish(
+      screenshotHintSubject(probeId),
+      ScreenshotOrder.encode({ ...order, permit }).finish(),
+    )
     return
   }
 }
 
 /** How much pages differ from their baselines, for those of the monitors that are compared. */
-export async function loadDifferences(context: FleetContext, region: string, ids: string[]): Promise<Map<string, number>> {
+export async function loadDifferences(
+  context: FleetContext,
+  region: string,
+  ids: string[],
+): Promise<Map<string, number>> {
   const compared = ids.filter(id => context.assignments.monitors.entries.get(id)?.spec?.screenshotCompare)
   if (compared.length === 0) return new Map()
   return listDifferences(context.db, region, compared).catch(error => {

@@ -3,9 +3,9 @@ import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { insertDisagreements } from '../../../monitoring/fleet/probes/drain-store.ts'
 import type { NewDisagreement } from '../../../monitoring/fleet/probes/outlier.ts'
 import type { VerdictChange } from '../../core/decision-actions.ts'
+import type { BatchEffects } from '../counting/batch-effects.ts'
 import { getCertificateKey, type ObservedCertificate } from '../counting/certificates.ts'
 import { addWaitingChanges, markCommitted } from '../counting/counting-state.ts'
-import type { BatchEffects } from '../counting/tracked-monitors.ts'
 import { recordEffects, recordTransitions } from '../metrics.ts'
 import {
   markSaved,

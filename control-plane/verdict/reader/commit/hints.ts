@@ -8,7 +8,7 @@ import {
   type WitnessHint,
 } from '../../../../shared/nats/subjects.ts'
 import type { RegionState } from '../../core/types.ts'
-import type { BatchEffects } from '../counting/tracked-monitors.ts'
+import type { BatchEffects } from '../counting/batch-effects.ts'
 
 /** What hints are made of. */
 export type HintInput = Pick<BatchEffects, 'regionStates' | 'asks'>

@@ -13,23 +13,20 @@ import {
 } from '../partitions/start-position.ts'
 import type { RegionCoverage } from '../unchecked/region-coverage.ts'
 import { createReaderCoverage, type ReaderCoverage } from '../unchecked/unchecked.ts'
+import { type BatchEffects, countDoubted, selectRegionCounts, type UnstoredMonitors } from './batch-effects.ts'
 import { type KnownCertificates, recordCertificate } from './certificates.ts'
 import { toVerdictResult } from './decode.ts'
 import { computeTolerance, createStreamClock, detectClockStep, type StreamClock } from './stream-clock.ts'
 import {
   addOverdueChanges,
-  type BatchEffects,
   computeMaxVoteLifetimeMs,
-  countDoubted,
   countResult,
   replayResult,
   restoreStates,
   revertChanges,
-  selectRegionCounts,
   shiftAllTimes,
   startCountingAt,
   type TrackedMonitors,
-  type UnstoredMonitors,
 } from './tracked-monitors.ts'
 
 /** What results are counted with; all of a process share it. */

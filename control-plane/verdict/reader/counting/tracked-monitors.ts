@@ -1,24 +1,13 @@
 import { Trigger } from '../../../../shared/checks/result.ts'
-import type { NewDisagreement } from '../../../monitoring/fleet/probes/outlier.ts'
 import { findOutlierProbe } from '../../core/confirmation/outlier-probe.ts'
-import type { VerdictChange } from '../../core/decision-actions.ts'
 import { clampStateTimes, shiftStateTimes } from '../../core/rules/clock-step.ts'
 import { decide } from '../../core/rules/decide.ts'
 import { type ClockTolerance, REPLAY_TOLERANCE } from '../../core/rules/result-order.ts'
 import { createMonitorState, isSteady, mergeVoteTimes, restoreState } from '../../core/rules/state.ts'
 import { computeOutvoteLifetimeMs } from '../../core/rules/votes.ts'
-import type {
-  Decision,
-  ImmediateCheckRequest,
-  MonitorState,
-  Policy,
-  RegionState,
-  VerdictResult,
-  VerdictStatus,
-} from '../../core/types.ts'
+import type { Decision, MonitorState, Policy, VerdictResult, VerdictStatus } from '../../core/types.ts'
 import { findLastCountedMs } from '../../core/unknown-status/unchecked.ts'
-import type { ResultRefusal } from '../live-sets/live-sets.ts'
-import type { ObservedCertificate } from './certificates.ts'
+import type { BatchEffects, UnstoredMonitors } from './batch-effects.ts'
 import { buildPolicy, type VerdictMonitorRow } from './policy.ts'
 import { computeSetback } from './stream-clock.ts'
 
@@ -33,69 +22,6 @@ export type TrackedMonitor = {
 
 /** All of a partition's monitors by id. What is not in here is deleted or unknown; its results are history. */
 export type TrackedMonitors = Map<string, TrackedMonitor>
-
-/** What a run of results led to and is not stored yet. */
-export type BatchEffects = {
-  changes: Map<string, VerdictChange>
-  /** the states before these changes */
-  statesBefore: Map<string, MonitorState>
-  /** what can be stored a little later: since when, in JetStream time, by monitor */
-  unstored: UnstoredMonitors
-  asks: { monitorId: string; ask: ImmediateCheckRequest }[]
-  /** what probes have to hear */
-  regionStates: { monitorId: string; region: string; state: RegionState }[]
-  disagreements: NewDisagreement[]
-  /** certificates not met before, by monitor and region */
-  certificates: Map<string, ObservedCertificate>
-  /** where the results that are counted now are counted, by kind */
-  counts: ResultCounts
-  /** the same by region */
-  countsByRegion: Map<string, ResultCounts>
-  /** by region, the counted failures that its probe doubts */
-  doubted: Map<string, number>
-  /** results that were read again after a restart */
-  replayed: number
-}
-
-/** Monitors whose state is not stored as it is in memory, each with the JetStream time since when. */
-export type UnstoredMonitors = Map<string, number>
-
-export type ResultCounts = Record<Decision['kind'] | ResultRefusal, number>
-
-const createResultCounts = (): ResultCounts => ({
-  counted: 0,
-  aside: 0,
-  history: 0,
-  refused_future: 0,
-  refused_epoch: 0,
-  refused_probe: 0,
-})
-
-export function createBatchEffects(): BatchEffects {
-  return {
-    changes: new Map(),
-    statesBefore: new Map(),
-    unstored: new Map(),
-    asks: [],
-    regionStates: [],
-    disagreements: [],
-    certificates: new Map(),
-    counts: createResultCounts(),
-    countsByRegion: new Map(),
-    doubted: new Map(),
-    replayed: 0,
-  }
-}
-
-/** The next results are of this region: all of a message are of one, so this costs nothing a result. */
-export function selectRegionCounts(harvest: BatchEffects, region: string): void {
-  harvest.counts = harvest.countsByRegion.get(region) ?? createResultCounts()
-  harvest.countsByRegion.set(region, harvest.counts)
-}
-
-export function countDoubted({ doubted }: BatchEffects, region: string): void {
-  doubted.set(region, (doubted.get(region) ?? 0) + 1)
-}
 
 /** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
 export function needsReload(memory: TrackedMonitors, result: { monitorId: string; configVersion: number }): boolean {

@@ -2,7 +2,8 @@ import { computeVoteLifetimeMs } from '../../core/rules/votes.ts'
 import type { MonitorState } from '../../core/types.ts'
 import { findLastCountedMs, markUnchecked } from '../../core/unknown-status/unchecked.ts'
 import type { UncheckedMonitor } from '../../core/unknown-status/unchecked-actions.ts'
-import type { BatchEffects, TrackedMonitor, TrackedMonitors } from '../counting/tracked-monitors.ts'
+import type { BatchEffects } from '../counting/batch-effects.ts'
+import type { TrackedMonitor, TrackedMonitors } from '../counting/tracked-monitors.ts'
 
 /** What a reader knows of its own view. Times are monotonic, in ms. */
 export type ReaderCoverage = {

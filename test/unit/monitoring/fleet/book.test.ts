@@ -114,7 +114,11 @@ t.test('a deleted monitor leaves the memory after a day; a probe that was away f
     recordDeletion(assignments.monitors, { id, revision: i + 2, deletedAt: new Date(now - hoursAgo * 3_600_000) })
   }
   expireDeletions(assignments.monitors, now)
-  t.same([...assignments.monitors.entries.keys()], ['kept', 'new', 'back'], 'in the order of revisions, none before its time')
+  t.same(
+    [...assignments.monitors.entries.keys()],
+    ['kept', 'new', 'back'],
+    'in the order of revisions, none before its time',
+  )
   t.equal(assignments.monitors.compactedRevision, 2)
   applyMonitor(assignments, entry('back', 9))
   expireDeletions(assignments.monitors, now + 48 * 3_600_000)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { buildHints } from '../../../../control-plane/verdict/reader/commit/hints.ts'
-import { createBatchEffects } from '../../../../control-plane/verdict/reader/counting/tracked-monitors.ts'
+import { createBatchEffects } from '../../../../control-plane/verdict/reader/counting/batch-effects.ts'
 
 t.test('Each region is told the new states of its monitors in one hint', async t => {
   const regionStates = [

@@ -2,17 +2,19 @@ import t from 'tap'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { MonitorState, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import {
+  createBatchEffects,
+  selectRegionCounts,
+} from '../../../../control-plane/verdict/reader/counting/batch-effects.ts'
+import {
   addOverdueChanges,
   computeMaxVoteLifetimeMs,
   countHeldMonitors,
   countResult,
-  createBatchEffects,
   loadMonitor,
   needsReload,
   replayResult,
   restoreStates,
   revertChanges,
-  selectRegionCounts,
   shiftAllTimes,
   startCountingAt,
   type TrackedMonitors,

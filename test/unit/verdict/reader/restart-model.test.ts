@@ -8,15 +8,17 @@ import {
   writeMonitor,
 } from '../../../../control-plane/verdict/reader/checkpoint/checkpoint.ts'
 import {
+  type BatchEffects,
+  createBatchEffects,
+} from '../../../../control-plane/verdict/reader/counting/batch-effects.ts'
+import {
   addWaitingChanges,
   type CountingState,
   markCommitted,
   startCounting,
 } from '../../../../control-plane/verdict/reader/counting/counting-state.ts'
 import {
-  type BatchEffects,
   countResult,
-  createBatchEffects,
   loadMonitor,
   replayResult,
   startCountingAt,

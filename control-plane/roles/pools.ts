@@ -1,10 +1,10 @@
-import type { Metrics } from '../shared/process/metrics.ts'
-import type { ProcessRole } from './config.ts'
-import { createPostgres, type Db, getPoolUsage, type PoolOptions } from './foundation/platform/postgres/client.ts'
+import type { Metrics } from '../../shared/process/metrics.ts'
+import type { ProcessRole } from '../config.ts'
+import { createPostgres, type Db, getPoolUsage, type PoolOptions } from '../foundation/platform/postgres/client.ts'
 import {
   createStaleConnectionSignal,
   type StaleConnectionSignal,
-} from './foundation/platform/postgres/dead-connections.ts'
+} from '../foundation/platform/postgres/dead-connections.ts'
 
 /** One for each role that the process runs; `leases` for the small questions that never wait for anybody's work. */
 type PoolName = ProcessRole | 'leases'
