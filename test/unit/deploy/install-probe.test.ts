@@ -44,7 +44,7 @@ function offer(t: Teardown): Offer {
   ]
   t.teardown(() => [folder, root].map(path => rmSync(path, { recursive: true })))
   writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 9.9.9\n')
-  copyFileSync(join(ROOT, 'tools/probe-executable', UNIT), join(folder, UNIT))
+  copyFileSync(join(ROOT, 'deploy/probe', UNIT), join(folder, UNIT))
   writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, EXECUTABLE)))

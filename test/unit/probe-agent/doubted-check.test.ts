@@ -79,7 +79,7 @@ t.test(
 t.test('checks for monitors of other probes do not count for the doubt of a probe', async t => {
   const noted: string[] = []
   const selfTest = createSelfTest({ targets: [] })
-  const observed = { ...selfTest, observe: (target: string) => void noted.push(target) }
+  const observed = { ...selfTest, recordCheck: (target: string) => void noted.push(target) }
   const doubt = createDoubtDetector()
   const target = await startTarget(t)
   const { port } = new URL(target.url)

@@ -101,7 +101,7 @@ t.test('a deletion is forgotten after a day', async t => {
   t.notOk(isExpiredDeletion({ deletedAt: null }, now))
   const { monitors: monitorIndex } = createAssignmentTable()
   skipExpiredDeletion(monitorIndex, { id: 'm1', revision: 8 })
-  t.match(monitorIndex, { revision: 8, floor: 8 })
+  t.match(monitorIndex, { revision: 8, compactedRevision: 8 })
 })
 
 t.test('a deleted monitor leaves the memory after a day; a probe that was away for longer gets a snapshot', async t => {

@@ -40,15 +40,15 @@ t.test('the cause of an outage is the nearest ancestor that is down', async t =>
 t.test('why a monitor may have to be silent, by its ancestors', async t => {
   const quick = { retryCount: 0, timeoutMs: 1_000 }
   const rows: [string, Ancestor[], object][] = [
-    ['none', [], { isParentDown: false, doubtMs: null, askMs: null }],
-    ['one that is well', [ancestor('a')], { isParentDown: false, doubtMs: null, askMs: 24_000 }],
+    ['none', [], { isParentDown: false, parentPendingMs: null, parentCheckMs: null }],
+    ['one that is well', [ancestor('a')], { isParentDown: false, parentPendingMs: null, parentCheckMs: 24_000 }],
     ['one that is down', [ancestor('a', { status: 'down' })], { isParentDown: true }],
-    ['the slowest counts', [ancestor('a', quick), ancestor('b')], { askMs: 24_000 }],
-    ['a heartbeat cannot be asked', [ancestor('a', { isAskable: false })], { askMs: null }],
+    ['the slowest counts', [ancestor('a', quick), ancestor('b')], { parentCheckMs: 24_000 }],
+    ['a heartbeat cannot be asked', [ancestor('a', { isAskable: false })], { parentCheckMs: null }],
     [
       'of those that fail the slowest',
       [ancestor('a', { ...quick, isFailing: true }), ancestor('b')],
-      { doubtMs: 6_000 },
+      { parentPendingMs: 6_000 },
     ],
   ]
   for (const [title, ancestors, expected] of rows) t.match(buildSuppressionConditions(ancestors, null), expected, title)
@@ -68,8 +68,8 @@ t.test('how long a monitor may need to go down, and to come back', async t => {
     ['a heartbeat has its own interval', { isHeartbeat: true, heartbeatInterval: 600 }, 24_000, 600_000],
     ['of which an hour is waited for', { isHeartbeat: true, heartbeatInterval: 86_400 }, 24_000, 3_730_000],
   ]
-  for (const [title, pace, doubtMs, graceMs] of rows) {
-    t.equal(computeParentPendingMs({ ...PACE, ...pace }), doubtMs, `${title}: down`)
+  for (const [title, pace, parentPendingMs, graceMs] of rows) {
+    t.equal(computeParentPendingMs({ ...PACE, ...pace }), parentPendingMs, `${title}: down`)
     t.equal(computeGraceMs({ ...PACE, ...pace }), graceMs, `${title}: back`)
   }
 })
