@@ -10,7 +10,7 @@ export function buildClient(folder = join(ROOT, 'dist/client')) {
   const source = join(ROOT, 'deploy/client')
   rmSync(folder, { recursive: true, force: true })
   execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', source, '--outDir', folder], { stdio: 'inherit' })
-  for (const name of ['package.json', 'README.md']) copyFileSync(join(source, name), join(folder, name))
+  for (const name of ['package.json', 'README.md', 'LICENSE']) copyFileSync(join(source, name), join(folder, name))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) buildClient()
