@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { createEgress, createResolver, type Egress } from '../shared/egress/index.ts'
+import { createEgress, createResolver } from '../shared/egress/index.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
@@ -8,19 +8,19 @@ import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration
 import type { Config, ProcessRole } from './config.ts'
 import { migrateClickhouse } from './foundation/migrations/clickhouse/index.ts'
 import { migratePostgres } from './foundation/migrations/postgres/index.ts'
-import { type Clickhouse, createClickhouse, isClickhouseAway } from './foundation/platform/clickhouse.ts'
-import { createSecretCipher, type SecretCipher } from './foundation/platform/crypto/encryption.ts'
-import { createSigner, type Signer } from './foundation/platform/crypto/signer.ts'
-import { createMailer, type Mailer } from './foundation/platform/mail/mailer.ts'
+import { createClickhouse, isClickhouseAway } from './foundation/platform/clickhouse.ts'
+import { createSecretCipher } from './foundation/platform/crypto/encryption.ts'
+import { createSigner } from './foundation/platform/crypto/signer.ts'
+import { createMailer } from './foundation/platform/mail/mailer.ts'
 import { connectNats, ensureStreams, type Nats } from './foundation/platform/nats/client.ts'
 import { findNatsWarning } from './foundation/platform/nats/server-version.ts'
 import { isLoopback } from './foundation/platform/network/loopback.ts'
 import { createNatsObjectStore, type ObjectStore } from './foundation/platform/object-storage/nats-bucket.ts'
 import { createS3ObjectStore } from './foundation/platform/object-storage/s3-bucket.ts'
-import { type Db, query } from './foundation/platform/postgres/client.ts'
+import { query } from './foundation/platform/postgres/client.ts'
 import { listenForNotifications } from './foundation/platform/postgres/listener.ts'
 import { sleep, withTimeout } from './foundation/platform/time/clock.ts'
-import { type EngineClocks, startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
+import { startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
 import { type Loop, startLoop } from './foundation/platform/time/loop.ts'
 import { startWatchdog, type Watchdog } from './foundation/platform/time/watchdog.ts'
 import { createIsAcceptedHost } from './foundation/web/server/accepted-hosts.ts'
@@ -29,32 +29,10 @@ import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
-import { createPools, type Pools } from './roles/pools.ts'
+import type { ProcessContext } from './roles/context.ts'
+import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
 import { listOwnHosts } from './roles/tools.ts'
-
-/** Built once; each room takes the few of them that it uses. */
-export type ProcessContext = {
-  config: Config
-  log: Log
-  metrics: Metrics
-  secrets: SecretCipher
-  egress: Egress
-  /** for webhooks of status pages' visitors */
-  visitorEgress: Egress
-  /** null: no SMTP_URL */
-  mailer: Mailer | null
-  /** the pool of the role that takes these handles; of the first role of the process where none does */
-  db: Db
-  pools: Pools
-  nats: Nats
-  clocks: EngineClocks
-  clickhouse: Clickhouse
-  /** screenshots */
-  objects: ObjectStore
-  /** links to screenshots */
-  sign: Signer
-}
 
 export type ControlPlane = {
   httpPort: number

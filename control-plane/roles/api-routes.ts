@@ -44,7 +44,6 @@ import { publicPageRoutes } from '../pages/public/public-routes.ts'
 import { createCustomHostParser } from '../pages/public/site.ts'
 import { trustRoutes } from '../pages/public/trust/trust-routes.ts'
 import { subscriberRoutes } from '../pages/subscribers/routes.ts'
-import type { ProcessContext } from '../start.ts'
 import { clearVerdict } from '../verdict/core/monitor-lifecycle-actions.ts'
 import { monitorLifecycleRoutes } from '../verdict/core/monitor-lifecycle-routes.ts'
 import { pingRoutes } from '../verdict/heartbeats/intake/routes.ts'
@@ -52,6 +51,7 @@ import { incidentRoutes } from '../verdict/incidents/api/routes.ts'
 import { incidentUpdateRoutes } from '../verdict/incidents/api/update-routes.ts'
 import { maintenanceRoutes } from '../verdict/maintenance/routes.ts'
 import { scheduleReview } from '../verdict/suppression/store.ts'
+import type { ProcessContext } from './context.ts'
 import {
   buildAccountTools,
   buildChatTools,

@@ -26,7 +26,6 @@ import { startHealthWorker } from '../operations/health/worker.ts'
 import { startRetentionWorker } from '../operations/retention/worker.ts'
 import { startImageWorker } from '../pages/admin/image-worker.ts'
 import { startNoticeWorker, startSubscriberCleanup } from '../pages/subscribers/worker.ts'
-import type { ProcessContext } from '../start.ts'
 import { storeCertificates } from '../verdict/expiry/actions.ts'
 import { startExpiryWorker } from '../verdict/expiry/worker.ts'
 import { startQueuedPingRecorder } from '../verdict/heartbeats/intake/queued-ping-recorder.ts'
@@ -36,6 +35,7 @@ import { startFleetCheckWorker } from '../verdict/incidents/operator-incidents/f
 import { startMaintenanceWorker } from '../verdict/maintenance/worker.ts'
 import { startVerdictWorker } from '../verdict/reader/worker.ts'
 import { startSuppressionWorker } from '../verdict/suppression/worker.ts'
+import type { ProcessContext } from './context.ts'
 import { buildChatTools } from './tools.ts'
 
 /** Something that runs until it is stopped, and what it wants to hear of. */

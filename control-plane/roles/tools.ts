@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { createSigner } from '../foundation/platform/crypto/signer.ts'
 import { STATE_PURPOSE } from '../integrations/chat/installations/install-state.ts'
 import { SUBSCRIBER_KEY_PURPOSE as SUBSCRIBERS } from '../pages/subscribers/address.ts'
-import type { ProcessContext } from '../start.ts'
+import type { ProcessContext } from './context.ts'
 
 export const buildAccountTools = ({ db, secrets, config, mailer }: ProcessContext) => {
   const { publicUrl, registration, mailRules, limits } = config

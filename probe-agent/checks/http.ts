@@ -4,12 +4,12 @@ import { type CheckFunction, type CheckSpec, MAX_BODY_BYTES } from '../../shared
 import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
 import {
   type DeadlineSignal,
-  type Egress,
   type HttpResponse,
   type PreparedRequest,
   prepareRequest,
   sendPrepared,
 } from '../../shared/egress/index.ts'
+import type { Egress } from '../../shared/egress/types.ts'
 import { buildAuthHeader } from './auth.ts'
 
 /** What stays the same from one check of a monitor to the next. */

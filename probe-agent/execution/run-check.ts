@@ -7,8 +7,9 @@ import {
   type Observation,
   Outcome,
 } from '../../shared/checks/result.ts'
-import { type Cancellation, createDeadline, type Egress } from '../../shared/egress/index.ts'
+import { type Cancellation, createDeadline } from '../../shared/egress/index.ts'
 import { nowUs, wallMs } from '../../shared/egress/monotonic.ts'
+import type { Egress } from '../../shared/egress/types.ts'
 import { CHECKS } from '../checks/index.ts'
 import { evaluateAssertions } from './assertion-worker.ts'
 import { type CheckArtifacts, collectArtifacts } from './evidence.ts'

@@ -1,7 +1,7 @@
 import type { Assertion } from '../checks/check.ts'
 import { DNS_TYPES, type DnsType, parseDnsType } from '../checks/dns-types.ts'
 import type { OperatorName } from './operators.ts'
-import type { AssertionInput, Expectation } from './readers.ts'
+import type { AssertionInput, Expectation } from './types.ts'
 
 /** A colon and a space after the type, so that an IPv6 address is none. */
 const TYPED = new RegExp(`^\\s*(${DNS_TYPES.join('|')})\\s*:(?:\\s+([\\s\\S]*))?$`, 'i')

@@ -2,8 +2,9 @@ import { decodeBody } from '../checks/body-text.ts'
 import type { Assertion } from '../checks/check.ts'
 import type { FailedAssertion, Observation } from '../checks/result.ts'
 import { isNumber, OPERATOR_NAMES, OPERATORS, type OperatorName, type OperatorTest } from './operators.ts'
-import { type AssertionInput, type AssertionReader, type AssertionValue, READERS } from './readers.ts'
+import { READERS } from './readers.ts'
 import { buildStatusTest, findStatusProblem } from './status.ts'
+import type { AssertionInput, AssertionReader, AssertionValue } from './types.ts'
 
 type CompiledAssertion = {
   degrades: boolean

@@ -1,5 +1,6 @@
 import type { CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'
-import type { DeadlineSignal, Egress } from '../egress/index.ts'
+import type { DeadlineSignal } from '../egress/deadline.ts'
+import type { Egress } from '../egress/types.ts'
 import type { Observation } from './result.ts'
 
 export type { Assertion, Auth, CheckSpec } from '../../proto/gen/probe/v1/fleet.ts'

@@ -1,13 +1,14 @@
 import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
-import { parseServer, type UdpServer } from './dns/dns-udp.ts'
+import { parseServer } from './dns/dns-udp.ts'
 import { createTargetFailure } from './failure.ts'
 import { normalizeHost } from './guard/host.ts'
 import { parseOwnAddresses } from './guard/own-addresses.ts'
 import { findBlockReason, parseAllowedRanges } from './guard/policy.ts'
 import { createResolver, type ResolveHost } from './guard/resolve.ts'
 import { createIcmp, type Icmp } from './icmp/icmp.ts'
+import type { Egress } from './types.ts'
 
 export {
   type Cancellation,
@@ -27,29 +28,6 @@ export { type PingResult, pingHost } from './icmp/ping.ts'
 export { type ConnectResult, connectTcp, openTcp } from './tcp/connect.ts'
 export { makeRoundTrip, type RoundTrip } from './tcp/round-trip.ts'
 export { runTcpExchange, type TcpExchange } from './tcp/tcp-exchange.ts'
-
-/** The one guard for every outbound socket of both programs (decisions 11.3). */
-export type Egress = {
-  /** Why a host given as a literal address may not be a target, or null. A name passes: it is checked at connect. */
-  checkLiteral: (host: string) => string | null
-  /**
-   * Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to, at this port and for this path.
-   * `port` null: the protocol has none. `path` null: it is not HTTP, or not known.
-   */
-  assertAllowed: (address: string, port: number | null, path?: string | null) => void
-  /**
-   * The addresses of a name or literal, every one of them allowed: a name of which only some are allowed is refused
-   * as a whole. Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's own `dns_failed`,
-   * `dns_timeout`.
-   */
-  resolve: (host: string, port: number | null, path?: string | null) => Promise<string[]> | string[]
-  /** What TLS trusts, made once: node would load the authorities anew for each connection. */
-  secureContext: () => SecureContext
-  /** how echoes leave this machine, opened when it is first needed */
-  icmp: Icmp
-  /** the system's own DNS servers; the operator trusts them, so they may stand in any range */
-  nameservers: () => UdpServer[]
-}
 
 /** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
 const MAX_CACHED_VERDICTS = 20_000

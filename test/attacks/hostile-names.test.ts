@@ -3,7 +3,8 @@ import t from 'tap'
 import { httpGet } from '../../control-plane/foundation/platform/network/http-client.ts'
 import { requestDocument } from '../../control-plane/integrations/data-sources/fetching/http-reader.ts'
 import { runCheck } from '../../probe-agent/execution/run-check.ts'
-import { createEgress, createResolver, type Egress } from '../../shared/egress/index.ts'
+import { createEgress, createResolver } from '../../shared/egress/index.ts'
+import type { Egress } from '../../shared/egress/types.ts'
 import { startApi } from '../support/api-server.ts'
 import {
   INNER_LITERALS,

@@ -3,7 +3,8 @@ import {
   requestDocument,
   type SourceRequest,
 } from '../../control-plane/integrations/data-sources/fetching/http-reader.ts'
-import type { DeadlineSignal, Egress } from '../../shared/egress/index.ts'
+import type { DeadlineSignal } from '../../shared/egress/index.ts'
+import type { Egress } from '../../shared/egress/types.ts'
 
 /** Fetches from a source and reads the document that the answer holds. */
 export async function fetchDocument(

@@ -6,7 +6,7 @@ import { createSigner } from '../../control-plane/foundation/platform/crypto/sig
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { API_PREFIX, type App, createApp } from '../../control-plane/foundation/web/server/app.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
-import type { ProcessContext } from '../../control-plane/start.ts'
+import type { ProcessContext } from '../../control-plane/roles/context.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { equalSecrets } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import type { StoredMail } from './sink.ts'
+import type { StoredMail } from './stored-mail.ts'
 import { STYLE } from './style.ts'
 
 /** Nothing runs and nothing is loaded: these pages show what others wrote. */

@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { StartError } from '../start/settings.ts'
 import { answerMailPage } from './pages.ts'
-import { type ReadMail, readMail } from './read-mail.ts'
-
-export type StoredMail = ReadMail & { number: number; receivedAt: Date }
+import { readMail } from './read-mail.ts'
+import type { StoredMail } from './stored-mail.ts'
 
 export type MailSink = {
   /** where the control plane sends mail */

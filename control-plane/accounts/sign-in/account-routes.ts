@@ -11,7 +11,7 @@ import { endSessions } from '../sessions/audited-actions.ts'
 import { enterOrganization, listUserOrganizations } from '../sessions/store.ts'
 import { accountPage } from './account-page.tsx'
 import { changePassword, type SignInTools } from './actions.ts'
-import { findRequestSession, rethrowBusy, setSessionCookie } from './routes.ts'
+import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
 
 /** One's own account: where one is signed in, the password, and which organization one looks at. */
 export function accountRoutes(app: App, tools: SignInTools): void {

@@ -1,6 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
-import { TooBusyError } from '../../foundation/platform/crypto/passwords.ts'
 import {
   acceptForms,
   assertOwnForm,
@@ -9,18 +8,18 @@ import {
   sendPage,
 } from '../../foundation/web/html/forms.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound, unavailable } from '../../foundation/web/server/errors.ts'
+import { notFound } from '../../foundation/web/server/errors.ts'
 import { accessRoutes, resolveLandingPath } from '../access-review/routes.ts'
 import { getClientInfo } from '../registration/client-info.ts'
-import { readSession, SESSION_LIFETIME_MS } from '../sessions/actions.ts'
 import { endSessions } from '../sessions/audited-actions.ts'
-import { buildExpiredCookie, buildSessionCookie, parseSessionToken } from '../sessions/cookie.ts'
+import { buildExpiredCookie, parseSessionToken } from '../sessions/cookie.ts'
 import { removeSession } from '../sessions/store.ts'
 import { accountRoutes } from './account-routes.ts'
 import { formatTooManyAttempts, type SignInTools, signIn } from './actions.ts'
 import { needsTlsPage, signInPage } from './pages.tsx'
 import { linkRoutes } from './password-links/routes.ts'
 import { parseReturnPath } from './return-path.ts'
+import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
 
 /** Pages with which people come in, and their own account (decisions 2.7). They stand beside the API and work without scripts. */
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
@@ -73,18 +72,6 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
     if (session) await endSessions(tools.db, session, { id: session.id }, request)
     return reply.header('set-cookie', buildExpiredCookie()).redirect('/sign-in', 303)
   })
-}
-
-/** Who is signed in; null: nobody. */
-export const findRequestSession = (request: FastifyRequest, { db }: Pick<SignInTools, 'db'>) =>
-  readSession(db, parseSessionToken(request.headers.cookie))
-
-/** Whoever comes in gets a session of their own, whatever cookie they brought. */
-export const setSessionCookie = (reply: FastifyReply, token: string): FastifyReply =>
-  reply.header('set-cookie', buildSessionCookie(token, SESSION_LIFETIME_MS / 1_000))
-
-export function rethrowBusy(error: unknown): never {
-  throw error instanceof TooBusyError ? unavailable('too many people sign in at this moment; try again') : error
 }
 
 /** Browsers keep the cookie over TLS, which a proxy in front may do for us, and from this machine itself. */

@@ -1,13 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { createConnections } from '../../../shared/egress/index.ts'
-import type { Log } from '../../../shared/process/log.ts'
-import type { Metrics } from '../../../shared/process/metrics.ts'
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { createSetBackDetector, now, nowMs, sleep } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
-import { type DeliveryTransports, sendMessage } from './attempts/send-actions.ts'
+import { sendMessage } from './attempts/send-actions.ts'
+import type { DeliveryContext } from './context.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createChannelLimiter } from './queue/channel-limiter.ts'
 import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
@@ -16,11 +14,7 @@ import { claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
 import { MAX_CHANNEL_CONCURRENCY, MAX_CLAIMED_LANES, MAX_PROCESS_CONCURRENCY } from './queue/lanes.ts'
 import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
-import type { PreparedDelivery, PrepareTools } from './rendering/prepare.ts'
-
-/** All that sending takes: with the connections that stay open. */
-export type SendContext = PrepareTools & DeliveryTransports & { db: Db; log: Log; metrics: Metrics }
-export type DeliveryContext = Omit<SendContext, 'connections'>
+import type { PreparedDelivery } from './rendering/prepare.ts'
 
 /** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
 const IDLE_INTERVAL_MS = 10_000

@@ -26,13 +26,14 @@ import { type LiveSetListener, updateLiveSets } from './live-sets/actions.ts'
 import { applyEpochs, loadEpochs, reconcileEpoch } from './live-sets/epoch-actions.ts'
 import { createRegionAbsenceRecorder, type RegionAbsenceRecorder } from './live-sets/region-absence-actions.ts'
 import { markDisconnected, recordActivity, recordRegionCounts } from './live-sets/store.ts'
-import { createFleetMetrics, updateFleetMetrics } from './metrics.ts'
+import { createFleetMetrics } from './metrics.ts'
 import { expireRuns } from './on-demand/in-flight-runs.ts'
 import { startAccessWorker } from './probes/access-worker.ts'
 import { createFleetHandlers } from './sessions/grpc.ts'
 import { startHintReader } from './sessions/hint-reader.ts'
 import type { ProbeSession } from './sessions/session.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
+import { updateFleetMetrics } from './update-metrics.ts'
 
 export type FleetOptions = {
   db: Db

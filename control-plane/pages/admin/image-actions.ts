@@ -1,4 +1,4 @@
-import type { Egress } from '../../../shared/egress/index.ts'
+import type { Egress } from '../../../shared/egress/types.ts'
 import type { CheckLiteral } from '../../alerting/channels/types.ts'
 import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../shared/egress/index.ts'
+import type { Egress } from '../../../shared/egress/types.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import type { Loop, LoopTools } from '../../foundation/platform/time/loop.ts'

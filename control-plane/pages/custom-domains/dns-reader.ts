@@ -1,4 +1,4 @@
-import type { Egress } from '../../../shared/egress/index.ts'
+import type { Egress } from '../../../shared/egress/types.ts'
 import { resolveRecords } from '../../foundation/platform/network/dns-records.ts'
 import { httpGet } from '../../foundation/platform/network/http-client.ts'
 import { buildSettingsUrl, buildSupportUrl, type ConnectTemplate, parseConnectSettings } from './domain-connect.ts'

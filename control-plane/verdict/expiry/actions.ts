@@ -1,4 +1,4 @@
-import type { Egress } from '../../../shared/egress/index.ts'
+import type { Egress } from '../../../shared/egress/types.ts'
 import { publishEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { httpGet } from '../../foundation/platform/network/http-client.ts'

@@ -1,6 +1,7 @@
 import { type CheckError, FailureSource } from '../../../shared/checks/result.ts'
-import { connectTcp, createDeadline, createEgress, type Egress, EgressFailure } from '../../../shared/egress/index.ts'
+import { connectTcp, createDeadline, createEgress, EgressFailure } from '../../../shared/egress/index.ts'
 import { nowUs } from '../../../shared/egress/monotonic.ts'
+import type { Egress } from '../../../shared/egress/types.ts'
 import { isNetworkOnline } from './connectivity.ts'
 
 /** The probe's test of its own connectivity (decisions 4.3). Call `probe` from the loop every few seconds. */

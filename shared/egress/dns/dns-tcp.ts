@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { createTargetFailure, toEgressFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import { enterPhase, type PhaseTimer } from '../phases.ts'
 import { dial } from '../tcp/connect.ts'
+import type { Egress } from '../types.ts'
 import type { UdpServer } from './dns-udp.ts'
 
 const LENGTH_BYTES = 2

@@ -4,8 +4,8 @@ import type { DnsType } from '../../checks/dns-types.ts'
 import { type CheckError, FailureSource, type Timings } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
 import { createInternalFailure, createTargetFailure, EgressFailure, toCheckError, toEgressFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import { finishPhases, type PhaseTimer, startPhaseTimer, throwIfAborted, waitWithDeadline } from '../phases.ts'
+import type { Egress } from '../types.ts'
 import {
   type DnsMessageReply,
   type DnsQuestion,

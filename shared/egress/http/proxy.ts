@@ -3,9 +3,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createDeadline } from '../deadline.ts'
 import { stripHost } from '../guard/host.ts'
-import type { Egress } from '../index.ts'
 import { finishPhases, startPhaseTimer } from '../phases.ts'
 import { dial, getFirstPhase } from '../tcp/connect.ts'
+import type { Egress } from '../types.ts'
 
 export type EgressProxy = {
   /** http://127.0.0.1:port */

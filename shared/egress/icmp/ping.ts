@@ -1,7 +1,6 @@
 import { type CheckError, FailureSource, type PingStats, type Timings } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
 import { createTargetFailure, type EgressFailure, toCheckError, toEgressFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import {
   enterPhase,
   finishPhases,
@@ -11,6 +10,7 @@ import {
   waitWithDeadline,
 } from '../phases.ts'
 import { getFirstPhase } from '../tcp/connect.ts'
+import type { Egress } from '../types.ts'
 import type { EchoSocket } from './echo-socket.ts'
 import type { IpFamily } from './packet.ts'
 import { computeLossTimeoutMs, createUnavailableFailure, runPing } from './ping-program.ts'

@@ -4,7 +4,6 @@ import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:
 import { type CheckError, FailureSource, type Timings } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
 import { createTargetFailure, type EgressFailure, toCheckError, toEgressFailure, toTlsFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import {
   enterPhase,
   finishPhases,
@@ -13,6 +12,7 @@ import {
   throwIfAborted,
   waitWithDeadline,
 } from '../phases.ts'
+import type { Egress } from '../types.ts'
 
 /** How long an address may take while there is another one to try: one lost SYN and its repetition. */
 const ADDRESS_TIMEOUT_MS = 2000

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { CheckError } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
 import { toCheckError, toEgressFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import { enterPhase, finishPhases, type PhaseTimer, startPhaseTimer } from '../phases.ts'
+import type { Egress } from '../types.ts'
 import { dial, getFirstPhase } from './connect.ts'
 
 export type RoundTrip = {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { DeadlineSignal } from '../deadline.ts'
 import { toCheckError, toEgressFailure } from '../failure.ts'
-import type { Egress } from '../index.ts'
 import { enterPhase, finishPhases, type PhaseTimer, startPhaseTimer } from '../phases.ts'
+import type { Egress } from '../types.ts'
 import { type ConnectResult, dial, getFirstPhase } from './connect.ts'
 
 export type TcpDialogue = {

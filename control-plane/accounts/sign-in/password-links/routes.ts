@@ -10,7 +10,7 @@ import { getClientInfo } from '../../registration/client-info.ts'
 import { requestPasswordReset, type SignInTools, setPassword } from '../actions.ts'
 import { forgotPasswordPage, invalidLinkPage, resetSentPage, setPasswordPage } from '../pages.tsx'
 import { ACCOUNT_PATH } from '../return-path.ts'
-import { rethrowBusy, setSessionCookie } from '../routes.ts'
+import { rethrowBusy, setSessionCookie } from '../session-routes.ts'
 import type { LinkPurpose } from './link.ts'
 import { findLink } from './store.ts'
 

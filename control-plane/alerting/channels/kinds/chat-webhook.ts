@@ -3,7 +3,8 @@ import { maskUrl, unmaskUrl } from '../config/masked-url.ts'
 import { maskSecrets, unmaskSecrets } from '../config/secret-fields.ts'
 import { findUrlProblem } from '../config/url-validation.ts'
 import { type ChangeLine, toChangeLines, toDigestNotice } from '../notices/digest-notice.ts'
-import { type NoticeContent, toNotice } from '../notices/notice.ts'
+import { toNotice } from '../notices/notice.ts'
+import type { NoticeContent } from '../notices/notice-content.ts'
 import { type ChannelKind, defineKind, type HttpMessage } from '../types.ts'
 
 const Config = Type.Object({ webhook_url: Type.String({ minLength: 1, maxLength: 2_048 }) })

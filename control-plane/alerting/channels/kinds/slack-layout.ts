@@ -1,5 +1,5 @@
 import type { ChangeLine } from '../notices/digest-notice.ts'
-import type { NoticeContent, Tone } from '../notices/notice.ts'
+import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, formatDateTime, truncate, truncateEscaped } from '../notices/wording.ts'
 
 /** What Slack takes: characters of a header, of a text, and of a field. */

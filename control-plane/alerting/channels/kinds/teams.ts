@@ -1,5 +1,5 @@
 import type { ChangeLine } from '../notices/digest-notice.ts'
-import type { NoticeContent, Tone } from '../notices/notice.ts'
+import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, formatDateTime, truncate } from '../notices/wording.ts'
 import { defineChatWebhook } from './chat-webhook.ts'
 

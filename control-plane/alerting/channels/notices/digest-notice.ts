@@ -1,6 +1,6 @@
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import type { Digest } from '../types.ts'
-import type { NoticeContent, Tone } from './notice.ts'
+import type { NoticeContent, Tone } from './notice-content.ts'
 import { toWebLink, truncate } from './wording.ts'
 
 /** One change as a line: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */

@@ -2,7 +2,7 @@ import type { EventName, IncidentEventData } from '../../events/catalog.ts'
 import { formatDuration } from '../../events/duration.ts'
 import type { Envelope } from '../../events/envelope.ts'
 import type { RenderContext } from '../types.ts'
-import type { Fact, NoticeContent } from './notice.ts'
+import type { Fact, NoticeContent } from './notice-content.ts'
 import { buildAcknowledgeUrl, formatList, formatState, isOpenStatus, pluralize, toWebLink } from './wording.ts'
 
 type IncidentEvent = Extract<EventName, `incident.${string}`>

@@ -1,7 +1,7 @@
 import type { EventName, MonitorEventData } from '../../events/catalog.ts'
 import type { Envelope } from '../../events/envelope.ts'
 import type { RenderContext } from '../types.ts'
-import type { Fact, NoticeContent, Tone } from './notice.ts'
+import type { Fact, NoticeContent, Tone } from './notice-content.ts'
 import { buildAcknowledgeUrl, formatList, isOpenStatus, pluralize, toSentence, toWebLink } from './wording.ts'
 
 type MonitorEvent = Extract<EventName, `monitor.${string}`>

@@ -7,7 +7,7 @@ import {
   renderMailButton,
 } from '../../../foundation/web/html/mail-layout.ts'
 import type { ChangeLine } from './digest-notice.ts'
-import type { MailFooter, NoticeContent, Tone } from './notice.ts'
+import type { MailFooter, NoticeContent, Tone } from './notice-content.ts'
 import { formatDateTime } from './wording.ts'
 
 const DEFAULT_FOOTER: MailFooter = { by: 'Picket', link: null }

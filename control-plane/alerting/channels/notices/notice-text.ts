@@ -1,5 +1,5 @@
 import type { ChangeLine } from './digest-notice.ts'
-import type { MailFooter, NoticeContent } from './notice.ts'
+import type { MailFooter, NoticeContent } from './notice-content.ts'
 import { formatDateTime } from './wording.ts'
 
 /** A notice as the plain half of a mail. */

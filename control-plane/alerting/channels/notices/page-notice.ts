@@ -3,7 +3,7 @@ import { stripInvisible, toOneLine } from '../../../foundation/web/validation/vi
 import { formatDuration } from '../../events/duration.ts'
 import type { EventPage, PageChange, PageConfirmationData, PageNoticeData } from '../../events/page-event.ts'
 import type { ChangeLine } from './digest-notice.ts'
-import type { NoticeContent, Tone } from './notice.ts'
+import type { NoticeContent, Tone } from './notice-content.ts'
 import { formatDateTime, formatList, formatState, pluralize, toWebLink, truncate } from './wording.ts'
 
 /** Nobody reads more of it. */

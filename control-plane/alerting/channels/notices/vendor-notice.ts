@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EventName, VendorEventData } from '../../events/catalog.ts'
 import type { Envelope } from '../../events/envelope.ts'
-import type { NoticeContent } from './notice.ts'
+import type { NoticeContent } from './notice-content.ts'
 import { formatState, toWebLink } from './wording.ts'
 
 type VendorEvent = Extract<EventName, `vendor.${string}`>

@@ -1,4 +1,5 @@
-import type { Connections, Egress } from '../../../../shared/egress/index.ts'
+import type { Connections } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'
 import type { MailContent, MailMessage } from '../../channels/types.ts'

@@ -3,8 +3,8 @@ import { newId, randomFraction } from '../../../foundation/platform/ids.ts'
 import { now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { sendMessage } from '../attempts/send-actions.ts'
+import type { SendContext } from '../context.ts'
 import type { DeliveryMetrics } from '../metrics.ts'
-import type { SendContext } from '../worker.ts'
 import {
   claimRelayMessages,
   expireUndeliverable,

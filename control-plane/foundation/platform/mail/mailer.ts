@@ -1,12 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection'
-import {
-  createDeadline,
-  createEgress,
-  DeadlineExceeded,
-  type DeadlineSignal,
-  type Egress,
-} from '../../../../shared/egress/index.ts'
+import { createDeadline, createEgress, DeadlineExceeded, type DeadlineSignal } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { monotonicMs } from '../time/clock.ts'
 import { encodeHeaderText } from './encoded-words.ts'
 import { createSmtpPool, type SmtpPool } from './smtp-pool.ts'

@@ -1,5 +1,6 @@
 import SmtpConnection from 'nodemailer/lib/smtp-connection'
-import { type DeadlineSignal, type Egress, openTcp } from '../../../../shared/egress/index.ts'
+import { type DeadlineSignal, openTcp } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SmtpServer } from './smtp-url.ts'
 
 /** What one process holds open at a mail server: few enough for any of them. */

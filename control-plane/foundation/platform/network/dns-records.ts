@@ -1,5 +1,6 @@
 import type { DnsType } from '../../../../shared/checks/dns-types.ts'
-import { createDeadline, type Egress, queryDns } from '../../../../shared/egress/index.ts'
+import { createDeadline, queryDns } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 
 /** What the system's resolvers say; `fault` tells who did not answer, null when the answer counts. */
 export type DnsLookup = { values: string[]; fault: string | null }

@@ -2,13 +2,13 @@ import {
   type Connections,
   createDeadline,
   type DeadlineSignal,
-  type Egress,
   type HttpRequest,
   type HttpResponse,
   makeRoundTrip,
   type RoundTrip,
   sendRequest,
 } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 
 export type PostRequest = { url: string; headers: Record<string, string>; body: Buffer }
 

@@ -1,5 +1,5 @@
+import type { Knex } from 'knex'
 import { monotonicMs, sleep } from '../time/clock.ts'
-import type { Db } from './client.ts'
 
 /** The connection broke while a transaction was committed, and the database could not say in time what became of it. */
 export class UnknownCommitError extends Error {
@@ -17,7 +17,7 @@ const POLL_INTERVAL_MS = 200
  * UnknownCommit when it is not to be had within the patience.
  */
 export async function wasCommitted(
-  db: Db,
+  db: Knex,
   id: string,
   cause: unknown,
   patienceMs = RESOLVE_TIMEOUT_MS,
@@ -32,7 +32,7 @@ export async function wasCommitted(
   throw new UnknownCommitError(cause)
 }
 
-async function findTransactionStatus(db: Db, id: string): Promise<string | null> {
+async function findTransactionStatus(db: Knex, id: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { status: string | null }[] }>('SELECT pg_xact_status(?::xid8) AS status', [id])
   return rows[0]?.status ?? null
 }

@@ -1,7 +1,7 @@
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifySchema } from 'fastify'
-import type { App } from '../server/app.ts'
+import type { App } from '../server/types.ts'
 import { ErrorResponse } from '../validation/schemas.ts'
 import { extractNamedSchemas } from './named-schemas.ts'
 import { buildOperationId } from './operation-id.ts'

@@ -1,13 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify'
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { SecretCipher } from '../../platform/crypto/encryption.ts'
@@ -34,14 +26,14 @@ import {
 } from './errors.ts'
 import { addIdempotency } from './idempotency.ts'
 import { serializeLongResponse } from './long-response.ts'
+import type { App } from './types.ts'
 
 /**
  * What a room's routes are declared on: `monitorRoutes(app: App, context)`. Paths are written as in the
  * specification, relative to `/api/v1` (`app.get('/monitors/:id', …)`): start.ts registers the rooms under that prefix.
  * A route gives `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
-export type HttpReply = FastifyReply
-export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
+export type { App, HttpReply } from './types.ts'
 
 export type AppContext = {
   log: Log

@@ -4,7 +4,6 @@ import type { EncryptedColumn } from '../../platform/crypto/reencrypt.ts'
 import type { Db } from '../../platform/postgres/client.ts'
 import { now } from '../../platform/time/clock.ts'
 import { getCaller, hasCaller } from '../auth/authentication.ts'
-import type { App } from './app.ts'
 import { conflict, toErrorBody, validationError } from './errors.ts'
 import {
   findStoredAnswer,
@@ -14,6 +13,7 @@ import {
   storeAnswer,
   takeIdempotencyKey,
 } from './idempotency-store.ts'
+import type { App } from './types.ts'
 
 const claims = new WeakMap<object, IdempotencyClaim>()
 

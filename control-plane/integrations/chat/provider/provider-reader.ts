@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { type ChatApiResult, parseChatResponse } from '../../../alerting/channels/chat-api-response.ts'
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { now, nowMs } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'

@@ -1,4 +1,5 @@
-import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { createThreadRunner } from '../../../foundation/platform/concurrency/worker-thread.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { MAX_CONCURRENT_TESTS } from '../../../monitoring/fleet/on-demand/test-limit.ts'

@@ -1,4 +1,5 @@
-import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
 import { decryptSource } from '../configuration/encryption.ts'

@@ -1,5 +1,6 @@
 import { type CheckError, FailureSource } from '../../../../shared/checks/result.ts'
-import type { DeadlineSignal, Egress } from '../../../../shared/egress/index.ts'
+import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpRequest } from '../../../foundation/platform/network/http-client.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { buildFailure, type FailedFetch, MAX_DOCUMENT_BYTES, type RawDocument } from '../document/document.ts'

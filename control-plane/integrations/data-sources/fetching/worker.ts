@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Log } from '../../../../shared/process/log.ts'
 import { limitConcurrency } from '../../../foundation/platform/concurrency/concurrency-limit.ts'
 import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency/worker-thread.ts'

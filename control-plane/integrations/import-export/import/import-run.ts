@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { AddressTools } from '../../../accounts/email/confirmation/actions.ts'
 import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'

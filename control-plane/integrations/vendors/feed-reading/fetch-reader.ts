@@ -1,5 +1,6 @@
 import { decodeBody } from '../../../../shared/checks/body-text.ts'
-import type { Egress, HttpResponse } from '../../../../shared/egress/index.ts'
+import type { HttpResponse } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpGet } from '../../../foundation/platform/network/http-client.ts'
 import { MAX_SILENT_ENTRY_AGE_MS } from '../feeds/feed-entries.ts'
 import { computeReportDigest, MAX_FEED_BYTES, parseFeed } from '../feeds/index.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { applyFeedRead } from '../incidents/report-actions.ts'
 import { type StoredFeed, storeFailure, storeRead } from './feed-store.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpGet, sendTextQuery } from '../../../foundation/platform/network/http-client.ts'
 import { buildRdapUrl, listRdapUrls, parseRdapExpiry, type RdapBootstrap } from './rdap.ts'
 import { parseReferral, parseWhoisExpiry, type WhoisServer } from './whois.ts'

@@ -2,13 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { createTargetFailure } from '../../../../shared/egress/failure.ts'
-import {
-  createConnections,
-  createDeadline,
-  createEgress,
-  type Egress,
-  sendRequest,
-} from '../../../../shared/egress/index.ts'
+import { createConnections, createDeadline, createEgress, sendRequest } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { createAuthority } from '../../../support/certificates.ts'
 import { startRawServer } from '../../../support/raw-server.ts'
 import { startTlsServer } from '../../../support/tls-server.ts'

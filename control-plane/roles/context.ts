@@ -1,0 +1,36 @@
+import type { Egress } from '../../shared/egress/types.ts'
+import type { Log } from '../../shared/process/log.ts'
+import type { Metrics } from '../../shared/process/metrics.ts'
+import type { Config } from '../config.ts'
+import type { Clickhouse } from '../foundation/platform/clickhouse.ts'
+import type { SecretCipher } from '../foundation/platform/crypto/encryption.ts'
+import type { Signer } from '../foundation/platform/crypto/signer.ts'
+import type { Mailer } from '../foundation/platform/mail/mailer.ts'
+import type { Nats } from '../foundation/platform/nats/client.ts'
+import type { ObjectStore } from '../foundation/platform/object-storage/nats-bucket.ts'
+import type { Db } from '../foundation/platform/postgres/client.ts'
+import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
+import type { Pools } from './pools.ts'
+
+/** Built once; each room takes the few of them that it uses. */
+export type ProcessContext = {
+  config: Config
+  log: Log
+  metrics: Metrics
+  secrets: SecretCipher
+  egress: Egress
+  /** for webhooks of status pages' visitors */
+  visitorEgress: Egress
+  /** null: no SMTP_URL */
+  mailer: Mailer | null
+  /** the pool of the role that takes these handles; of the first role of the process where none does */
+  db: Db
+  pools: Pools
+  nats: Nats
+  clocks: EngineClocks
+  clickhouse: Clickhouse
+  /** screenshots */
+  objects: ObjectStore
+  /** links to screenshots */
+  sign: Signer
+}

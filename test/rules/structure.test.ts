@@ -1,0 +1,56 @@
+import { dirname } from 'node:path'
+import t from 'tap'
+import { filesBelow, importsOf, sources } from './source.ts'
+
+const PROGRAMS = ['control-plane', 'probe-agent', 'shared', 'deploy', 'tools']
+const isGenerated = (path: string) => path.includes('/gen/')
+
+/** More entries than this are hard to scan. A folder with more is divided, for a reason that its names say. */
+const MAX_ENTRIES = 12
+/** The nine areas next to the entry points, and a numbered series. */
+const LARGE = ['control-plane', 'control-plane/foundation/migrations/postgres']
+
+t.test('no folder has more than twelve entries', async t => {
+  const entries = new Map<string, Set<string>>()
+  for (let path of PROGRAMS.flatMap(filesBelow).filter(path => !isGenerated(path))) {
+    for (; dirname(path) !== '.'; path = dirname(path)) {
+      const folder = dirname(path)
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(path))
+    }
+  }
+  const found = [...entries].filter(([folder, { size }]) => size > MAX_ENTRIES && !LARGE.includes(folder))
+  t.same(
+    found.map(([folder, { size }]) => `${folder} has ${size} entries`),
+    [],
+  )
+})
+
+t.test('no files import each other in a circle, types included', async t => {
+  const targets = new Map(
+    sources(...PROGRAMS)
+      .filter(({ path }) => !isGenerated(path))
+      .map(file => [
+        file.path,
+        importsOf(file)
+          .filter(({ isRelative }) => isRelative)
+          .map(({ target }) => target),
+      ]),
+  )
+  t.ok(targets.size > 500)
+  t.same(findCircles(targets), [])
+})
+
+/** Each circle as `a -> b -> a`: a depth-first search that meets a file of its own path again. */
+function findCircles(targets: Map<string, string[]>): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: string[]) => {
+    const start = path.indexOf(file)
+    if (start !== -1) circles.push([...path.slice(start), file].join(' -> '))
+    if (start !== -1 || done.has(file)) return
+    for (const target of targets.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of targets.keys()) visit(file, [])
+  return circles
+}
