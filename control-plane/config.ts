@@ -2,10 +2,10 @@ import ipaddr from 'ipaddr.js'
 import {
   ConfigError,
   type Env,
+  readEnum,
   readFileVariable,
   readInteger,
   readList,
-  readOneOf,
   readOptionalText,
   readText,
 } from '../shared/process/env.ts'
@@ -120,7 +120,7 @@ export type Config = {
 export function readConfig(env: Env): Config {
   const port = readInteger(env, 'PORT', 8080, 0, 65_535)
   const natsUrl = readText(env, 'NATS_URL')
-  const registration = readOneOf(env, 'REGISTRATION', REGISTRATION_MODES, 'open')
+  const registration = readEnum(env, 'REGISTRATION', REGISTRATION_MODES, 'open')
   const operatorPort = readInteger(env, 'OPERATOR_PORT', 8081, 0, 65_535)
   if (operatorPort !== 0 && operatorPort === port) {
     throw new ConfigError(`PORT and OPERATOR_PORT are both ${port}; give each a port of its own`)
@@ -138,9 +138,9 @@ export function readConfig(env: Env): Config {
     operatorPort,
     grpcPort: readInteger(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: readGrpcTls(env),
-    grpcReflection: readOneOf(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
+    grpcReflection: readEnum(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
     grpcConnectionsPerAddress: readInteger(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
-    trustPage: readOneOf(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
+    trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     secretKey: readSecretKey(env),
     olderSecretKey: readOlderSecretKey(env),
     publicUrl: readPublicUrl(env),
@@ -170,7 +170,7 @@ export function readConfig(env: Env): Config {
     smtpUrl: readSmtpUrl(env),
     mailFrom: readMailFrom(env),
     relayUrl: readOptionalText(env, 'RELAY_URL') && readUrl(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
-    logLevel: readOneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logLevel: readEnum(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     customDomains: parseCustomDomainSettings(env, readPublicUrl(env)),
     chat: readChatSettings(env),
     chatApiUrl: readChatApiUrl(env),
@@ -187,7 +187,7 @@ export function readPublicUrl(env: Env): string {
 }
 
 /** What a new account gets. */
-export const readDefaultPlan = (env: Env): PlanName => readOneOf(env, 'DEFAULT_PLAN', PLANS, 'free')
+export const readDefaultPlan = (env: Env): PlanName => readEnum(env, 'DEFAULT_PLAN', PLANS, 'free')
 
 /** The list of registries' RDAP services (RDAP_BOOTSTRAP_URL). */
 export const readRdapBootstrapUrl = (env: Env): string =>
@@ -237,7 +237,7 @@ export function readNatsOperator(env: Env): NatsOperator | null {
 }
 
 function readStreamSettings(env: Env): StreamSettings {
-  const replicas = Number(readOneOf(env, 'NATS_REPLICAS', ['1', '3', '5'], '1'))
+  const replicas = Number(readEnum(env, 'NATS_REPLICAS', ['1', '3', '5'], '1'))
   const bytes = (name: string) => readInteger(env, name, 0, 1_048_576, Number.MAX_SAFE_INTEGER) || null
   return { replicas, maxBytes: { RESULTS: bytes('RESULTS_MAX_BYTES'), LATE: bytes('LATE_MAX_BYTES') } }
 }

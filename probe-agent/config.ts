@@ -3,10 +3,10 @@ import { hostname } from 'node:os'
 import {
   ConfigError,
   type Env,
+  readEnum,
   readFileVariable,
   readInteger,
   readList,
-  readOneOf,
   readOptionalText,
   readText,
 } from '../shared/process/env.ts'
@@ -64,7 +64,7 @@ export function readConfig(env: Env): ProbeConfig {
     selfTestTargets: selfTestTargets(env),
     maxConcurrentChecks: readInteger(env, 'MAX_CONCURRENT_CHECKS', 1000, 1, 100_000),
     chromiumPath: readOptionalText(env, 'CHROMIUM_PATH'),
-    screenshotNoSandbox: readOneOf(env, 'SCREENSHOT_NO_SANDBOX', ['0', '1'], '0') === '1',
+    screenshotNoSandbox: readEnum(env, 'SCREENSHOT_NO_SANDBOX', ['0', '1'], '0') === '1',
     screenshotMemoryMb: readInteger(env, 'SCREENSHOT_MEMORY_MB', 768, 64, 100_000),
     screenshotTimeoutMs: readInteger(env, 'SCREENSHOT_TIMEOUT_SECONDS', 15, 5, 120) * 1000,
     compareIntervalMs: readInteger(env, 'SCREENSHOT_COMPARE_SECONDS', 900, 1, 86_400) * 1000,
@@ -72,7 +72,7 @@ export function readConfig(env: Env): ProbeConfig {
     replayPerSecond: readInteger(env, 'SPOOL_REPLAY_PER_SECOND', 2000, 1, 1_000_000),
     lateAfterMs: readInteger(env, 'LATE_AFTER_MS', 30_000, 100, 3_600_000),
     metricsAddress: metricsAddress(env),
-    logLevel: readOneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logLevel: readEnum(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   }
 }
 
@@ -116,7 +116,7 @@ function fleetTls(env: Env): FleetTls | null {
   const [ca = null, cert = null, key = null] = ['FLEET_TLS_CA', 'FLEET_TLS_CERT', 'FLEET_TLS_KEY'].map(name =>
     readFileVariable(env, name),
   )
-  const isOn = readOneOf(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
+  const isOn = readEnum(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
   if ((cert === null) !== (key === null))
     throw new ConfigError('FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together')
   return isOn ? { ca, cert, key } : null

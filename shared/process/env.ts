@@ -44,7 +44,7 @@ export function readList(env: Env, name: string): string[] {
     .filter(item => item !== '')
 }
 
-export function readOneOf<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
+export function readEnum<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
   const value = env[name] ?? ''
   if (value === '') return fallback
   if (!(allowed as readonly string[]).includes(value)) {

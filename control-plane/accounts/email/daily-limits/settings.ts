@@ -1,4 +1,4 @@
-import { ConfigError, type Env, readInteger, readOneOf } from '../../../../shared/process/env.ts'
+import { ConfigError, type Env, readEnum, readInteger } from '../../../../shared/process/env.ts'
 import { readPlanLimits } from '../../plans/limit-settings.ts'
 import { MAIL_LIMITS, type MailKind, type MailLimits, type MailRules } from './limits.ts'
 
@@ -12,9 +12,9 @@ const MAX_MAILS = 1_000_000_000_000
 
 /** Who may be sent mails, and how many in a day. `registration`: who may make accounts. */
 export function readMailSettings(env: Env, registration: string): MailRules {
-  const confirmation = readOneOf(env, 'EMAIL_CONFIRMATION', ['on', 'off'], 'on')
+  const confirmation = readEnum(env, 'EMAIL_CONFIRMATION', ['on', 'off'], 'on')
   // mail that is only shown on this machine reaches no stranger
-  const staysHere = readOneOf(env, 'SMTP_IS_LOCAL', ['yes', 'no'], 'no') === 'yes'
+  const staysHere = readEnum(env, 'SMTP_IS_LOCAL', ['yes', 'no'], 'no') === 'yes'
   if (confirmation === 'off' && registration === 'open' && !staysHere) {
     throw new ConfigError('EMAIL_CONFIRMATION=off needs REGISTRATION=invited or REGISTRATION=closed')
   }

@@ -26,13 +26,6 @@ export function pick(record: object, properties: TProperties): RecordFields {
   return Object.fromEntries(Object.keys(properties).flatMap(key => (key in own ? [[key, own[key]]] : [])))
 }
 
-/** What a create that does not name a field gives it, by the schema. */
-export function defaultsOf(properties: TProperties): RecordFields {
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([key, schema]) => ('default' in schema ? [[key, schema.default]] : [])),
-  )
-}
-
 /** Without what is null or as it would be without being said. */
 export function omitDefaults(fields: RecordFields, defaults: RecordFields): RecordFields {
   return Object.fromEntries(

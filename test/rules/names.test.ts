@@ -1,0 +1,58 @@
+import t from 'tap'
+import { type SourceFile, sources } from './source.ts'
+
+const files = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools')
+
+/** Words that say nothing to a reader who does not know this project; the comment names what to write instead. */
+const UNWANTED = [
+  ...['told', 'tell', 'tells', 'hear', 'heard', 'say', 'said'], // notify, send, publish, report, receive
+  ...['most', 'longest', 'largest'], // MAX_
+  ...['patience'], // timeout
+  ...['seal', 'seals', 'sealed', 'unseal'], // encrypt, decrypt
+  ...['bury', 'buries', 'buried'], // evict, expire
+  ...['anew'], // again
+  ...['desk', 'book', 'harvest', 'sitting', 'sittings', 'kin', 'door', 'outlook', 'sight', 'ground', 'news'], // context, table, effects …
+  ...['trouble', 'troubles', 'well', 'wells'], // problem, recovery
+  ...['nobody', 'somebody', 'whoever', 'ours', 'beside', 'aside', 'odd', 'mend'],
+]
+
+const EXPORT = /^export (?:declare )?(?:async function|function\*?|const|let|type|interface|class|enum) +(\w+)/gm
+
+const namesIn = ({ code }: SourceFile) => [...code.matchAll(EXPORT)].map(([, name = '']) => name)
+
+/** `MAX_BODY_BYTES`, `parseUrl` and `HTTPServer` as lower-case words. */
+const wordsIn = (name: string) =>
+  [...name.matchAll(/[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])/g)].map(([word]) => word.toLowerCase())
+
+t.test('exported names use words of the field', async t => {
+  const found = files.flatMap(file =>
+    namesIn(file)
+      .filter(name => wordsIn(name).some(word => UNWANTED.includes(word)))
+      .map(name => `${file.path}: ${name}`),
+  )
+  t.same(found, [])
+})
+
+t.test('exported functions are named by verbs: no name ends in "Of"', async t => {
+  t.same(
+    files.flatMap(file =>
+      namesIn(file)
+        .filter(name => /[a-z]Of$/.test(name))
+        .map(name => `${file.path}: ${name}`),
+    ),
+    [],
+  )
+})
+
+t.test('an exported type has a name of its own in the whole repository', async t => {
+  const places = new Map<string, string[]>()
+  for (const { path, code } of files.filter(({ path }) => !path.includes('/gen/'))) {
+    for (const [, name = ''] of code.matchAll(/^export (?:declare )?(?:type|interface|class) +(\w+)/gm))
+      places.set(name, [...(places.get(name) ?? []), path])
+  }
+  t.ok(places.size > 500)
+  t.same(
+    [...places].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`),
+    [],
+  )
+})
