@@ -110,7 +110,7 @@ export async function benchProbeFigures(): Promise<Figure[]> {
   const ratio = ours / bare
   const pace = `${MONITORS / BUSY_INTERVAL_S} checks a second`
   return [
-    figure(`probe: CPU time an HTTP check, everything included, at ${pace}`, `${ours} µs`),
+    figure(`probe: CPU time of an HTTP check, everything included, at ${pace}`, `${ours} µs`),
     figure(
       '  a bare `node:http` loop at the same pace',
       `${bare} µs; ${ratio.toFixed(2)} times it`,

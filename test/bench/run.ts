@@ -1,5 +1,7 @@
-/** `npm run bench [part …]`: the figures of the README, measured in one run on this machine. Takes some ten minutes. */
+/** `npm run bench [part …]`: measures the figures of docs/benchmarks.md on this machine and writes them there. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { build } from '../../tools/build/build.mjs'
 import type { Teardown } from '../support/teardown.ts'
 import { benchAlerting } from './alerting.ts'
@@ -9,6 +11,7 @@ import { benchCorrelated } from './correlated.ts'
 import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchDetection } from './detection.ts'
+import { replaceHighlights, replacePart, toRow } from './document.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
@@ -79,15 +82,23 @@ if (unknown) {
 
 await build()
 const [cpu] = cpus()
-console.log(
-  `${cpus().length} cores, ${cpu?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${process.platform}\n`,
-)
+const machine = `${cpus().length} cores, ${cpu?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${process.platform}`
+console.log(`${machine}\n`)
 console.log('| what | measured | aim | |\n|---|---|---|---|')
 await withTeardown(async t => {
   const engines = await startDurableEngines(t)
   for (const name of names) {
-    for (const { what, figure, aim, isMet } of await withTeardown(part => PARTS[name]!(part, engines))) {
-      console.log(`| ${what} | ${figure} | ${aim} | ${isMet === null ? '' : isMet ? 'met' : 'missed'} |`)
-    }
+    const figures = await withTeardown(part => PARTS[name]!(part, engines))
+    for (const figure of figures) console.log(toRow(figure))
+    writeFigures(name, figures)
   }
 })
+
+/** Into docs/benchmarks.md, and the rows that README.md repeats into README.md. */
+function writeFigures(part: string, figures: Figure[]): void {
+  const [document, readme] = ['docs/benchmarks.md', 'README.md'].map(path => join(import.meta.dirname, '../..', path))
+  const date = new Date().toISOString().slice(0, 10)
+  const written = replacePart(readFileSync(document!, 'utf8'), part, figures, { date, machine })
+  writeFileSync(document!, written)
+  writeFileSync(readme!, replaceHighlights(readFileSync(readme!, 'utf8'), written))
+}
