@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -15,4 +16,11 @@ t.test(
 
 t.test('docs/api-coverage.md is what "npm run generate" makes', async t => {
   t.ok(readFileSync(join(ROOT, 'docs/api-coverage.md'), 'utf8') === text, 'run npm run generate')
+})
+
+t.test('docs/routes.md names the file of each route, as "npm run generate" makes it', async t => {
+  const args = ['--import=tsx', 'test/specification/print-routes.ts']
+  const routes = JSON.parse(execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' }))
+  t.same(routes.missing, [])
+  t.ok(readFileSync(join(ROOT, 'docs/routes.md'), 'utf8') === routes.text, 'run npm run generate')
 })

@@ -18,8 +18,14 @@ const NOWHERE = {
   NATS_URL: 'nats://127.0.0.1:1',
 }
 
-/** The OpenAPI document of the API at `publicUrl`, from the routes as they are declared. */
-export async function describeApi(publicUrl: string): Promise<object> {
+/**
+ * The OpenAPI document of the API at `publicUrl`, from the routes as they are declared. `onRoute` is called while a route is
+ * declared, with its path in the document.
+ */
+export async function describeApi(
+  publicUrl: string,
+  onRoute: (method: string, path: string) => void = () => {},
+): Promise<object> {
   const secretKey = randomBytes(32).toString('base64')
   const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
   const handles = {
@@ -33,6 +39,10 @@ export async function describeApi(publicUrl: string): Promise<object> {
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
   const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, authenticate: async () => null })
+  app.addHook('onRoute', ({ method, url }) => {
+    const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
+    for (const one of [method].flat()) onRoute(one, path)
+  })
   app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
   await app.ready()
   const document = app.swagger()
