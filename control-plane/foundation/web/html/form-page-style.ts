@@ -34,7 +34,7 @@ a{color:var(--accent);text-underline-offset:3px}
 .wrong{background:var(--bad-field);color:var(--bad)}
 .notice{background:var(--good-field);color:var(--good)}
 .caution{background:var(--warn-field);color:var(--warn)}
-.said{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
+.error{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
 .more{margin:20px 0 0;font-size:14px;text-align:center;text-wrap:balance}
 dl{display:grid;grid-template-columns:auto 1fr;gap:6px 16px;margin:16px 0 0;font-size:14px}
 dt{color:var(--soft)}
