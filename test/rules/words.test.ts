@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { at, filesBelow, ROOT, sources } from './source.ts'
+
+/** Words that CONTRIBUTING ("Language") replaces, and what to write instead. */
+const UNWANTED: [RegExp, string][] = [
+  [/\b(told|tells?|telling)\b/gi, 'notify, send, report'],
+  [/\banew\b/gi, 'again'],
+  [/\b(whoever|nobody|somebody|everybody)\b/gi, 'no user, a client, all …'],
+  [/\b(stands?|stood)\b/gi, 'is'],
+  [/(?<!\bthere )\b(is|are|was|were) no\b(?! longer\b| more\b)/gi, 'is not a'],
+  [/\b(comes?|came) of\b/gi, 'is caused by, is derived from'],
+  [/\b(is|are|was) said\b/gi, 'defaults to, is given'],
+  [/\b(hears?|heard)\b/gi, 'receives, is notified'],
+  [/\b(ours|of our own)\b/gi, "Picket's"],
+  [/\bmend(s|ed|ing)?\b/gi, 'fix'],
+  [/\bbeside\b/gi, 'next to, in addition to'],
+  [/\bit is drained no more\b/gi, 'is no longer drained'],
+]
+
+/** Files that quote such words: this list, the style guide, and texts of other people. */
+const QUOTES = /^(test\/rules\/(words|names)\.test\.ts|CONTRIBUTING\.md|LICENSE|test\/fixtures\/)/
+
+const MARKDOWN = [
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...['docs', 'deploy', 'control-plane', 'probe-agent', 'shared', 'tools'].flatMap(filesBelow),
+]
+  .filter(path => path.endsWith('.md'))
+  .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+
+/** Comments and the texts in quotes, each with its place in the file. Code between them is blanked out, lines are kept. */
+function textsIn(source: string): string {
+  const part = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
+  let texts = ''
+  let end = 0
+  for (const match of source.matchAll(part)) {
+    texts += source.slice(end, match.index).replace(/[^\n]/g, ' ') + match[0].replace(/\$\{[^}]*\}/g, '')
+    end = match.index + match[0].length
+  }
+  return texts
+}
+
+function findUnwanted({ path, text }: { path: string; text: string }): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      UNWANTED.flatMap(([pattern, instead]) =>
+        [...line.matchAll(pattern)].map(match => at(path, index + 1, `"${match[0]}": write ${instead}`)),
+      ),
+    )
+}
+
+t.test('the words of comments and texts are those of the field', async t => {
+  const code = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools', 'proto', 'test')
+  const files = code.filter(({ path }) => !QUOTES.test(path)).map(({ path, text }) => ({ path, text: textsIn(text) }))
+  t.same(files.flatMap(findUnwanted), [])
+})
+
+t.test('the words of documents are those of the field', async t => {
+  t.same(MARKDOWN.flatMap(findUnwanted), [])
+})
+
+t.test('the list finds its words in comments and texts, and leaves names alone', async t => {
+  const code = ["const told = 'it is no number' // made anew", '/** Nobody', ' * hears. */'].join('\n')
+  t.same(
+    findUnwanted({ path: 'a.ts', text: textsIn(code) }).map(found => found.split(':')[1]?.split(' ')[0]),
+    ['1', '1', '2', '3'],
+  )
+  t.same(findUnwanted({ path: 'a.ts', text: textsIn("rows.told_at = 'there is no row'") }), [])
+})
