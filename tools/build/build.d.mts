@@ -1,2 +1,4 @@
+/** The source of each program of dist/, by its name there. */
+export const PROGRAMS: Record<string, string>
 /** Bundles each program into one file of dist/. */
 export function build(): Promise<void>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../install/install.mjs'
 
-const PROGRAMS = {
+export const PROGRAMS = {
   'control-plane': 'control-plane/main.ts',
   admin: 'control-plane/admin.ts',
   'examine-worker': 'control-plane/integrations/data-sources/evaluation/examine-worker.ts',

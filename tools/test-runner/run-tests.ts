@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { startTestEngines, type TestEngines } from '../engines/test-engines.ts'
+import { listChangedFiles, readGraph, selectAffected } from './affected.ts'
 import { createSourceMapper } from './source-positions.ts'
 import { createTestReport } from './tap-report.ts'
 import { bundleTests } from './test-bundle.ts'
@@ -17,7 +18,12 @@ const FLOW_AT_ONCE = 4
 /** Runs the given files (below the repository; all when none) and resolves to the exit code. The last line says what passed. */
 export async function runTests(given: string[]): Promise<number> {
   const started = Date.now()
-  const files = selectTestFiles(ROOT, given)
+  const since = given.map(name => /^--affected(?:=(.+))?$/.exec(name)).find(match => match !== null)
+  const selected = selectTestFiles(
+    ROOT,
+    given.filter(name => !name.startsWith('--affected')),
+  )
+  const files = since && !('unknown' in selected) ? await keepAffected(selected, since[1] ?? 'HEAD') : selected
   if ('unknown' in files) {
     console.error(`There is no test file "${files.unknown}".`)
     return 1
@@ -38,6 +44,15 @@ export async function runTests(given: string[]): Promise<number> {
   console.log(`${signal.aborted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 || passed === 0 || signal.aborted ? 1 : 0
+}
+
+/** Those that the changes since a commit (default: those that are not committed) can reach. */
+async function keepAffected({ quick, flow }: TestFiles, base: string): Promise<TestFiles> {
+  const tests = [...quick, ...flow]
+  const affected = new Set(selectAffected(await readGraph(ROOT, tests), tests, listChangedFiles(ROOT, base)))
+  console.log(`${affected.size} of ${tests.length} test files are affected by changes since ${base}`)
+  const isAffected = (file: string) => affected.has(file)
+  return { quick: quick.filter(isAffected), flow: flow.filter(isAffected) }
 }
 
 async function runAll({ quick, flow }: TestFiles, run: (file: string) => Promise<void>): Promise<void> {
