@@ -24,7 +24,7 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   await page.goto(origin + new URL(body.data.claim_url).pathname)
   await page.getByLabel('Password').fill('short')
   await page.getByRole('button').click()
-  t.match(await page.locator('.said').textContent(), /at least 12 characters/)
+  t.match(await page.locator('.error').textContent(), /at least 12 characters/)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button').click()
   t.equal(new URL(page.url()).pathname, '/account')

@@ -1,4 +1,4 @@
-/** How pages of a single card look: what a person is asked before they are let in. Light and dark, from a phone's width on. */
+/** The style of form pages (a single card): light and dark, from the width of a phone. */
 export const FORM_PAGE_STYLE = `
 :root{color-scheme:light dark;--page:#f4f6fa;--card:#fff;--ink:#0f172a;--soft:#526077;--line:#d5dbe6;--field:#fff;
   --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;--warn:#93370d;--warn-field:#fffaeb;
@@ -34,7 +34,7 @@ a{color:var(--accent);text-underline-offset:3px}
 .wrong{background:var(--bad-field);color:var(--bad)}
 .notice{background:var(--good-field);color:var(--good)}
 .caution{background:var(--warn-field);color:var(--warn)}
-.said{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
+.error{display:block;margin:6px 0 0;font-weight:400;font-size:13px;color:var(--bad)}
 .more{margin:20px 0 0;font-size:14px;text-align:center;text-wrap:balance}
 dl{display:grid;grid-template-columns:auto 1fr;gap:6px 16px;margin:16px 0 0;font-size:14px}
 dt{color:var(--soft)}
