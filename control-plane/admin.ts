@@ -7,8 +7,8 @@ import { NegativeAnswer, UsageError } from './operations/admin/command.ts'
 import { COMMANDS, findCommand, formatHelp, formatUsageHint } from './operations/admin/command-line.ts'
 
 /**
- * The operator's command line. Prints what was asked for on standard output, or one sentence on standard error: exit code 2
- * when it was called wrongly, 1 when it could not be done or when the answer is no.
+ * The operator's command line. Prints the result on standard output, or one sentence on standard error. Exit code 2: the
+ * arguments are wrong; 1: the command failed or its result is negative.
  */
 async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const found = findCommand(args)
@@ -29,13 +29,13 @@ async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 try {
-  const told = await main(process.argv.slice(2), process.env)
-  // an empty list is no line
-  if (told !== '') console.log(told)
+  const output = await main(process.argv.slice(2), process.env)
+  // an empty list prints no line
+  if (output !== '') console.log(output)
 } catch (error) {
   const print = error instanceof NegativeAnswer ? console.log : console.error
   print((error as Error).message || error)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
-// a connection to an engine that says nothing would keep the program for minutes
+// otherwise a connection to an engine that does not answer would keep the process running for minutes
 process.exit()

@@ -27,7 +27,7 @@ import { type RetentionSettings, readRetentionSettings } from './operations/rete
 import { type CustomDomainSettings, parseCustomDomainSettings } from './pages/custom-domains/settings.ts'
 import { parseWhoisServer, type WhoisServer } from './verdict/expiry/domains/whois.ts'
 
-/** Parts of the control plane that run together or apart (decisions 11.5). */
+/** Roles that run in one process or in several (docs/design/loops.md#roles). */
 export const PROCESS_ROLES = ['api', 'fleet', 'verdict', 'record', 'deliver', 'schedule'] as const
 export type ProcessRole = (typeof PROCESS_ROLES)[number]
 
@@ -36,94 +36,94 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type Config = {
   databaseUrl: string
   natsUrl: string
-  /** null: NATS is not in operator mode, and on this machine (for development) */
+  /** null: NATS is not in operator mode and runs on this machine (for development) */
   natsOperator: NatsOperator | null
   /** replicas and sizes of NATS' streams */
   streams: StreamSettings
   clickhouseUrl: string
   host: string
-  /** 0: any free one, told by the log line "ready" */
+  /** 0: any free port; the log line "ready" contains it */
   port: number
-  /** where the operator's endpoints listen; port 0 as above */
+  /** address of the operator port; port 0 as above */
   operatorHost: string
   operatorPort: number
   grpcPort: number
   /** null: probes connect in plain text */
   grpcTls: GrpcTls | null
-  /** everyone who reaches the gRPC port may ask what it serves */
+  /** any client of the gRPC port may list its services */
   grpcReflection: boolean
-  /** to the gRPC port, of one client address at a time */
+  /** concurrent connections to the gRPC port from one client address */
   grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
   secretKey: Buffer
-  /** opens what is still sealed with it, while keys are changed; null: there is none */
+  /** the previous key, which still decrypts during a key rotation; null: not set */
   olderSecretKey: Buffer | null
-  /** the origin that links lead to, without a slash at the end */
+  /** the base URL of links, without a trailing slash */
   publicUrl: string
-  /** where probes reach NATS, when that is not NATS_URL */
+  /** the address of NATS for probes; defaults to NATS_URL */
   probeNatsUrl: string
   egressAllow: string[]
-  /** the same for webhooks of status pages' visitors, who are not customers */
+  /** the same for webhooks of visitors of status pages */
   visitorEgressAllow: string[]
-  /** address:port of parts of this installation that no request of a tenant may reach */
+  /** address:port of components of this installation that no request of a tenant may reach */
   egressDeny: string[]
-  /** DNS servers as address:port; none: those of the system */
+  /** DNS servers as address:port; empty: those of the system */
   nameservers: string[]
   trustedProxies: string[]
-  /** hosts that are answered in addition to those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
+  /** accepted hosts in addition to those of PUBLIC_URL and CUSTOM_DOMAIN_TARGET */
   allowedHosts: string[]
   roles: ProcessRole[]
   defaultPlan: PlanName
-  /** who may have an account made */
+  /** who may create accounts */
   registration: RegistrationMode
   limits: InstallationLimits
-  /** to whom mails may go, and how many in a day */
+  /** recipients and daily limits of mails */
   mailRules: MailRules
-  /** so many requests of one event to one host leave at once */
+  /** requests of one event to one host that are sent without delay */
   webhookBurst: number
   rateLimitPerMinute: number
   /** of all keys of a project together */
   rateLimitPerProject: number
-  /** pings a ping URL */
+  /** pings for each ping URL */
   pingsPerMinute: number
   /** how often the feed of a vendor is read */
   vendorIntervalSeconds: number
-  /** `POST /monitors/test`, a project */
+  /** `POST /monitors/test`, for each project */
   testsPerMinute: number
-  /** after how many days rows are deleted */
+  /** the number of days after which rows are deleted */
   retention: RetentionSettings
-  /** where screenshots are kept */
+  /** the store of screenshots */
   screenshotStore: ObjectStoreAddress
-  /** for an S3 store; empty: none */
+  /** for an S3 store; otherwise empty */
   s3AccessKeyId: string
   s3SecretAccessKey: string
   /** the mail server; null: channels of type email send nothing */
   smtpUrl: string | null
   /** `Name <address>` or an address alone */
   mailFrom: string
-  /** brings webhooks that ask for a relay, without a slash at the end; null: the built-in relay does */
+  /** an external relay for webhooks with relay, without a trailing slash; null: the built-in relay */
   relayUrl: string | null
   logLevel: string
   customDomains: CustomDomainSettings
-  /** the app in teams' chats; null: none is set up */
+  /** the chat app; null: not configured */
   chat: ChatSettings | null
-  /** where the methods of the chat's provider are called */
+  /** the API of the chat provider */
   chatApiUrl: string
-  /** asked about every domain; null: the bootstrap says whom to ask */
+  /** the RDAP server for all domains; null: the bootstrap file names the servers */
   rdapBaseUrl: string | null
   rdapBootstrapUrl: string
   whoisServer: WhoisServer
 }
 
-/** Throws a ConfigError that names the variable, what it holds and what it should hold. */
+/** Throws a ConfigError that names the variable, its value and the accepted values. */
 export function readConfig(env: Env): Config {
   const port = readInteger(env, 'PORT', 8080, 0, 65_535)
   const natsUrl = readText(env, 'NATS_URL')
   const registration = readEnum(env, 'REGISTRATION', REGISTRATION_MODES, 'open')
   const operatorPort = readInteger(env, 'OPERATOR_PORT', 8081, 0, 65_535)
   if (operatorPort !== 0 && operatorPort === port) {
-    throw new ConfigError(`PORT and OPERATOR_PORT are both ${port}; give each a port of its own`)
+    throw new ConfigError(`PORT and OPERATOR_PORT are both ${port}; they must differ`)
   }
   const keyLimit = readInteger(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
@@ -158,7 +158,7 @@ export function readConfig(env: Env): Config {
     webhookBurst: readInteger(env, 'WEBHOOK_BURST', DEFAULT_BURST, DEFAULT_BURST, 1_000_000),
     mailRules: readMailSettings(env, registration),
     rateLimitPerMinute: keyLimit,
-    // five keys at their limit, whatever that is
+    // as much as five keys at their limit
     rateLimitPerProject: readInteger(env, 'RATE_LIMIT_PER_PROJECT', keyLimit * 5, 1, 10_000_000),
     vendorIntervalSeconds: readInteger(env, 'VENDOR_INTERVAL_SECONDS', 60, 1, 86_400),
     pingsPerMinute: readInteger(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
@@ -180,16 +180,16 @@ export function readConfig(env: Env): Config {
   }
 }
 
-/** What links begin with (PUBLIC_URL), without a slash at the end. */
+/** The base URL of links (PUBLIC_URL), without a trailing slash. */
 export function readPublicUrl(env: Env): string {
   const fallback = `http://localhost:${readInteger(env, 'PORT', 8080, 0, 65_535)}`
   return readUrl(env, 'PUBLIC_URL', ['http:', 'https:'], fallback).replace(/\/+$/, '')
 }
 
-/** What a new account gets. */
+/** The plan of a new account. */
 export const readDefaultPlan = (env: Env): PlanName => readEnum(env, 'DEFAULT_PLAN', PLANS, 'free')
 
-/** The list of registries' RDAP services (RDAP_BOOTSTRAP_URL). */
+/** The URL of the list of RDAP services (RDAP_BOOTSTRAP_URL). */
 export const readRdapBootstrapUrl = (env: Env): string =>
   readUrl(env, 'RDAP_BOOTSTRAP_URL', ['http:', 'https:'], 'https://data.iana.org/rdap/dns.json')
 
@@ -197,43 +197,43 @@ function readWhoisServer(env: Env): WhoisServer {
   const value = readText(env, 'WHOIS_SERVER', 'whois.iana.org')
   const server = parseWhoisServer(value)
   if (server) return server
-  throw new ConfigError(`WHOIS_SERVER is "${value}"; write host or host:port`)
+  throw new ConfigError(`WHOIS_SERVER is "${value}"; it must be host or host:port`)
 }
 
-/** The value may hold a password, so the sentence does not repeat it. */
+/** Reads a URL. The value may contain a password, so the error does not repeat it. */
 export function readUrl(env: Env, name: string, protocols: string[], fallback?: string): string {
   const value = readText(env, name, fallback)
   const isGood = URL.canParse(value) && protocols.includes(new URL(value).protocol)
-  if (!isGood) throw new ConfigError(`${name} has to be a URL that begins with ${protocols.join('// or ')}//`)
+  if (!isGood) throw new ConfigError(`${name} must be a URL that begins with ${protocols.join('// or ')}//`)
   return value
 }
 
-/** Files, read once: a process is started anew for another certificate. */
+/** Reads the files once: a new certificate needs a restart of the process. */
 function readGrpcTls(env: Env): GrpcTls | null {
   const [cert, key, clientCa] = ['GRPC_TLS_CERT', 'GRPC_TLS_KEY', 'GRPC_TLS_CLIENT_CA'].map(name =>
     readFileVariable(env, name),
   )
   if (cert && key) return { cert, key, clientCa: clientCa ?? null }
-  if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY have to be set together')
+  if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY must be set together')
   return null
 }
 
-/** Without an operator NATS lets everyone do everything, so then it may be on this machine only. */
+/** Without operator mode every client of NATS has all permissions, so NATS must then be on this machine. */
 function readRequiredOperator(env: Env, natsUrls: string[]): NatsOperator | null {
   const operator = readNatsOperator(env)
   const far = natsUrls.flatMap(parseNatsHosts).find(host => !isLoopback(host))
   if (operator !== null || far === undefined) return operator
   throw new ConfigError(
-    `NATS is at ${far}, and NATS_OPERATOR_SEED is not set: everyone who reaches it could read and forge results; make one with: npm run admin -- nats seed`,
+    `NATS is at ${far}, and NATS_OPERATOR_SEED is not set: any client that reaches it could read and forge results; create a seed with: npm run admin -- nats seed`,
   )
 }
 
-/** NATS_OPERATOR_SEED, null when it is not set. The sentence does not repeat what it holds. */
+/** NATS_OPERATOR_SEED; null when it is not set. The error does not repeat its value. */
 export function readNatsOperator(env: Env): NatsOperator | null {
   const seed = readOptionalText(env, 'NATS_OPERATOR_SEED')
   const operator = seed === null ? null : parseOperatorSeed(seed)
   if (seed === null || operator !== null) return operator
-  throw new ConfigError('NATS_OPERATOR_SEED has to be a seed of an operator; make one with: npm run admin -- nats seed')
+  throw new ConfigError('NATS_OPERATOR_SEED must be a seed of an operator; create one with: npm run admin -- nats seed')
 }
 
 function readStreamSettings(env: Env): StreamSettings {
@@ -242,10 +242,10 @@ function readStreamSettings(env: Env): StreamSettings {
   return { replicas, maxBytes: { RESULTS: bytes('RESULTS_MAX_BYTES'), LATE: bytes('LATE_MAX_BYTES') } }
 }
 
-/** The installation's key (SECRET_KEY), 32 bytes. */
+/** The key of the installation (SECRET_KEY), 32 bytes. */
 export const readSecretKey = (env: Env): Buffer => parseKey('SECRET_KEY', readText(env, 'SECRET_KEY'))
 
-/** The key before, or the next one, while they are changed (SECRET_KEY_OLD); null when it is not set. */
+/** The previous key during a key rotation (SECRET_KEY_OLD); null when it is not set. */
 export function readOlderSecretKey(env: Env): Buffer | null {
   const value = readOptionalText(env, 'SECRET_KEY_OLD')
   return value === null ? null : parseKey('SECRET_KEY_OLD', value)
@@ -254,13 +254,13 @@ export function readOlderSecretKey(env: Env): Buffer | null {
 function parseKey(name: string, value: string): Buffer {
   const key = Buffer.from(value, 'base64')
   if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key
-  throw new ConfigError(`${name} has to be 32 bytes in base64; make one with: openssl rand -base64 32`)
+  throw new ConfigError(`${name} must be 32 bytes in base64; create one with: openssl rand -base64 32`)
 }
 
 function readScreenshotStore(env: Env): ObjectStoreAddress {
   const address = parseObjectStoreAddress(readText(env, 'SCREENSHOT_STORE', 'nats'))
   if (address === null) {
-    throw new ConfigError('SCREENSHOT_STORE has to be nats or s3://bucket?endpoint=https://host&region=name')
+    throw new ConfigError('SCREENSHOT_STORE must be nats or s3://bucket?endpoint=https://host&region=name')
   }
   if (address.kind === 's3') {
     readText(env, 'S3_ACCESS_KEY_ID')
@@ -272,29 +272,29 @@ function readScreenshotStore(env: Env): ObjectStoreAddress {
 function readSmtpUrl(env: Env): string | null {
   const value = readOptionalText(env, 'SMTP_URL')
   if (value === null || parseSmtpUrl(value)) return value
-  throw new ConfigError('SMTP_URL has to be like smtp://user:password@host:587 or smtps://host')
+  throw new ConfigError('SMTP_URL must be like smtp://user:password@host:587 or smtps://host')
 }
 
 function readMailFrom(env: Env): string {
   const value = readText(env, 'MAIL_FROM', `Picket <picket@${new URL(readPublicUrl(env)).hostname}>`)
   if (/^([^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(value)) return value
-  throw new ConfigError(`MAIL_FROM is "${value}"; write an address or Picket <picket@example.com>`)
+  throw new ConfigError(`MAIL_FROM is "${value}"; it must be an address or like Picket <picket@example.com>`)
 }
 
 function readRoles(env: Env): ProcessRole[] {
   const wanted = readList(env, 'ROLES')
   const unknown = wanted.find(role => !(PROCESS_ROLES as readonly string[]).includes(role))
-  if (unknown) throw new ConfigError(`ROLES has "${unknown}"; it has to be some of ${PROCESS_ROLES.join(', ')}`)
+  if (unknown) throw new ConfigError(`ROLES contains "${unknown}"; accepted are ${PROCESS_ROLES.join(', ')}`)
   return wanted.length === 0 ? [...PROCESS_ROLES] : PROCESS_ROLES.filter(role => wanted.includes(role))
 }
 
 function parseNameserver(address: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(address) ?? []
   if (ipaddr.isValid(bracketed ?? plain ?? '')) return address
-  throw new ConfigError(`NAMESERVERS has "${address}"; write addresses like 192.0.2.53 or 192.0.2.53:5353`)
+  throw new ConfigError(`NAMESERVERS contains "${address}"; use addresses like 192.0.2.53 or 192.0.2.53:5353`)
 }
 
 function parseRange(cidr: string): string {
   if (ipaddr.isValid(cidr) || ipaddr.isValidCIDR(cidr)) return cidr
-  throw new ConfigError(`TRUSTED_PROXIES has "${cidr}"; write addresses or ranges like 10.0.0.0/8 or fd00::/8`)
+  throw new ConfigError(`TRUSTED_PROXIES contains "${cidr}"; use addresses or ranges like 10.0.0.0/8 or fd00::/8`)
 }

@@ -5,14 +5,14 @@ import { readConfig } from './config.ts'
 import { sleep } from './foundation/platform/time/clock.ts'
 import { shutDownStuck, start } from './start.ts'
 
-/** What a start leaves behind is collected, and the heap made smaller, in this time. */
+/** In this time V8 collects the garbage of the start and shrinks the heap. */
 const START_DURATION_MS = 60_000
 
 try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
   const { stop, stuck } = await start(config, log)
-  // later V8 would collect all garbage three times in each idle phase: a third of what an idle process takes
+  // without this flag V8 collects all garbage three times in each idle phase, a third of an idle process's CPU time
   void sleep(START_DURATION_MS).then(() => setFlagsFromString('--no-memory-reducer'))
   let isStopping = false
   stuck.then(loops => {

@@ -38,23 +38,23 @@ export type ControlPlane = {
   httpPort: number
   operatorPort: number
   grpcPort: number | null
-  /** Resolves to the critical loops that do not get on; then only the end of this process helps. */
+  /** Resolves to the critical loops that are stuck; the process must then exit. */
   stuck: Promise<string[]>
   stop(): Promise<void>
 }
 
 export type StartOptions = {
-  /** a shorter limit for the rounds of critical loops */
+  /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
 }
 
 const STOP_TIMEOUT_MS = 10_000
-/** A process that is stuck has so long to give back what it can. */
+/** A stuck process has this long to release its leases and connections. */
 const STUCK_STOP_TIMEOUT_MS = 3_000
 
 /**
- * The control plane from bottom to top: schema, engines, roles, HTTP. Throws a ConfigError with one sentence when
- * something that it needs cannot be reached or opened; then nothing is left running.
+ * Starts the control plane from bottom to top: schema, engines, roles, HTTP (docs/design/loops.md#start-and-stop). Throws a
+ * ConfigError with one sentence when something required cannot be reached or opened; then nothing is left running.
  */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<ControlPlane> {
   const releases: (() => Promise<unknown>)[] = []
@@ -64,7 +64,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const watched = watchLoops(handles.metrics, options)
     releases.push(async () => watched.watchdog.stop())
     const parts: RoleComponent[] = []
-    // all at once: one that is stuck keeps no other one from giving back what it has
+    // in parallel, so that a stuck component does not prevent the others from releasing their leases
     releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
     for (const role of config.roles) {
       for (const startPart of ROLE_STARTERS[role])
@@ -78,7 +78,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const app = await createHttp(handles, watched.watchdog)
     releases.push(() => app.close())
     const httpPort = await openPort(app, config.host, config.port)
-    // after it, because /readyz says that requests may be sent there
+    // after the first port, because /readyz means that requests may be sent there
     const operatorApp = createOperatorHttp(handles, watched.watchdog)
     releases.push(() => operatorApp.close())
     const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
@@ -100,14 +100,14 @@ function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
   return { stuck, watchdog: startWatchdog(metrics, loops => report(loops), maxRoundMs) }
 }
 
-/** The end of a process that is of no use any more: whatever runs it starts it again. */
+/** Stops a stuck process; its supervisor restarts it. */
 export async function shutDownStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
-  log.fatal({ event: 'stuck', loops }, 'a loop that the watching depends on does not get on: this process ends itself')
+  log.fatal({ event: 'stuck', loops }, 'a critical loop is stuck: this process exits')
   await withTimeout(stop(), STUCK_STOP_TIMEOUT_MS)
 }
 
 const stopPart = (part: RoleComponent, log: Log) =>
-  part.stop().catch(error => log.warn({ err: error }, 'could not stop a part'))
+  part.stop().catch(error => log.warn({ err: error }, 'could not stop a component'))
 
 async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
@@ -149,7 +149,7 @@ function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Conf
   return createS3ObjectStore({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
 }
 
-/** While ClickHouse is away verdicts and alerts go on, also over a restart: its schema then follows in the background. */
+/** Verdicts and alerts do not need ClickHouse, so a process also starts without it and migrates its schema in the background. */
 async function migrateHistory(config: Config, tools: { log: Log; metrics: Metrics }): Promise<Loop | null> {
   const work = () => migrateClickhouse(config.clickhouseUrl)
   try {
@@ -158,7 +158,7 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
   } catch (error) {
     if (!isClickhouseAway(error))
       throw buildUnreachableError('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, error)
-    tools.log.warn({ err: error }, 'ClickHouse is away: there is no history until it is back')
+    tools.log.warn({ err: error }, 'ClickHouse is unreachable: there is no history until it is back')
     let isDone = false
     return startLoop('migrate-history', 2_000, tools, async () => {
       if (!isDone) await work()
@@ -170,10 +170,10 @@ async function migrateHistory(config: Config, tools: { log: Log; metrics: Metric
 const createHostCheck = (config: Config, listensAt: string) =>
   createIsAcceptedHost([...listOwnHosts(config), ...config.allowedHosts], listensAt)
 
-/** What the operator, his Prometheus and his proxy ask: on a port that is not published (decisions 214). */
+/** The server of the operator port, for the operator, Prometheus and the proxy (docs/design/api.md#process-endpoints). */
 function createOperatorHttp(handles: ProcessContext, watchdog: Watchdog): App {
   const { config, metrics, clocks } = handles
-  // off loopback no browser on this machine is at stake, and Prometheus and proxies ask by names of every kind
+  // on loopback, a browser on this machine must be kept out; otherwise Prometheus and proxies use names of every kind
   const isAcceptedHost = isLoopback(config.operatorHost) ? createHostCheck(config, config.operatorHost) : () => true
   const app = createOperatorApp({ ...config, ...handles, isAcceptedHost })
   livenessRoutes(app, watchdog)
@@ -198,7 +198,7 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   return app
 }
 
-/** These do nothing of use without NATS, or send requests of people to it; the others hardly ask it anything. */
+/** Roles that cannot work without NATS, or need it for requests of users. */
 const ROLES_ON_NATS: readonly ProcessRole[] = ['api', 'fleet', 'verdict', 'record']
 
 function listDependencies({
@@ -207,19 +207,19 @@ function listDependencies({
   nats,
   clickhouse,
 }: ProcessContext): Pick<ProcessStatus, 'required' | 'optional'> {
-  const askPostgres = () => query(pools.leases, 'SELECT 1')
-  const askNats = () => nats.connection.rtt()
-  const askClickhouse = () =>
+  const pingPostgres = () => query(pools.leases, 'SELECT 1')
+  const pingNats = () => nats.connection.rtt()
+  const pingClickhouse = () =>
     clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text())
   const needsNats = config.roles.some(role => ROLES_ON_NATS.includes(role))
   return {
-    required: { postgres: askPostgres, ...(needsNats && { nats: askNats }) },
-    // ClickHouse holds the history only: verdicts, alerts and most of the API go on without it
-    optional: { ...(!needsNats && { nats: askNats }), clickhouse: askClickhouse },
+    required: { postgres: pingPostgres, ...(needsNats && { nats: pingNats }) },
+    // ClickHouse has the history only: verdicts, alerts and most of the API work without it
+    optional: { ...(!needsNats && { nats: pingNats }), clickhouse: pingClickhouse },
   }
 }
 
-/** `prefix` is of the variables PORT and HOST. */
+/** `prefix`: the prefix of the variables PORT and HOST. */
 async function openPort(app: App, host: string, port: number, prefix = ''): Promise<number> {
   try {
     await app.listen({ host, port })
@@ -227,8 +227,8 @@ async function openPort(app: App, host: string, port: number, prefix = ''): Prom
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE')
-      throw new ConfigError(`port ${port} of ${host} is taken; choose another with ${prefix}PORT`)
-    if (code === 'EACCES') throw new ConfigError(`port ${port} may not be opened by this user; choose one above 1023`)
+      throw new ConfigError(`port ${port} of ${host} is already in use; choose another with ${prefix}PORT`)
+    if (code === 'EACCES') throw new ConfigError(`this user may not open port ${port}; choose one above 1023`)
     if (code === 'EADDRNOTAVAIL')
       throw new ConfigError(`${host} is not an address of this machine; change ${prefix}HOST`)
     throw error
@@ -247,20 +247,20 @@ async function connectOrFail<T>(engine: string, variable: string, url: string, w
   })
 }
 
-/** One sentence, without what the URL holds in secrets. */
+/** One sentence, without the secrets of the URL. */
 function buildUnreachableError(engine: string, variable: string, url: string, error: unknown): ConfigError {
-  const place = URL.canParse(url) ? new URL(url).host : 'the given address'
+  const address = URL.canParse(url) ? new URL(url).host : 'the configured address'
   const { code, message } = error as { code?: string; message: string }
-  return new ConfigError(`${engine} at ${place} (${variable}) cannot be used: ${message || code}`)
+  return new ConfigError(`${engine} at ${address} (${variable}) cannot be used: ${message || code}`)
 }
 
-/** In reverse, each one even when another fails; what hangs is left behind after 10 s. */
+/** Releases everything in reverse order, even when a release fails. Gives up after 10 s. */
 async function releaseAll(releases: (() => Promise<unknown>)[], log: Log): Promise<void> {
   const all = async () => {
     for (const release of releases.toReversed()) {
-      await release().catch(error => log.warn({ err: error }, 'could not stop a part'))
+      await release().catch(error => log.warn({ err: error }, 'could not release a resource'))
     }
   }
-  const patience = new AbortController()
-  await Promise.race([all().finally(() => patience.abort()), sleep(STOP_TIMEOUT_MS, patience.signal)])
+  const isDone = new AbortController()
+  await Promise.race([all().finally(() => isDone.abort()), sleep(STOP_TIMEOUT_MS, isDone.signal)])
 }

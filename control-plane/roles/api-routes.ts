@@ -61,7 +61,7 @@ import {
   listOwnHosts,
 } from './tools.ts'
 
-/** The routes of every room, below /api/v1: the role `api`. */
+/** The API routes of every area, below /api/v1, for the role `api`. */
 export function apiRoutes(app: App, handles: ProcessContext): void {
   const { db, secrets, nats, clickhouse, sign } = handles
   const { checkLiteral } = handles.egress
@@ -123,16 +123,16 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   fieldRoutes(app, { db, publicUrl })
 }
 
-/** What the role `api` serves on the operator's port. */
+/** The routes of the role `api` on the operator port. */
 export function operatorRoutes(app: App, { db, metrics, config }: ProcessContext): void {
   tlsCheckRoutes(app, { db, metrics, ownHosts: listOwnHosts(config) })
 }
 
-/** What the role `api` serves outside /api/v1. */
+/** The routes of the role `api` outside /api/v1. */
 export function publicRoutes(app: App, handles: ProcessContext): void {
   const { db, config, secrets, objects, sign, nats, log, metrics } = handles
   const { publicUrl, pingsPerMinute, secretKey } = config
-  // ping URLs answer in plain text, errors too, and nothing else does
+  // a separate scope, because only ping URLs answer in plain text, including errors
   app.register(async scope => pingRoutes(scope as App, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
   const customHostOf = createCustomHostParser(listOwnHosts(config))
   const isOwnHost = (host: string) => customHostOf(host) === null

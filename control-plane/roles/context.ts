@@ -12,25 +12,25 @@ import type { Db } from '../foundation/platform/postgres/client.ts'
 import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
 import type { Pools } from './pools.ts'
 
-/** Built once; each room takes the few of them that it uses. */
+/** What a process shares; each area uses a few of these. */
 export type ProcessContext = {
   config: Config
   log: Log
   metrics: Metrics
   secrets: SecretCipher
   egress: Egress
-  /** for webhooks of status pages' visitors */
+  /** for webhooks of visitors of status pages */
   visitorEgress: Egress
   /** null: no SMTP_URL */
   mailer: Mailer | null
-  /** the pool of the role that takes these handles; of the first role of the process where none does */
+  /** the pool of the role that uses this context; otherwise that of the first role of the process */
   db: Db
   pools: Pools
   nats: Nats
   clocks: EngineClocks
   clickhouse: Clickhouse
-  /** screenshots */
+  /** for screenshots */
   objects: ObjectStore
-  /** links to screenshots */
+  /** for links to screenshots */
   sign: Signer
 }

@@ -6,14 +6,14 @@ import {
   type StaleConnectionSignal,
 } from '../foundation/platform/postgres/dead-connections.ts'
 
-/** One for each role that the process runs; `leases` for the small questions that never wait for anybody's work. */
+/** One pool for each role of the process, and `leases` for short queries that must not wait for other work. */
 type PoolName = ProcessRole | 'leases'
 
 type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<PoolOptions>
 
 /**
- * What one kind of work takes cannot be missing to another (decisions 163): a busy API leaves verdicts their connections. The sum is
- * what one process needs at most (docs/sizing.md). Rounds of critical loops may take 30 s, so their statements take less.
+ * Separate pools, so that a busy API cannot take the connections of verdicts (docs/design/loops.md#pools). The sum is the
+ * maximum of one process (docs/sizing.md). Rounds of critical loops may take 30 s, so their statements have lower limits.
  */
 export const POOLS: Record<PoolName, Limits> = {
   // a lease ends after 7 s

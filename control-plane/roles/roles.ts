@@ -38,15 +38,15 @@ import { startSuppressionWorker } from '../verdict/suppression/worker.ts'
 import type { ProcessContext } from './context.ts'
 import { buildChatTools } from './tools.ts'
 
-/** Something that runs until it is stopped, and what it wants to hear of. */
+/** A component that runs until it is stopped, and the notifications that it needs. */
 export type RoleComponent = {
   stop(): Promise<unknown>
-  /** called on each NOTIFY of the channel and after each reconnect to PostgreSQL */
+  /** by channel: called on each NOTIFY and after each reconnect to PostgreSQL */
   onNotify?: Record<string, () => void>
   grpcPort?: number
 }
 
-/** What each role runs beside the HTTP server; `api` also the routes above. */
+/** The components of each role, in addition to the HTTP servers; the role `api` also has the routes of api-routes.ts. */
 export const ROLE_STARTERS: Record<
   ProcessRole,
   ((handles: ProcessContext) => RoleComponent | Promise<RoleComponent>)[]
@@ -93,7 +93,7 @@ export const ROLE_STARTERS: Record<
   ],
 }
 
-/** A loop that a NOTIFY wakes. */
+/** Starts a loop that is woken by a NOTIFY on `channel`. */
 function wakeOnNotify(
   channel: string,
   start: (handles: ProcessContext) => Loop,
@@ -115,7 +115,7 @@ function startDataSources(handles: ProcessContext): RoleComponent {
   return { stop: worker.stop, onNotify: { data_sources: worker.wake } }
 }
 
-/** Without a mail server nobody is written to. */
+/** Without a mail server there is nothing to send. */
 function startAccountMails({ mailer, ...handles }: ProcessContext): RoleComponent {
   if (mailer === null) return { stop: async () => {} }
   const worker = startAccountMailWorker({ ...handles, mailer, publicUrl: handles.config.publicUrl })

@@ -10,7 +10,7 @@ export const buildAccountTools = ({ db, secrets, config, mailer }: ProcessContex
   return { db, secrets, publicUrl, sendsMail, registration, mailRules, limits }
 }
 
-/** Whom mails of channels may be sent to, and what asks their addresses. */
+/** The rules for mails of channels, and whether mail can be sent. */
 export const buildMailTools = ({ config: { mailRules }, mailer }: ProcessContext) => ({
   mailRules,
   sendsMail: mailer !== null,
@@ -42,7 +42,7 @@ export function buildChatTools({ db, secrets, egress, metrics, config }: Process
   return { db, secrets, publicUrl, settings, sign, provider: { apiUrl, egress, metrics } }
 }
 
-/** Where this installation itself is reached. */
+/** The hosts of this installation. */
 export const listOwnHosts = ({ publicUrl, customDomains }: Config) => [
   new URL(publicUrl).hostname,
   customDomains.target,

@@ -3,7 +3,7 @@ import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClien
 
 export type Clickhouse = ClickHouseClient
 
-/** One ClickHouse path, by URL; the database is the URL's path (decisions 11.4). */
+/** The client of an embedded or external ClickHouse. The path of the URL is the database. See docs/design/storage.md#clickhouse. */
 export function createClickhouse(url: string): Clickhouse {
   return createClient({
     url,
@@ -11,14 +11,14 @@ export function createClickhouse(url: string): Clickhouse {
     request_timeout: 30_000,
     max_open_connections: 10,
     compression: { request: false, response: false },
-    // errors are thrown to whoever asked; the client would print them besides
+    // errors are thrown; the client would print them as well
     log: { level: ClickHouseLogLevel.OFF },
   })
 }
 
 /**
- * Inserts lines of JSONCompactEachRow, each ending in a line break; `table` names the columns too. Resolves once the
- * server has them; never uses insert tokens, which would stay for later inserts.
+ * Inserts lines of JSONCompactEachRow, each ending in a line break; `table` includes the column names. Resolves when the
+ * server has stored them. Uses no insert tokens, which would remain for later inserts.
  */
 export async function insertLines(clickhouse: Clickhouse, table: string, lines: string[]): Promise<void> {
   const { stream } = await clickhouse.exec({
@@ -39,7 +39,7 @@ export async function select<Row>(
   return answer.json<Row>()
 }
 
-/** False when the server refused the data or the query itself: trying the same again cannot help. */
+/** False when the server rejected the data or the query: repeating it cannot succeed. */
 export function isClickhouseAway(error: unknown): boolean {
   return !(error instanceof ClickHouseError)
 }

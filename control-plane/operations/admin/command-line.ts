@@ -9,7 +9,7 @@ import { ORGANIZATION_COMMANDS } from './commands/organizations.ts'
 import { PROBE_COMMANDS } from './commands/probes.ts'
 import { SECRET_COMMANDS } from './commands/secrets.ts'
 
-/** The operator's commands by their words, as the help lists them. */
+/** The operator's commands by name, in the order of the help. */
 export const COMMANDS: Record<string, AdminCommand | OfflineAdminCommand> = {
   ...HEALTH_COMMANDS,
   ...ACCOUNT_COMMANDS,
@@ -23,13 +23,13 @@ export const COMMANDS: Record<string, AdminCommand | OfflineAdminCommand> = {
   ...NATS_COMMANDS,
 }
 
-/** The command that arguments begin with, and what comes after its words; null when there is none. */
+/** The command at the beginning of the arguments, and the remaining arguments; null when there is none. */
 export function findCommand(args: string[]): { name: string; rest: string[] } | null {
   const name = Object.keys(COMMANDS).find(words => words === args.slice(0, words.split(' ').length).join(' '))
   return name === undefined ? null : { name, rest: args.slice(name.split(' ').length) }
 }
 
-/** The help of one command, of those that begin with a word, or of all. */
+/** The help of one command, of the commands that begin with a word, or of all. */
 export function formatHelp(name: string | null, firstWord = ''): string {
   const usage = (words: string) => [words, COMMANDS[words]!.usage].filter(Boolean).join(' ')
   if (name !== null) {
@@ -41,10 +41,10 @@ export function formatHelp(name: string | null, firstWord = ''): string {
   return ['Usage:', ...listed.flatMap(words => [`  ${usage(words)}`, `      ${COMMANDS[words]!.summary}`])].join('\n')
 }
 
-/** What somebody is told whose words are no command, or only the beginning of one. */
+/** The help for arguments that are not a command, or only the beginning of one. */
 export function formatUsageHint(args: string[]): string {
-  const said = args.join(' ')
-  const isBeginning = said === '' || Object.keys(COMMANDS).some(words => words.startsWith(`${said} `))
+  const typed = args.join(' ')
+  const isBeginning = typed === '' || Object.keys(COMMANDS).some(words => words.startsWith(`${typed} `))
   const help = formatHelp(null, args[0])
-  return isBeginning ? help : `there is no command "${said}"\n\n${help}`
+  return isBeginning ? help : `unknown command "${typed}"\n\n${help}`
 }

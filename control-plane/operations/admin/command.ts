@@ -2,34 +2,34 @@ import { parseArgs } from 'node:util'
 import type { Env } from '../../../shared/process/env.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 
-/** What commands work on. The database acts as the operator: what they change is in the audit log. */
+/** The context of commands. Changes through `db` are in the audit log with the operator as actor. */
 export type CommandContext = {
   db: Db
-  /** for work that changes no record as its owner knows it: the audit log has nothing to say of it */
+  /** for changes that are invisible to the owner of a record; they are not in the audit log */
   unauditedDb: Db
   env: Env
 }
 
 type CommandHelp = {
-  /** what stands after the name: `--region <region> [--reusable]` */
+  /** the arguments: `--region <region> [--reusable]` */
   usage?: string
-  /** what it does, in a line */
+  /** one line, in the imperative mood */
   summary: string
-  /** more lines for its own `--help` */
+  /** more lines for `--help` of this command */
   details?: string[]
 }
-/** Answers what is printed on standard output. Throws an error whose message is one sentence. */
+/** Returns the text for standard output. Throws an error whose message is one sentence. */
 export type AdminCommand = CommandHelp & { run(context: CommandContext, args: string[]): Promise<string> }
-/** A command that does not need the database: it asks none, or says itself that it is away. */
+/** A command that works without the database, or reports itself that the database is unreachable. */
 export type OfflineAdminCommand = CommandHelp & { runOffline(env: Env, args: string[]): string | Promise<string> }
 
-/** The command did its work and its answer is no: the message is printed as other answers are, and the exit code is 1. */
+/** The command succeeded with a negative result: the message goes to standard output, and the exit code is 1. */
 export class NegativeAnswer extends Error {}
 
-/** The command was called wrongly; whoever called it is told, and nothing was done. */
+/** The arguments are wrong, and nothing was done. */
 export class UsageError extends Error {}
 
-/** Values of `--name value` and whether a `--flag` is there; throws a sentence for what is missing or unknown. */
+/** Values of `--name value` and presence of `--flag`. Throws a UsageError for missing or unknown options. */
 export function parseOptions(
   args: string[],
   { required = [], optional = [], flags = [] }: { required?: string[]; optional?: string[]; flags?: string[] },
@@ -46,45 +46,45 @@ export function parseOptions(
   }
 }
 
-/** The one argument of a command; `what` says it in words. */
+/** The only argument of a command; `what` describes it. */
 export function parseOnlyArgument(args: string[], what: string): string {
   const [argument] = args
-  if (args.length !== 1 || argument === undefined || argument.startsWith('--')) throw new UsageError(`give ${what}`)
+  if (args.length !== 1 || argument === undefined || argument.startsWith('--')) throw new UsageError(`missing argument: ${what}`)
   return argument
 }
 
-/** The argument that a command begins with, and its options; `what` says it in words. */
+/** The first argument of a command, and the remaining ones; `what` describes the first. */
 export function parseFirstArgument([argument, ...rest]: string[], what: string): [string, string[]] {
-  if (argument === undefined || argument.startsWith('--')) throw new UsageError(`give ${what}`)
+  if (argument === undefined || argument.startsWith('--')) throw new UsageError(`missing argument: ${what}`)
   return [argument, rest]
 }
 
-/** For commands that take nothing. */
+/** For commands without arguments. */
 export function assertNoArguments(args: string[]): void {
-  if (args.length > 0) throw new UsageError(`it takes nothing, and was given ${args.join(' ')}`)
+  if (args.length > 0) throw new UsageError(`this command accepts no arguments: ${args.join(' ')}`)
 }
 
-/** Throws unless it looks like an e-mail address. */
+/** Throws a UsageError unless the text looks like an e-mail address. */
 export function parseEmail(text: string): string {
   if (/^[^@\s]+@[^@\s]+$/.test(text)) return text
   throw new UsageError(`"${text}" is not an e-mail address`)
 }
 
-/** Throws unless it can be the name of a record. */
+/** Throws a UsageError unless the text can be the name of a record. */
 export function parseName(text: string): string {
   if (/^[^\r\n\0]{1,100}$/.test(text)) return text
-  throw new UsageError('a name is one line of 1 to 100 characters')
+  throw new UsageError('a name must be one line of 1 to 100 characters')
 }
 
-/** Lines of columns, to be read by people and by `cut`. */
+/** Rows with columns separated by tabs, for people and for `cut`. */
 export const formatTable = (rows: (string | number | null)[][]): string =>
   rows.map(row => row.map(cell => escapeUnprintable(`${cell ?? '-'}`)).join('\t')).join('\n')
 
-/** Customers' words move no cursor and end no column. */
+/** Escapes control characters in texts of customers, which could move the cursor or end a column. */
 export const escapeUnprintable = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, sign => `\\u{${sign.codePointAt(0)!.toString(16)}}`)
 
-/** A value as JSON, of which the same is true. */
+/** A value as JSON, with the same characters escaped. */
 export const formatJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, sign =>
     sign

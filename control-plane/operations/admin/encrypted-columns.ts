@@ -12,14 +12,14 @@ import { hashAddress, SUBSCRIBER_KEY_PURPOSE } from '../../pages/subscribers/add
 import { mergeDuplicateSubscriber } from '../../pages/subscribers/store.ts'
 import type { SubscriptionKind } from '../../pages/subscribers/types.ts'
 
-/** Subscribers are found by a hash that the key goes into, so that a copy of the table tells nothing. */
+/** Subscribers are found by a keyed hash of their address, so that a copy of the table reveals no addresses. */
 function addDerivedHash(column: EncryptedColumn): EncryptedColumn {
   if (column.column !== 'config') return column
   return {
     ...column,
     needs: [...column.needs, 'page_id', 'kind'],
     derived: computeAddressHash,
-    resolveConflict: joinSubscribers,
+    resolveConflict: mergeSubscribers,
   }
 }
 
@@ -29,11 +29,11 @@ function computeAddressHash(row: EncryptedRow, plain: string, key: Buffer) {
   return { address_hash: hashAddress(address, createSigner(key, SUBSCRIBER_KEY_PURPOSE)) }
 }
 
-/** Somebody who subscribed again meanwhile is one subscriber, not two. */
-const joinSubscribers = (db: Db, { id, page_id }: EncryptedRow, { address_hash }: Record<string, Buffer>) =>
+/** Merges a subscriber who subscribed again meanwhile. */
+const mergeSubscribers = (db: Db, { id, page_id }: EncryptedRow, { address_hash }: Record<string, Buffer>) =>
   mergeDuplicateSubscriber(db, { id: id!, pageId: page_id!, addressHash: address_hash! })
 
-/** Every column with values sealed by SECRET_KEY. */
+/** Every column with values that are encrypted with SECRET_KEY. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...listEncryptedColumns('page_subscribers').map(addDerivedHash),
   ...ENCRYPTED_MONITOR_COLUMNS,

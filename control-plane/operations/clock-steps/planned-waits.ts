@@ -1,17 +1,18 @@
-/** Work that a table plans for a time in the future, and the longest wait that its planner ever gives it. */
+/** A column with the time of planned work, and the longest wait that its planner uses. */
 export type PlannedWait = {
   table: string
   /** of type timestamptz */
   column: string
-  /** an interval, in SQL; `t` is the row */
+  /** an SQL interval; `t` is the row */
   maxWait: string
 }
 
 const HEARTBEAT_POSTPONEMENT_SQL = "interval '1 minute'"
 
 /**
- * What waits for minutes or hours. Not listed: deliveries and their lanes (deliveries/set-back-store.ts) and partitions
- * (results/store.ts), which have their own way, waits of a day, and times that people choose, as of maintenance.
+ * Work that waits for minutes or hours (docs/design/loops.md#clock-steps). Not listed: deliveries and their lanes
+ * (alerting/deliveries/queue/clock-step-store.ts) and partitions (verdict/reader/partitions/partition-store.ts), which
+ * shorten their own waits; waits of a day; and times that people choose, such as maintenance.
  */
 export const PLANNED_WAITS: readonly PlannedWait[] = [
   {

@@ -1,14 +1,14 @@
 import { type Db, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { PlannedWait } from './planned-waits.ts'
 
-/** Rows that one statement changes at most. */
+/** The maximum number of rows that one statement changes. */
 const ROWS_PER_STATEMENT = 1_000
-/** By so much a wait may be longer than its limit: what was planned was computed a moment ago. */
+/** A wait may exceed its limit by this much, because the plan was computed a moment ago. */
 const TOLERANCE = `interval '2 s'`
 
 /**
- * Shortens waits that are longer than their longest, to their longest, by PostgreSQL's clock. Rows that are locked are
- * left out. Returns how many were changed.
+ * Shortens waits that are longer than `maxWait` to `maxWait`, by PostgreSQL's clock. Locked rows are skipped. Returns the
+ * number of changed rows.
  */
 export async function shortenWaits(
   db: Db | Tx,

@@ -5,12 +5,12 @@ import { PLANNED_WAITS } from './planned-waits.ts'
 import { shortenWaits } from './store.ts'
 
 const CHECK_INTERVAL_MS = 2_000
-/** Rows that were locked are tried once more. */
+/** A second pass for rows that were locked. */
 const RETRY_AFTER_MS = 60_000
 
 /**
- * When PostgreSQL's clock was set back, and at the start of a process, work that was planned under the clock that was
- * ahead is planned again: it waits as long as it would have waited, counted from now.
+ * When PostgreSQL's clock was set back, and at the start of a process, shortens the waits of work that was planned while
+ * the clock was ahead: the longest wait counts from now. See docs/design/loops.md#clock-steps.
  */
 export function startClockStepWorker({
   db,
@@ -27,7 +27,7 @@ export function startClockStepWorker({
     for (const wait of PLANNED_WAITS) {
       const rows = await shortenWaits(db, wait, { vendorSeconds: config.vendorIntervalSeconds })
       if (rows > 0)
-        tools.log.warn({ table: wait.table, rows }, 'the clock was set back: work that it had put off is planned again')
+        tools.log.warn({ table: wait.table, rows }, 'the clock was set back: deferred work was rescheduled')
     }
     dueMs = dueMs.filter(ms => ms > nowMs)
   })

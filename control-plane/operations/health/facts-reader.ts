@@ -41,16 +41,16 @@ import {
   loadWaitingFanOuts,
 } from './store.ts'
 
-/** What answers later counts as away. */
+/** An engine that needs longer counts as unreachable. */
 const ANSWER_TIMEOUT_MS = 8_000
 const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM]
 /** The durable consumers of the recorder by stream. */
 const RECORDERS = { [RESULTS_STREAM]: 'record', [LATE_STREAM]: 'record-late' }
 
-/** Null: it cannot be reached. */
+/** Null: the engine cannot be reached. */
 export type EngineClients = { db: Db | null; nats: Nats | null; clickhouse: Clickhouse }
 
-/** Asks all engines, each by itself: one that is away hides nothing of the others. */
+/** Queries all engines independently, so that an unreachable one does not hide the others. */
 export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): Promise<HealthFacts> {
   const postgres = db && (await settleAnswer(readPostgresFacts(db)))
   const [natsAnswer, clickhouseAnswer] = await Promise.all([
@@ -66,7 +66,7 @@ export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): 
   }
 }
 
-/** Null when there is no answer, or none in time. */
+/** Null without an answer in time. */
 const settleAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
   withTimeout(answer, ANSWER_TIMEOUT_MS).catch(() => null)
 
@@ -95,12 +95,12 @@ async function readPostgresFacts(db: Db): Promise<PostgresFacts & Clock> {
 }
 
 async function readNatsFacts(nats: Nats, partitions: PartitionFact[]): Promise<NatsFacts & Clock> {
-  // a process of the control plane learns it all the time
+  // a control plane process already follows the clock; the command line does not
   if (nats.clock.nowMs() === null) await syncJetstreamClock(nats)
   const nowMs = nats.clock.nowMs()
   const fills = await Promise.all(STREAMS.map(async name => ({ name, fill: await findStreamInfo(nats, name) })))
   const results = fills.find(({ name }) => name === RESULTS_STREAM)?.fill ?? null
-  // awaited at once: a refusal that comes while something else is awaited would end the process
+  // awaited together: a rejection while something else is awaited would end the process
   const recorders = await Promise.all(
     Object.entries(RECORDERS).map(
       async ([stream, name]): Promise<RecorderFact> => ({ stream, ...(await loadConsumerBacklog(nats, stream, name)) }),
@@ -115,7 +115,7 @@ async function readNatsFacts(nats: Nats, partitions: PartitionFact[]): Promise<N
   }
 }
 
-/** A position in a stream that was made again since means nothing. */
+/** The oldest uncounted message of each partition. A position in a stream that was created again is ignored. */
 async function loadUncounted(
   nats: Nats,
   partitions: PartitionFact[],
@@ -125,7 +125,7 @@ async function loadUncounted(
     const counted = streamCreated === stream.created ? position : 0
     if (counted >= stream.lastSequence) return []
     const last = await findLastMessage(nats, RESULTS_STREAM, partitionFilter(id))
-    // an idle partition's next message would be looked for to the end of the stream
+    // without this check, the search for an idle partition would scan to the end of the stream
     if (last === null || last.sequence <= counted) return []
     const next = await findNextMessage(nats, RESULTS_STREAM, partitionFilter(id), counted + 1)
     return next ? [[id, next] as const] : []
@@ -147,10 +147,10 @@ const NEWEST_RESULT_SQL = `
 
 type Clock = { clock: ClockFact[] }
 
-/** An answer that takes longer says too little of the time. */
+/** A slower answer is too imprecise to compare clocks. */
 const MAX_ROUND_TRIP_MS = 1_000
 
-/** What an engine answers, and how far its clock is ahead of this machine's in the middle of the question. */
+/** The answer of an engine, and how far its clock is ahead of this machine's in the middle of the round trip. */
 async function askWithClock<T extends { nowMs: number }>(
   name: string,
   ask: () => Promise<T>,

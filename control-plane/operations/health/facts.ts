@@ -1,10 +1,10 @@
-/** What is known about the watching at one moment. All times are ms since 1970 by the clock of the engine that holds them. */
+/** Facts about the installation at one moment. All times are ms since 1970 by the clock of the engine that stores them. */
 export type HealthFacts = {
-  /** of the machine that asks */
+  /** time of the machine that asks */
   machineMs: number
-  /** of the engines whose answer was quick enough to tell */
+  /** clocks of the engines that answered fast enough to compare */
   clocks: ClockFact[]
-  /** null: it gave no answer */
+  /** null: no answer */
   postgres: PostgresFacts | null
   nats: NatsFacts | null
   clickhouse: ClickhouseFacts | null
@@ -15,19 +15,19 @@ export type ClockFact = { name: string; aheadMs: number }
 
 export type PostgresFacts = {
   nowMs: number
-  /** a standby that was not promoted takes no writes */
+  /** a standby that was not promoted */
   isReadOnly: boolean
   partitions: PartitionFact[]
   regions: RegionFact[]
-  /** those that get work */
+  /** probes in a live set */
   probes: ProbeFact[]
-  /** what probes sent in the last day that is not theirs to send */
+  /** refused reports of the last day about other regions or monitors */
   foreignReports: ForeignReportFact[]
-  /** lanes of deliveries that are due in projects to which nothing is being sent; `sinceMs`: the one that is due for longest */
+  /** due lanes of projects without a delivery in flight; `sinceMs`: the lane that has been due longest */
   deliveriesDue: WaitingWork
   /** events whose deliveries are not queued yet */
   fanOuts: WaitingWork
-  /** until when heartbeat pings were taken, and how many monitors wait for one */
+  /** until when heartbeat pings were accepted, and how many monitors wait for one */
   heartbeats: { monitors: number; listeningAtMs: number }
   /** the newest change of any monitor's status; null: there was none */
   lastTransitionAtMs: number | null
@@ -39,7 +39,7 @@ export type PartitionFact = {
   id: number
   /** a live lease */
   hasOwner: boolean
-  /** end of the last lease; null: given back, or never owned */
+  /** end of the last lease; null: released, or never owned */
   leaseUntilMs: number | null
   position: number
   positionAtMs: number | null
@@ -60,13 +60,13 @@ export type ProbeFact = {
   region: string
   /** results on its disk that it could not publish yet */
   spoolResults: number
-  /** results that it lost since its start */
+  /** results that were dropped since its start */
   droppedResults: number
-  /** its own test of its connection; null: it says nothing */
+  /** the probe's test of its own connection; null: not reported */
   connectivityOk: boolean | null
 }
 
-/** Refused reports of the probes of one region. `probe`: the name of the newest one's probe, or its id as the message says. */
+/** Refused reports of the probes of one region. `probe`: the name of the probe of the newest one, or the id in the message. */
 export type ForeignReportFact = {
   region: string
   what: 'result' | 'comparison' | 'screenshot'
@@ -78,7 +78,7 @@ export type ForeignReportFact = {
 
 export type WaitingWork = { count: number; sinceMs: number | null }
 
-/** Of the last day: planned failures of canaries that were noticed and reported as guaranteed, and those that were not. */
+/** Planned canary failures of the last day that were reported within the guarantee, and those that were not. */
 export type PlannedOutageFacts = {
   kept: number
   missed: number
@@ -86,14 +86,14 @@ export type PlannedOutageFacts = {
   lastMiss: { kind: string; startedAtMs: number; measuredAtMs: number; lateSeconds: number | null } | null
 }
 
-/** A standby of PostgreSQL. `state` null: this user may not see it. `behindMs` null: nothing waits. */
+/** A standby of PostgreSQL. `state` null: no permission to read it. `behindMs` null: it is up to date. */
 export type StandbyFact = { name: string; isConnected: boolean; state: string | null; behindMs: number | null }
 
 export type NatsFacts = {
   /** JetStream's time; null: it could not be learned */
   nowMs: number | null
   streams: StreamFact[]
-  /** the oldest message of each partition that its reader has not counted, by partition; nothing: all are counted */
+  /** the oldest uncounted message by partition; a missing partition has counted all */
   uncounted: ReadonlyMap<number, { takenAtMs: number }>
   recorders: RecorderFact[]
 }
@@ -103,17 +103,17 @@ export type StreamFact = {
   bytes: number
   /** null: no limit */
   maxBytes: number | null
-  /** a full stream refuses new messages; else the oldest make room */
+  /** a full stream refuses new messages; otherwise it drops the oldest */
   refusesWhenFull: boolean
   messages: number
   lastSequence: number
   firstAtMs: number
   lastAtMs: number
-  /** copies on other servers that are away or not up to date */
+  /** replicas on other servers that are unreachable or not up to date */
   replicasBehind: string[]
 }
 
-/** What the history still has to get of a stream. `oldestAtMs` null: nothing. */
+/** Messages of a stream that are not in ClickHouse yet. `oldestAtMs` null: none. */
 export type RecorderFact = { stream: string; waiting: number; oldestAtMs: number | null }
 
 export type ClickhouseFacts = {

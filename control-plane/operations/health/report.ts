@@ -6,19 +6,19 @@ import { HEALTH_SUBJECTS, type HealthFinding } from './findings/health-finding.t
 const sortFindings = (findings: readonly HealthFinding[]) =>
   findings.toSorted((a, b) => HEALTH_SUBJECTS.indexOf(a.subject) - HEALTH_SUBJECTS.indexOf(b.subject))
 
-/** For a terminal: first what is not well with what to do about it, then what is. */
+/** The report for a terminal: first problems with what to do, then the rest. */
 export function formatReport(findings: readonly HealthFinding[], nowMs: number): string {
-  const troubles = sortFindings(findings).filter(finding => !finding.isHealthy)
+  const problems = sortFindings(findings).filter(finding => !finding.isHealthy)
   const headline =
-    troubles.length === 0 ? 'All is well.' : `${troubles.length} of ${findings.length} points are not well:`
-  const wells = sortFindings(findings).filter(finding => finding.isHealthy)
+    problems.length === 0 ? 'No problems found.' : `${problems.length} of ${findings.length} checks found a problem:`
+  const healthy = sortFindings(findings).filter(finding => finding.isHealthy)
   return [
     headline,
-    ...troubles.flatMap(({ text, sinceMs, todo }) => [
-      `  NOT WELL  ${text}${formatSince(sinceMs, nowMs)}.`,
-      `            ${todo}`,
+    ...problems.flatMap(({ text, sinceMs, todo }) => [
+      `  PROBLEM  ${text}${formatSince(sinceMs, nowMs)}.`,
+      `           ${todo}`,
     ]),
-    ...wells.map(({ text }) => `  well      ${text}.`),
+    ...healthy.map(({ text }) => `  ok       ${text}.`),
   ].join('\n')
 }
 
@@ -27,7 +27,7 @@ function formatSince(sinceMs: number | null, nowMs: number): string {
   return `, since ${new Date(sinceMs).toISOString().replace(/\.\d+Z$/, 'Z')} (${formatDuration(nowMs - sinceMs)})`
 }
 
-/** The same for programs. */
+/** The report for programs. */
 export function toReportDocument(findings: readonly HealthFinding[], nowMs: number) {
   return {
     well: isAllHealthy(findings),
@@ -39,5 +39,5 @@ export function toReportDocument(findings: readonly HealthFinding[], nowMs: numb
   }
 }
 
-/** The moment of the facts: PostgreSQL's time, as everything else that is written down. */
+/** The time of the facts: PostgreSQL's, or the machine's without an answer. */
 export const getReadAtMs = ({ machineMs, postgres }: HealthFacts): number => postgres?.nowMs ?? machineMs

@@ -8,7 +8,7 @@ import type {
   WaitingWork,
 } from './facts.ts'
 
-/** The operator's view of the whole installation: none of these statements shows a tenant's data. */
+/** Queries for the whole installation. None of them returns data of a tenant. */
 
 const epochMsSql = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
 
@@ -30,7 +30,7 @@ export function loadPartitionFacts(db: Db): Promise<PartitionFact[]> {
   )
 }
 
-/** Probes in a live set, by what their newest heartbeat says. */
+/** Probes in a live set, from their newest heartbeat. */
 export function loadLiveProbeFacts(db: Db): Promise<ProbeFact[]> {
   return query(
     db,
@@ -42,7 +42,7 @@ export function loadLiveProbeFacts(db: Db): Promise<ProbeFact[]> {
   )
 }
 
-/** Of the last day. Which monitors of whom are meant is in the log of the role `record` only. */
+/** Refused reports of the last day. Only the log of the role `record` names the monitors. */
 export function loadForeignReportFacts(db: Db): Promise<ForeignReportFact[]> {
   return query(
     db,
@@ -54,8 +54,8 @@ export function loadForeignReportFacts(db: Db): Promise<ForeignReportFact[]> {
 }
 
 /**
- * Lanes whose next attempt should have begun, of projects to which nothing is being sent: a project with more alerts than its
- * share of places waits for itself.
+ * Lanes whose next attempt is due, of projects without a delivery in flight: a project with more alerts than its share of
+ * places waits for its own deliveries.
  */
 export async function loadDueDeliveries(db: Db): Promise<WaitingWork> {
   return getOnlyRow(
@@ -90,7 +90,7 @@ export async function loadHeartbeatIntake(db: Db): Promise<{ monitors: number; l
   )
 }
 
-/** Ids grow with the time, so the newest one is found by its index. */
+/** Ids sort by time, so the index finds the newest transition. */
 export async function loadLastTransitionAtMs(db: Db): Promise<number | null> {
   const rows = await query<{ atMs: number }>(
     db,
@@ -99,7 +99,7 @@ export async function loadLastTransitionAtMs(db: Db): Promise<number | null> {
   return rows[0]?.atMs ?? null
 }
 
-/** Canaries are the operator's own monitors. */
+/** Canaries are monitors of the operator, not of a tenant. */
 export async function loadPlannedOutageFacts(db: Db): Promise<PlannedOutageFacts> {
   return getOnlyRow(
     await query<PlannedOutageFacts>(
@@ -114,7 +114,7 @@ export async function loadPlannedOutageFacts(db: Db): Promise<PlannedOutageFacts
   )
 }
 
-/** Standbys that are connected, and slots of those that are not. A user without pg_monitor sees the names only. */
+/** Connected standbys, and the slots of disconnected ones. A user without pg_monitor can read only the names. */
 export function loadStandbyFacts(db: Db): Promise<StandbyFact[]> {
   return query(
     db,

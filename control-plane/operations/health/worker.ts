@@ -7,7 +7,7 @@ import { HEALTH_SUBJECTS, type HealthFinding } from './findings/health-finding.t
 
 const INTERVAL_MS = 10_000
 
-/** Shows in metrics what no other process counts: how things are in the engines. Any number of processes may do so. */
+/** Publishes facts about the engines as metrics. Any number of processes may do so. */
 export function startHealthWorker(context: LoopTools & EngineClients): Loop {
   const show = createGauges(context.metrics)
   return startLoop('health', INTERVAL_MS, context, async () => {
@@ -17,18 +17,18 @@ export function startHealthWorker(context: LoopTools & EngineClients): Loop {
 }
 
 function createGauges(metrics: Metrics): (facts: HealthFacts, findings: HealthFinding[]) => void {
-  const findings = metrics.gauge('picket_health_findings', 'Points that are not well', ['subject'])
+  const findings = metrics.gauge('picket_health_findings', 'Number of problems', ['subject'])
   const bytes = metrics.gauge('picket_stream_bytes', 'Size of a stream', ['stream'])
   const maxBytes = metrics.gauge('picket_stream_max_bytes', 'How large a stream may grow', ['stream'])
-  const sequence = metrics.gauge('picket_stream_last_sequence', 'Messages that ever came to a stream', ['stream'])
+  const sequence = metrics.gauge('picket_stream_last_sequence', 'Sequence of the newest message of a stream', ['stream'])
   const history = metrics.gauge('picket_history_waiting_seconds', 'Age of the oldest message not recorded', ['stream'])
-  const deliveries = metrics.gauge('picket_deliveries_due_seconds', 'How long the oldest delivery is due')
+  const deliveries = metrics.gauge('picket_deliveries_due_seconds', 'How long the oldest delivery has been due')
   const fanOuts = metrics.gauge('picket_fan_outs_waiting', 'Events whose deliveries are not queued')
   const fanOutAge = metrics.gauge('picket_fan_outs_waiting_seconds', 'Age of the oldest of these events')
   const all = [bytes, maxBytes, sequence, history, deliveries, fanOuts, fanOutAge]
 
   return ({ postgres, nats }, found) => {
-    // an engine that is away has no value rather than an old one
+    // an unreachable engine has no value instead of an old one
     for (const gauge of all) gauge.reset()
     for (const subject of HEALTH_SUBJECTS) {
       findings.set({ subject }, found.filter(finding => finding.subject === subject && !finding.isHealthy).length)

@@ -5,7 +5,7 @@ import { computeCutoff, RETENTION_RULES, type RetentionRule } from './rules.ts'
 import type { RetentionSettings } from './settings.ts'
 import { deleteBatch, loadEarlierNow, loadOldestAgeMs } from './store.ts'
 
-/** A table with a large backlog lets the others have their turn after so many batches. */
+/** After this many batches of a table, the other tables have their turn. */
 const MAX_BATCHES_PER_TURN = 100
 const MIN_PAUSE_MS = 20
 
@@ -13,8 +13,9 @@ type RuleProgress = { rule: RetentionRule; after: string }
 type TurnOutcome = 'done' | 'unfinished' | 'aborted' | 'busy'
 
 /**
- * One pass over all tables, in rounds: a round that is aborted is continued by the next one. A pass ends early when
- * another process is at it. Throws the first fault of a round, after the work that the fault does not concern.
+ * One pass over all tables, in rounds: an aborted round is continued by the next one. A pass ends early when another
+ * process is working. Throws the first error of a round after the other rules were applied. See
+ * docs/design/retention.md#how-rows-are-deleted.
  */
 export function createRetentionPass({
   db,
@@ -25,11 +26,11 @@ export function createRetentionPass({
   retention: RetentionSettings
   metrics: Metrics
 }) {
-  const rows = metrics.counter('picket_retention_rows_total', 'Rows that were deleted for their age', ['rule'])
+  const rows = metrics.counter('picket_retention_rows_total', 'Rows that were deleted because of their age', ['rule'])
   const oldest = metrics.gauge('picket_retention_oldest_seconds', 'Age of the oldest row', ['rule'])
   let left: RuleProgress[] = []
 
-  const turn = async (
+  const applyBatches = async (
     work: RuleProgress,
     clock: Date,
     faults: unknown[],
@@ -56,8 +57,8 @@ export function createRetentionPass({
     if (left.length === 0) left = RETENTION_RULES.map(rule => ({ rule, after: rule.order?.first ?? '' }))
     while (left.length > 0 && !signal.aborted) {
       const [work, ...others] = left as [RuleProgress, ...RuleProgress[]]
-      // a table that cannot be worked on keeps none of the others from it
-      const outcome = await turn(work, clock, faults, signal).catch((error: unknown) => void faults.push(error))
+      // an error of one table does not stop the others
+      const outcome = await applyBatches(work, clock, faults, signal).catch((error: unknown) => void faults.push(error))
       if (outcome === 'unfinished') left = [...others, work]
       else if (outcome === 'busy') left = []
       else if (outcome !== 'aborted') left = others

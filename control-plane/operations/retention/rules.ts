@@ -1,26 +1,26 @@
 import type { RetentionSettings } from './settings.ts'
 
 /**
- * Which rows of a table are deleted. In the conditions, `t` is the row, `:before` the moment since which rows are kept,
- * and `:first` the smallest id of that moment, so that the primary key finds what is older.
+ * A rule that deletes rows of a table (docs/design/retention.md). In the conditions, `t` is the row, `:before` the moment
+ * since which rows are kept, and `:first` the smallest id of that moment, so that the primary key finds older rows.
  */
 export type RetentionRule = {
   /** in metrics and logs */
   name: string
   table: string
   setting: keyof RetentionSettings
-  /** what an index finds: rows that may be due */
+  /** rows that may be due; an index finds them */
   candidates: string
   /**
-   * A unique column in whose order candidates are read, where some of them stay: a round goes on after the last one.
-   * Null where all candidates are due, so that each batch begins with those that are left.
+   * A unique column that orders the candidates, when some of them stay: a round continues after the last one. Null when all
+   * candidates are due, so that each batch begins with the remaining ones.
    */
   order: { column: string; first: string } | null
   /** which of the candidates are due */
   condition: string
-  /** what happens to them instead of a deletion */
+  /** an assignment that is made instead of a deletion */
   change?: string
-  /** the column that is shown as the age of the oldest row, and of which rows; null: its age says nothing */
+  /** the column for the age of the oldest row, and which rows count; null: the age is not reported */
   age: { column: string; among?: string } | null
   /** rows a statement */
   batchSize: number
@@ -30,9 +30,9 @@ const BY_ID = { column: 'id', first: '00000000-0000-0000-0000-000000000000' }
 const BY_DELIVERY = { column: 'id', first: '' }
 
 /**
- * A deleted monitor that can go. It waits for a status page that shows it, for people's incidents (without it they would
- * be about nothing in particular, which all pages show), for the files of its screenshots, and for its data source,
- * which may bring it back.
+ * A deleted monitor that may be removed. It stays while a status page shows it, a manual incident refers to it (without it
+ * the incident would concern no monitor, and all pages would show it), it has files of screenshots, or its data source may
+ * restore it.
  */
 const GONE_MONITOR = `m.deleted_at < :before
   AND NOT EXISTS (SELECT FROM status_page_components c WHERE c.monitor_id = m.id)
@@ -41,7 +41,7 @@ const GONE_MONITOR = `m.deleted_at < :before
   AND NOT EXISTS (SELECT FROM screenshots s WHERE s.monitor_id = m.id)
   AND NOT EXISTS (SELECT FROM data_source_children c WHERE c.monitor_id = m.id)`
 
-/** In this order, so that what refers to a row goes before it. */
+/** Ordered, so that references to a row are deleted before the row. */
 export const RETENTION_RULES: RetentionRule[] = [
   {
     name: 'deliveries',
@@ -49,7 +49,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'deliveries',
     candidates: `t.id < 'whd_' || replace(:first, '-', '')`,
     order: BY_DELIVERY,
-    // one that is tried or replayed stays, and one whose message has a button for 60 days more
+    // deliveries that are being tried or replayed stay, and those with a button in their message for 60 more days
     condition: `t.status <> 'pending' AND t.updated_at < :before
       AND (t.chat_message IS NULL OR t.updated_at < :before::timestamptz - interval '60 days')`,
     age: { column: 'created_at' },
@@ -72,7 +72,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'events',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // what is still to be delivered needs its event, and reminders of an outage need its first event
+    // pending deliveries need their event, and reminders of an outage need its first event
     condition: `t.occurred_at < :before
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)
       AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.event_id = t.id)
@@ -103,7 +103,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'transitions',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // the last one before the limit says in which status the kept history begins
+    // the last transition before the limit is the status with which the remaining history begins
     condition: `t.at < :before AND EXISTS (
       SELECT FROM transitions later WHERE later.monitor_id = t.monitor_id AND later.at <= :before
         AND (later.at, later.id) > (t.at, t.id))`,
@@ -192,7 +192,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'probes',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // one that was revoked stays while its token is valid: else the token would let it in again
+    // a revoked probe stays while its token is valid, otherwise it could enrol again
     condition: `t.last_seen_at < :before AND NOT EXISTS (SELECT FROM region_epochs e WHERE t.id = ANY (e.probe_ids))
       AND (t.revoked_at IS NULL OR NOT EXISTS (
         SELECT FROM probe_tokens k WHERE k.id = t.token_id AND k.is_reusable AND k.revoked_at IS NULL))`,
@@ -205,7 +205,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'probes',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // a reusable one stays until it is revoked
+    // a reusable token stays until it is revoked
     condition: `coalesce(t.revoked_at, CASE WHEN NOT t.is_reusable THEN t.expires_at END) < :before
       AND NOT EXISTS (SELECT FROM probes p WHERE p.token_id = t.id)`,
     age: null,
@@ -215,6 +215,6 @@ export const RETENTION_RULES: RetentionRule[] = [
 
 const DAY_MS = 24 * 3_600_000
 
-/** Since when the rows of a rule are kept. */
+/** The moment since which the rows of a rule are kept. */
 export const computeCutoff = (rule: RetentionRule, retention: RetentionSettings, now: Date): Date =>
   new Date(now.getTime() - retention[rule.setting] * DAY_MS)

@@ -1,21 +1,21 @@
 import { type Env, readInteger } from '../../../shared/process/env.ts'
 
-/** After how many days rows of a kind are deleted. */
+/** The number of days after which rows are deleted. */
 export type RetentionSettings = {
   deliveries: number
   events: number
-  /** of transitions: after this only their summary is left */
+  /** explanations of transitions; their summary stays */
   explanations: number
-  /** and maintenance, which is part of the same history */
+  /** also maintenance periods, which are part of the same history */
   transitions: number
   incidents: number
-  /** monitors and organizations that were deleted */
+  /** deleted monitors and organizations */
   deleted: number
-  /** probes that have not connected for so long */
+  /** probes since they were last seen */
   probes: number
 }
 
-/** No limit below what needs the rows: status pages show 90 days, the relay tries for one, probes may be away for some. */
+/** Each minimum is what other features need: status pages show 90 days, the relay tries for one day, probes may be offline for days. */
 export function readRetentionSettings(env: Env): RetentionSettings {
   const days = (name: string, fallback: number, min: number) =>
     readInteger(env, `RETENTION_${name}_DAYS`, fallback, min, 36_500)

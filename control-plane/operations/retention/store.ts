@@ -3,16 +3,16 @@ import { type Db, execute, query, type Tx } from '../../foundation/platform/post
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import type { RetentionRule } from './rules.ts'
 
-/** What waits for others for longer, or does not end, is tried again in the next round. */
+/** A batch that waits or runs longer is tried again in the next round. */
 const TIMEOUTS_SQL = `set_config('lock_timeout', '1s', true), set_config('statement_timeout', '10s', true)`
 
-/** `after`: the last one that was looked at; null: nothing is left to look at. `fault`: why the batch was left out. */
+/** `after`: the last examined row; null: none is left. `fault`: why the batch was skipped. */
 export type DeletedBatch = { changed: number; after: string | null; fault?: unknown }
 
 /**
- * Deletes one batch of what a rule says, in a transaction of its own. Null while another process is at it. Rows that
- * somebody else has locked are left out; the others are locked before the rule is checked, so that what begins to refer
- * to one is seen, or waits. A batch that cannot be deleted is left out, and the next one may follow.
+ * Deletes one batch of a rule in its own transaction. Null while another process is working. Locked rows are skipped. The
+ * others are locked before the rule is checked, so that new references to them are seen or wait. A batch that cannot be
+ * deleted is skipped, and the next one may follow.
  */
 export async function deleteBatch(
   db: Db,
@@ -20,24 +20,24 @@ export async function deleteBatch(
   before: Date,
   after: string,
 ): Promise<DeletedBatch | null> {
-  const begun: DeletedBatch[] = []
+  const started: DeletedBatch[] = []
   try {
     return await db.transaction(async tx => {
-      const [lock] = await query<{ isOurs: boolean }>(
+      const [lock] = await query<{ isAcquired: boolean }>(
         tx,
-        `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.retention}) AS "isOurs", ${TIMEOUTS_SQL}`,
+        `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.retention}) AS "isAcquired", ${TIMEOUTS_SQL}`,
       )
-      if (!lock!.isOurs) return null
+      if (!lock!.isAcquired) return null
       const bindings = { before, first: firstIdAt(before) }
       const found = await listCandidates(tx, rule, { ...bindings, after })
       const isLast = found.length < rule.batchSize
-      if (rule.order !== null) begun.push({ changed: 0, after: isLast ? null : found.at(-1)!.reached })
+      if (rule.order !== null) started.push({ changed: 0, after: isLast ? null : found.at(-1)!.reached })
       const places = found.map(({ place }) => place)
       const changed = places.length === 0 ? 0 : await applyRule(tx, rule, { ...bindings, places })
-      return { changed, after: begun[0] ? begun[0].after : isLast || changed === 0 ? null : after }
+      return { changed, after: started[0] ? started[0].after : isLast || changed === 0 ? null : after }
     })
   } catch (error) {
-    if (begun[0]) return { ...begun[0], fault: error }
+    if (started[0]) return { ...started[0], fault: error }
     throw error
   }
 }
@@ -55,7 +55,7 @@ function listCandidates(tx: Tx, rule: RetentionRule, bindings: Bindings & { afte
   )
 }
 
-/** A row that was changed meanwhile is at another place: it is looked at again in the next round. */
+/** A row that was changed meanwhile has another ctid; the next round examines it again. */
 async function applyRule(tx: Tx, rule: RetentionRule, bindings: Bindings & { places: string[] }): Promise<number> {
   const due = `t.ctid = ANY (CAST(:places AS tid[])) AND ${rule.condition}`
   const locked = await query<{ place: string }>(
@@ -71,13 +71,13 @@ async function applyRule(tx: Tx, rule: RetentionRule, bindings: Bindings & { pla
   return execute(tx, statement, { ...bindings, places })
 }
 
-/** The earlier one of PostgreSQL's clock and this process': a clock that is ahead deletes nothing. */
+/** The earlier of PostgreSQL's and this process's time, so that a clock that is ahead deletes nothing. */
 export async function loadEarlierNow(db: Db, now: Date): Promise<Date> {
   const [row] = await query<{ now: Date }>(db, 'SELECT least(clock_timestamp(), CAST(? AS timestamptz)) AS now', [now])
   return row!.now
 }
 
-/** How old the oldest row is, null without one. */
+/** The age of the oldest row; null without rows. */
 export async function loadOldestAgeMs(db: Db, rule: RetentionRule, now: Date): Promise<number | null> {
   if (rule.age === null) return null
   const { column, among = 'true' } = rule.age

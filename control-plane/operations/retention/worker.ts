@@ -6,8 +6,8 @@ import type { RetentionSettings } from './settings.ts'
 const INTERVAL_MS = 3_600_000
 
 /**
- * Deletes what is older than the settings say, every hour, in small batches with pauses as long as the work before. One
- * process does it at a time.
+ * Deletes rows that are older than the settings allow, every hour, in small batches with pauses. One process works at a
+ * time.
  */
 export function startRetentionWorker({
   db,

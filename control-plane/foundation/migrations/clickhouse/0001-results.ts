@@ -1,6 +1,6 @@
 /**
- * Raw results and the hourly figures made of them. A result is keyed by what makes it unique, so a repeated batch
- * changes nothing; `recorded_at` tells the hourly worker which hours were touched.
+ * Raw results, and hourly figures computed from them. The key identifies a result, so a repeated batch changes nothing.
+ * From `recorded_at` the hourly worker knows which hours changed.
  */
 export const statements = [
   `CREATE TABLE results (

@@ -1,5 +1,5 @@
 /**
- * What only some checks have: JSON where it is there, empty for the rest. A screenshot's id stands in its store.
+ * Columns that only some checks have: JSON, otherwise empty. `screenshot_id` refers to the object store.
  * `trigger` is result.proto's, 0 the schedule.
  */
 export const statements = [

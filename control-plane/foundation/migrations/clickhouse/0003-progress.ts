@@ -1,6 +1,6 @@
 /**
- * How far background work has come. Of the hourly figures: `closed_until` (all days before it are computed) and `late_until` (later results of
- * those days are counted up to it). What the worker before this one had computed stays.
+ * The progress of background work. For hourly figures: `closed_until` (all days before it are computed) and `late_until`
+ * (later results of those days are counted up to it). Figures of the previous worker stay.
  */
 export const statements = [
   `CREATE TABLE progress (name LowCardinality(String), at DateTime64(3, 'UTC'))

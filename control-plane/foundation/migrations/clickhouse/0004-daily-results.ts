@@ -2,8 +2,9 @@ import { type Clickhouse, select } from '../../platform/clickhouse.ts'
 import { hasDailyPartitions, swapResults, waitForDailyPartitions } from './daily-partitions-store.ts'
 
 /**
- * Results in partitions of a day, which go as a whole when they are 90 days old. A database without results gets them at
- * once. Where there are some, they are copied in the background (analytics/daily-worker) and the tables swapped then.
+ * Results in daily partitions, which are dropped as a whole when they are 90 days old. An empty database gets them
+ * immediately. Otherwise the results are copied in the background (insight/analytics/clickhouse-jobs) and then the tables
+ * are swapped.
  */
 export const statements = [
   `CREATE TABLE results_daily AS results
@@ -20,7 +21,7 @@ export async function finish(clickhouse: Clickhouse): Promise<void> {
     const rows = await select(clickhouse, 'SELECT 1 FROM results LIMIT 1')
     if (rows.length === 0) await swapResults(clickhouse)
   } catch (error) {
-    // another process may be at the same migration
+    // another process may run the same migration
     if (!(await waitForDailyPartitions(clickhouse))) throw error
   }
 }

@@ -1,7 +1,7 @@
 import { type Clickhouse, select } from '../../platform/clickhouse.ts'
 import { sleep } from '../../platform/time/clock.ts'
 
-/** Whether `results` has partitions of a day. */
+/** Whether `results` has daily partitions. */
 export async function hasDailyPartitions(clickhouse: Clickhouse): Promise<boolean> {
   const key = await select<{ key: string }>(
     clickhouse,
@@ -13,7 +13,7 @@ export async function hasDailyPartitions(clickhouse: Clickhouse): Promise<boolea
 const POLL_INTERVAL_MS = 100
 const MAX_POLLS = 100
 
-/** For a moment in a swap there is no table `results`: a statement that failed then asks whether it is there soon. */
+/** During a swap there is no table `results` for a moment. Waits for it after a failed statement. */
 export async function waitForDailyPartitions(clickhouse: Clickhouse): Promise<boolean> {
   for (let i = 0; i < MAX_POLLS; i++) {
     if (await hasDailyPartitions(clickhouse)) return true
@@ -23,8 +23,8 @@ export async function waitForDailyPartitions(clickhouse: Clickhouse): Promise<bo
 }
 
 /**
- * `results_daily` becomes `results`, and what was `results` becomes `results_weekly`, in one statement. Nothing happens when
- * another process has done it.
+ * Renames `results_daily` to `results` and the old `results` to `results_weekly`, in one statement. Does nothing when another
+ * process has done it.
  */
 export async function swapResults(clickhouse: Clickhouse): Promise<void> {
   await clickhouse.command({ query: `INSERT INTO progress SELECT 'swapped_at', now64(3)` })

@@ -4,7 +4,7 @@ import * as details from './0002-details.ts'
 import * as progress from './0003-progress.ts'
 import * as dailyResults from './0004-daily-results.ts'
 
-/** In order. A migration that has landed is never edited; the next one mends it. */
+/** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS: Record<string, { statements: string[]; finish?: (clickhouse: Clickhouse) => Promise<void> }> = {
   '0001-results': results,
   '0002-details': details,
@@ -13,9 +13,8 @@ const MIGRATIONS: Record<string, { statements: string[]; finish?: (clickhouse: C
 }
 
 /**
- * Brings a ClickHouse database to the newest schema, making the database itself where it is missing. ClickHouse has no
- * transactions over DDL, so every statement is written to be repeated: a process that died in the middle is no harm,
- * and neither are two that migrate at once.
+ * Migrates a ClickHouse database to the newest schema, and creates the database when it is missing. ClickHouse has no
+ * transactions for DDL, so every statement can be repeated: an interrupted migration and two concurrent ones do no harm.
  */
 export async function migrateClickhouse(url: string): Promise<void> {
   const { pathname } = new URL(url)

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * Monitors and what the verdict keeps about them. Whatever changes what a probe does takes a new `revision`; the
- * trigger serialises that with an advisory lock, so revisions become visible in their order and "everything after
- * revision n" never skips a row that commits late.
+ * Monitors and their verdict state. Every change that concerns probes gets a new `revision`. The trigger serialises this
+ * with an advisory lock, so that revisions become visible in order and "everything after revision n" never skips a row that
+ * commits late.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** From what happened (incidents, events) to who hears of it (channels, rules) and whether it arrived (deliveries). */
+/** Incidents, events, channels, rules and deliveries. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE incidents (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Ping URLs, what is known of each heartbeat, and the pings themselves (decisions 3.7 and 4.9). */
+/** Ping URLs, the state of each heartbeat, and the pings. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- sealed, to be shown; its SHA-256, to be found by

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * What ends: certificates and domain registrations (decisions 4.10). A watch is made and dropped by triggers beside
- * whatever changes the monitor, so that no writer can leave one behind that is about another host.
+ * Expiry of certificates and domain registrations. Triggers create and drop a watch whenever a monitor changes, so that no
+ * writer can leave a watch for another host.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

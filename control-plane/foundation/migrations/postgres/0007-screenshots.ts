@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What screenshots there are; their bytes are in the object store. A baseline is what a region's pages are compared with. */
+/** Screenshots (their bytes are in the object store), and the baseline with which a region's screenshots are compared. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE screenshots (

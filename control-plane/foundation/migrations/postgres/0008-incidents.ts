@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What incidents that people handle need, and which channels hear of a whole project (specification). */
+/** Manual incidents, and channels that are subscribed to a whole project. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- the message that an incident was created with, which later events go on showing

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** The built-in relay: webhooks that are tried for a day instead of three times (decisions 6.6). */
+/** The built-in relay, which tries webhooks for a day instead of three times. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE deliveries

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * What keeps alerts from being sent: maintenance windows and parents that are down; and what has to be told when that
- * is over. `caused_by_monitor_id` has no foreign key, because writing one would lock the parent's row out of order.
+ * Suppression of alerts by maintenance windows and by parents that are down, and the alerts to send when it ends.
+ * `caused_by_monitor_id` has no foreign key, because writing one would lock the parent's row out of order.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Outages told again while they last, and many changes told in one message. */
+/** Reminders of ongoing outages, and digests of many changes in one message. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE alert_rules ADD COLUMN remind_every_minutes integer CHECK (remind_every_minutes BETWEEN 5 AND 1440);

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** An enrolment token lets one probe in, once; from then on the probe is known by a secret of its own. */
+/** An enrolment token enrols one probe, once; after that the probe authenticates with its own secret. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- tokens made before may let in any number of probes

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** The operator's own project, what it is told of the fleet, and what the fleet tells of itself. */
+/** The operator project, its incidents about the fleet, and the state that the fleet reports. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE operator_project (

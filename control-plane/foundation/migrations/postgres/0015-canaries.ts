@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Targets of our own that fail on purpose, what was told of it, and what each failure was worth. */
+/** Canaries (targets that fail on purpose), their alerts, and the measurement of each failure. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- apart from the operator project, whose channels would hear of planned failures all day

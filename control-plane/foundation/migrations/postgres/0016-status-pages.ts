@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Pages that a project publishes, what stands on them, and the images that visitors are shown. */
+/** Status pages of a project with their components, groups and images. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE status_pages (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Who hears of a status page's incidents, and what they still have to be told. */
+/** Subscribers of status pages, and the notices that are still to be sent to them. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- the page whose subscribers a channel reaches; null: an alert channel of the project

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { type AuditTriggerOptions, addAuditTrigger } from './audit-trigger.ts'
 
-/** What nobody sets: a monitor's verdict, and what is derived from its fields. */
+/** Columns that users do not set: the verdict of a monitor, and values derived from its fields. */
 const OF_MONITORS = [
   'partition',
   'config_version',
@@ -37,8 +37,8 @@ const TABLES: Record<string, AuditTriggerOptions> = {
 }
 
 /**
- * Who changed what. A trigger on each table writes it, and only in a transaction that says who acts: a route cannot
- * forget it, and verdicts do not pay for it. Rows are never changed, and go after a year (accounts/audit/store.ts).
+ * The audit log. A trigger on each table writes it, and only in a transaction that names an actor, so that no route can
+ * forget it and verdicts have no cost. Rows are never changed, and are deleted after a year (accounts/audit/store.ts).
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

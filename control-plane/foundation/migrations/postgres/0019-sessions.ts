@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Sign-in by password: sessions, links with which a password is set, what is counted against guessing, and the mails
- * about accounts, which are rows until the mail server has taken them.
+ * Sign-in by password: sessions, links for setting a password, counters against guessing, and mails about accounts, which are
+ * rows until the mail server has accepted them.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
-/** What the worker writes, which nobody sets. */
+/** Columns that only the worker writes. */
 const FETCHING = [
   'next_fetch_at',
   'lease_owner',
@@ -14,7 +14,7 @@ const FETCHING = [
   'incident_id',
 ]
 
-/** JSON documents that are fetched, the rules on what stands in them, and the monitors that come of it. */
+/** JSON documents that are fetched, the rules for their fields, and the monitors created from them. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE data_sources (

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
-/** Third parties that projects depend on: what their public feeds say, and who hears of it. */
+/** Vendors on which projects depend: their public feeds, and the projects to notify. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- one row an address, however many projects follow it: it is fetched once for all of them

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
-/** The app in a team's chat: where it is installed, who is who there, and what still has to be said to the provider. */
+/** The chat app: installations, identities of users, and revocations that are still to be sent to the provider. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     CREATE TABLE chat_installations (

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * A rehearsal, a transaction that is taken back, takes no revisions of monitors: they are handed out one transaction
- * at a time, and everybody else who changes a monitor would wait for its end.
+ * A rehearsal (a transaction that is rolled back) takes no revisions of monitors: they are given to one transaction at a
+ * time, and all other changes of monitors would wait for its end.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * A row for each transaction of a request with an Idempotency-Key, written in it: what was carried out is not carried
- * out again when its answer is lost. No unique index: transactions of one request do not wait for each other. No
- * foreign key: it is forgotten after a day, and would lock the project before everything else.
+ * Each transaction of a request with an Idempotency-Key writes a row, so that the request is not carried out again when its
+ * answer was lost. No unique index, so that transactions of one request do not wait for each other. No foreign key, because
+ * rows are deleted after a day, and the key would lock the project first.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

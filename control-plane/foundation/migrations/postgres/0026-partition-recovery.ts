@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * What a partition's reader needs to go on where the last one ended. `deferred_changes`: changes of the verdict whose
- * monitors were locked when their partition went on. No foreign key: its check would wait for the same lock. `json` keeps
- * the order of an explanation's fields, which people read. `partition_checkpoints`: what steady results moved in memory.
+ * State with which the reader of a partition continues where the previous one ended. `deferred_changes`: changes of the
+ * verdict whose monitors were locked when the partition continued. There is no foreign key, because its check would wait for
+ * the same lock. `json` keeps the order of an explanation's fields. `partition_checkpoints`: state that exists only in memory.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
 
-/** What one tenant does holds up no other. */
+/** Isolation of tenants: work of one tenant does not delay another. */
 export async function up(db: Knex): Promise<void> {
   await handOutAtCommit(db)
   await emptyInBatches(db)
 }
 
-/** An organization is deleted first, for all who look, and then emptied, batch by batch. */
+/** An organization is first marked as deleted, which hides it, and then emptied batch by batch. */
 const emptyInBatches = (db: Knex) =>
   db.raw(`
     ALTER TABLE organizations ADD COLUMN emptied_at timestamptz;
@@ -15,10 +15,10 @@ const emptyInBatches = (db: Knex) =>
   `)
 
 /**
- * Revisions of monitors are handed out at the commit. A change only marks its rows, with the negative id of its
- * transaction; a deferred trigger gives the marked rows their revisions, so the lock that keeps revisions in the order
- * of commits is held for the commit alone and not from the first change on. No reader sees a mark. What waits for the
- * lock holds nothing that others wait for but its own rows, and takes no other lock after it.
+ * Monitors get their revisions at the commit. A change only marks its rows with the negative id of its transaction; a
+ * deferred trigger gives the marked rows their revisions. So the lock that keeps revisions in the order of commits is held
+ * only during the commit, and not from the first change on. No reader sees a mark. A transaction that waits for the lock
+ * holds only its own rows, and takes no other lock after it.
  */
 const handOutAtCommit = (db: Knex) =>
   db.raw(`

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
 /**
- * Events whose deliveries are made after their transaction, because many channels hear of them; and the project of each
+ * Events whose deliveries are queued after their transaction, because they concern many channels; and the project of each
  * lane, so that projects take turns.
  */
 export async function up(db: Knex): Promise<void> {

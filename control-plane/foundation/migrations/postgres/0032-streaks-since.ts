@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
-/** As in 0018, and the new column, which the database sets. */
+/** The columns of 0018 and the new one, which the database sets. */
 const IGNORED = [
   'partition',
   'config_version',
@@ -13,8 +13,8 @@ const IGNORED = [
 ]
 
 /**
- * The config version in which a monitor's target or assertions changed last. Failures in a row count from there on: a
- * change of anything else, such as a header that rotates every minute, does not begin the count again.
+ * The config version in which the target or the assertions of a monitor changed last. Consecutive failures count from there:
+ * a change of anything else, such as a header that rotates every minute, does not restart the count.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

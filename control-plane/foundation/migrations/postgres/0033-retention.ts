@@ -1,9 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Rows that are too old are deleted (control-plane/operations/retention). These indexes find them, and what refers to them: without
- * one, each deleted row would read the whole table that refers to it. An explanation may be forgotten before its
- * transition is.
+ * Indexes that find rows to delete (control-plane/operations/retention) and rows that refer to them: without them, each
+ * deletion would read the whole referring table. An explanation may be deleted before its transition.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * Which probes were live in which epochs of their region: results of other probes do not count. A trigger writes it, so
- * that it is complete as well while a process of an older version changes live sets. Probes that left a live set are kept
- * for longer than results are (one day); `region_epochs` holds the row lock for all of it.
+ * The live probes of each epoch of a region: results of other probes do not count. A trigger writes it, so that it is also
+ * complete while a process of an older version changes live sets. Probes that left a live set are kept for longer than
+ * results (one day); the row lock of `region_epochs` protects all of it.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

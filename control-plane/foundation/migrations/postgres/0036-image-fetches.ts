@@ -2,9 +2,9 @@ import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
 /**
- * The images of status pages are fetched in the background, again after a failure, and once a day. An address whose image
- * was never there has no bytes; after a change of the address the bytes are those of the address before until the new ones
- * are there. What is there already is fetched again within a day, not all at once.
+ * The images of status pages are fetched in the background, again after a failure, and once a day. An image that was never
+ * fetched has no bytes; after a change of the address the previous bytes stay until the new ones are fetched. Existing images
+ * are fetched again within a day, spread over it.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Canaries fail in several ways in turn. Those that are there go on with the status 503 until they are created again. */
+/** Canaries fail in several ways in turn. Existing ones keep failing with status 503 until they are created again. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE canaries ADD COLUMN kinds text[] NOT NULL DEFAULT '{status}';

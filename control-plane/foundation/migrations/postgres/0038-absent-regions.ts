@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * The newest time in which a region had no probe that can publish results. Votes of the region that were taken before it end
- * with its beginning. `absent_until` null with a beginning: the region has none now.
+ * The latest period in which a region had no probe that could publish results. Votes of the region from before it end when it
+ * begins. `absent_until` null with a beginning: the period has not ended.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

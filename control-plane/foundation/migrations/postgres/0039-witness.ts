@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
 /**
- * Whether a probe of another region may check a monitor to confirm failures that its region doubts, and whether it gets the
+ * Whether a probe of another region may check a monitor to confirm failures of a suspect region, and whether it gets the
  * monitor's credentials for that.
  */
 export async function up(db: Knex): Promise<void> {

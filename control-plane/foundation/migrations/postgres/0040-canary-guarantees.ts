@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Each planned failure is compared with what is guaranteed for it. Failures that were measured before are not compared. */
+/** Each planned failure is compared with its guarantee. Earlier failures are not compared. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE canary_outages

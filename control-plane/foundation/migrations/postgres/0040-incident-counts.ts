@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 
 /**
- * How many incidents a project has, by status and severity: the sum of the rows of the project. Each statement that changes
- * incidents adds a row and touches none, so that no transaction waits for another one; from time to time the rows of
- * a project become one for each status and severity (incidents/count-store.ts). By triggers, so that processes of the version
- * before count as well.
+ * The number of incidents of a project by status and severity: the sum of the rows of the project. Each statement that changes
+ * incidents inserts a row and updates none, so that no transaction waits for another one. A worker compacts the rows of a
+ * project to one for each status and severity (verdict/incidents/count-store.ts). Triggers write the rows, so that processes
+ * of the previous version count as well.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

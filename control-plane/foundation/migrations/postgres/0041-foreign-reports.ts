@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { addAuditTrigger } from './audit-trigger.ts'
 
-/** As in 0032, and the new column, which the database sets. */
+/** The columns of 0032 and the new one, which the database sets. */
 const IGNORED = [
   'partition',
   'config_version',
@@ -14,9 +14,10 @@ const IGNORED = [
 ]
 
 /**
- * What says whether a region may report about a monitor: its regions, and since when it has left others. By a trigger, so that
- * processes of the version before note it as well. A monitor may have left any region before this: `any` says until when. It is the
- * default of rows that are there, so that none is written while the table is locked. `foreign_reports` counts what probes sent that is not theirs to send.
+ * Whether a region may report about a monitor: its current regions, and when it left others. A trigger writes it, so that
+ * processes of the previous version record it as well. A monitor may have left any region before this migration: `any` is the
+ * time until which that holds. It is the default of existing rows, so that none is written while the table is locked.
+ * `foreign_reports` counts reports of probes about other regions or monitors.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
-/** Which addresses of mail channels were confirmed, and how many mails were sent in a day. */
+/** Confirmed addresses of mail channels, and the number of mails of a day. */
 export async function up(db: Knex): Promise<void> {
-  // it reads the log for a while, so before anything is locked
+  // reading the log takes a while, so it happens before any lock
   const delivered = await deliveredMails(db)
   await db.raw(`
     CREATE TABLE mail_addresses (
@@ -40,7 +40,7 @@ export async function up(db: Knex): Promise<void> {
 
 type DeliveredMail = { organization: string; url: string; error: string | null }
 
-/** To which addresses mails were delivered. The log holds them; channels are sealed. */
+/** The addresses to which mails were delivered, from the log, because channels are encrypted. */
 async function deliveredMails(db: Knex): Promise<DeliveredMail[]> {
   const { rows } = await db.raw<{ rows: DeliveredMail[] }>(`
     SELECT DISTINCT p.organization_id AS organization, d.request_url AS url, d.attempts -> -1 ->> 'error' AS error
@@ -56,7 +56,7 @@ async function confirmDelivered(db: Knex, rows: DeliveredMail[]): Promise<void> 
       .slice('mailto:'.length)
       .split(',')
       .flatMap(decoded)
-      // a mail that was not taken for one of them names it
+      // the error of a mail that one recipient rejected names that recipient
       .filter(address => !error?.toLowerCase().includes(address))
       .map(address => ({ organization, address })),
   )

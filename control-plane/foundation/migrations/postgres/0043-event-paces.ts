@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Many requests of one event to one host leave one after the other. Processes of the version before send them at once. */
+/** Many requests of one event to one host are sent one after the other. Processes of the previous version send them together. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- one of more than ten of its event: where it leads is looked at before it is sent

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Access that is suspended: from when the owner of an address proves it by a mailed link, until they keep or end what was
- * there in their name before.
+ * Suspended access: from the moment at which the owner of an address confirms it by a mailed link, until they keep or end
+ * the access that existed before.
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`

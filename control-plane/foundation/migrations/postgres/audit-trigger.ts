@@ -1,30 +1,30 @@
 import type { Knex } from 'knex'
 
-/** How the changes of a table are told in the audit log. Columns of the type bytea, hashes, secrets and tokens are never shown. */
+/** How the audit log describes changes of a table. Columns of type bytea, hashes, secrets and tokens are never shown. */
 export type AuditTriggerOptions = {
   /** the API's noun: `status_page_component` */
   resource: string
   /** the column of the resource's id */
   id?: string
-  /** the column that people know the resource by; `user_id` tells that user's e-mail; null: it has no name */
+  /** the column with the resource's name; `user_id` shows the e-mail address of that user; null: it has no name */
   name?: string | null
-  /** its rows are part of the resource, to which `id` refers: one more or less is an update of that */
+  /** its rows are part of the resource to which `id` refers: an insert or delete is an update of that resource */
   isPart?: boolean
-  /** columns of which only is told that they changed */
+  /** columns that are listed as changed without their values */
   hidden?: string[]
-  /** columns that nobody set: a change of these alone is not told */
+  /** columns that users do not set: a change of only these is not recorded */
   ignored?: string[]
 }
 
-/** Every change of a table's rows by an actor (web/acting.ts) is written to the audit log, in the same transaction. */
+/** Adds a trigger that writes every change by an actor (web/auth/audit-actor.ts) to the audit log, in the same transaction. */
 export async function addAuditTrigger(db: Knex, table: string, how: AuditTriggerOptions): Promise<void> {
   const { resource, id = 'id', name = 'name', isPart = false, hidden = [], ignored = [] } = how
   const owner = isPart ? await findOwnerTable(db, table, id) : ''
-  const told = [resource, id, name ?? '', owner, `{${hidden}}`, `{${ignored}}`]
+  const triggerArguments = [resource, id, name ?? '', owner, `{${hidden}}`, `{${ignored}}`]
   await db.raw(
     `CREATE TRIGGER ?? AFTER INSERT OR UPDATE OR DELETE ON ??
      FOR EACH ROW WHEN (current_setting('picket.actor', true) <> '')
-     EXECUTE FUNCTION write_audit_log(${told.map(argument => `'${argument}'`)})`,
+     EXECUTE FUNCTION write_audit_log(${triggerArguments.map(argument => `'${argument}'`)})`,
     [`${table}_audited`, table],
   )
 }

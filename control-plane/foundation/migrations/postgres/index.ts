@@ -43,7 +43,7 @@ import * as eventPaces from './0043-event-paces.ts'
 import * as sealedAddresses from './0044-sealed-addresses.ts'
 import * as suspendedAccess from './0045-suspended-access.ts'
 
-/** In order. A migration that has landed is never edited; the next one mends it. */
+/** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
   '0001-accounts': accounts,
   '0002-monitors': monitors,
@@ -90,21 +90,21 @@ const MIGRATIONS = {
 }
 
 /**
- * Brings a database to the newest schema, each migration in its own transaction. Several processes may call this at
- * once: the first one works, the others wait. One that a newer version has brought further stays as it is.
+ * Migrates a database to the newest schema, each migration in its own transaction (docs/design/storage.md#migrations).
+ * Several processes may call this at the same time: one works, the others wait. A database of a newer version is not changed.
  */
 export async function migratePostgres(databaseUrl: string): Promise<void> {
   await withPostgres(databaseUrl, async db => {
     await db.transaction(async lock => {
-      // it waits while the migrations run, however long they take
+      // this transaction only holds the lock, and is idle while the migrations run
       await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
       await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
-      // knex's own lock survives a kill -9; ours does not, so whatever it holds now is stale
+      // knex's lock survives a kill -9; the advisory lock does not, so knex's lock is stale now
       await db.migrate.forceFreeMigrationsLock()
-      // not "latest", which runs all in one transaction: what the first one locks would stay locked until the last one ends
+      // not "latest", which runs all migrations in one transaction and would hold all locks until the last one ends
       for (let isMore = true; isMore; ) {
-        const [, done] = await db.migrate.up({
-          // during an upgrade a process of the previous version has to start as well
+        const [, applied] = await db.migrate.up({
+          // during an upgrade, a process of the previous version must be able to start
           disableMigrationsListValidation: true,
           migrationSource: {
             getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
@@ -112,7 +112,7 @@ export async function migratePostgres(databaseUrl: string): Promise<void> {
             getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
           },
         })
-        isMore = done.length > 0
+        isMore = applied.length > 0
       }
     })
   })

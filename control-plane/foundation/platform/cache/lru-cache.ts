@@ -1,4 +1,4 @@
-/** What was asked for last. */
+/** A cache of the values that were used last. */
 export type LruCache<V> = {
   get(key: string): V | undefined
   set(key: string, value: V): void
@@ -6,9 +6,9 @@ export type LruCache<V> = {
   values(): Iterable<V>
 }
 
-/** Keeps the `most` values that were set or asked for last; the others are forgotten. */
-export function createLruCache<V>(most: number): LruCache<V> {
-  // a map keeps its order: the first was used longest ago
+/** Keeps the `maxSize` values that were set or read last. */
+export function createLruCache<V>(maxSize: number): LruCache<V> {
+  // a map keeps its order: the first entry is the least recently used
   const kept = new Map<string, V>()
   const put = (key: string, value: V) => {
     kept.delete(key)
@@ -22,7 +22,7 @@ export function createLruCache<V>(most: number): LruCache<V> {
     },
     set(key, value) {
       put(key, value)
-      if (kept.size > most) kept.delete(kept.keys().next().value!)
+      if (kept.size > maxSize) kept.delete(kept.keys().next().value!)
     },
     delete: key => void kept.delete(key),
     values: () => kept.values(),

@@ -1,6 +1,6 @@
 /**
- * Makes work that many ask for at once run one at a time, and once for all who asked while it ran: whoever asks is
- * answered by a run that began after that.
+ * Makes runs of `work` sequential, and combines all calls that arrive during a run into one following run. The promise of a
+ * call belongs to a run that began after the call.
  */
 export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null

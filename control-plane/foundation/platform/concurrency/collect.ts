@@ -2,7 +2,7 @@ import type { YieldPoint } from '../time/clock.ts'
 
 const ITEMS_PER_CHUNK = 50
 
-/** All items of something long, which are made one by one, with turns for others between them. */
+/** All items of a long iterable, yielding to other work between chunks. */
 export async function collectInChunks<T>(items: Iterable<T>, pause: YieldPoint): Promise<T[]> {
   const all: T[] = []
   for (const item of items) {
@@ -12,11 +12,11 @@ export async function collectInChunks<T>(items: Iterable<T>, pause: YieldPoint):
   return all
 }
 
-/** What `of` makes of each item, with turns for others between them. */
-export function mapInChunks<T, R>(items: Iterable<T>, of: (item: T) => R, pause: YieldPoint): Promise<R[]> {
+/** The results of `map` for each item, yielding to other work between chunks. */
+export function mapInChunks<T, R>(items: Iterable<T>, map: (item: T) => R, pause: YieldPoint): Promise<R[]> {
   return collectInChunks(
     (function* () {
-      for (const item of items) yield of(item)
+      for (const item of items) yield map(item)
     })(),
     pause,
   )

@@ -1,7 +1,7 @@
-/** How many may wait; whoever comes after them meets the error that `refuse` makes. */
+/** How many may wait; further work is rejected with the error of `refuse`. */
 export type WaitingLimit = { maxWaiting: number; refuse: () => Error }
 
-/** Runs work that is handed in, at most `limit` of it at once; the rest waits in its order. */
+/** Runs at most `limit` pieces of work at the same time; the others wait in order. */
 export function limitConcurrency(limit: number, queue?: WaitingLimit): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0

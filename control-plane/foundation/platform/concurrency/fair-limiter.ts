@@ -3,39 +3,39 @@ export type FairLimiterOptions = {
   maxConcurrent: number
   maxConcurrentPerKey: number
   maxWaitingPerKey: number
-  /** how long one waits for its turn */
+  /** how long work waits for its turn */
   waitTimeoutMs: number
-  /** the error of what may not wait, or has waited too long */
+  /** the error for work that may not wait, or has waited too long */
   refuse: (why: LimiterRefusal) => Error
-  /** how many more or fewer wait now */
+  /** called when the number of waiting pieces of work changes */
   onWaiting?: (change: 1 | -1) => void
 }
 export type LimiterRefusal = 'full' | 'late'
 
 export type FairLimiter = {
-  /** What ends the turn when one is free for the key; null when it would have to wait. */
+  /** Begins a turn and returns the function that ends it; null when the key would have to wait. */
   tryAcquire(key: string): (() => void) | null
-  /** Resolves when it is the key's turn, with what ends the turn. Rejects with the error of `refuse`. */
+  /** Resolves when it is the key's turn, with the function that ends it. Rejects with the error of `refuse`. */
   acquire(key: string): Promise<() => void>
   run<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** Whether no more of the key may wait. */
+  /** True when no more work of the key may wait. */
   isFull(key: string): boolean
 }
 
 type Lane = { key: string; running: number; waiting: (() => void)[] }
 
 /**
- * Shares something scarce between keys: each has a limit of its own, and what waits goes on in its order, the keys by
- * turns. However much one key asks for, another waits for the work that runs already and for one of each other key.
+ * Shares limited capacity between keys. Each key has its own limit; waiting work continues in order, with the keys taking
+ * turns. However much work one key has, another key waits only for running work and for one piece of each other key.
  */
 export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
   const { maxConcurrent, maxConcurrentPerKey, maxWaitingPerKey, waitTimeoutMs, refuse, onWaiting = () => {} } = limits
   const lanes = new Map<string, Lane>()
-  // those with something that waits, in the order of their turns
+  // lanes with waiting work, in the order of their turns
   const queue = new Set<Lane>()
   let running = 0
 
-  function laneOf(key: string): Lane {
+  function getLane(key: string): Lane {
     const known = lanes.get(key)
     if (known) return known
     const lane = { key, running: 0, waiting: [] }
@@ -52,12 +52,12 @@ export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
       isOver = true
       running--
       lane.running--
-      goOn()
-      forgetIfIdle(lane)
+      startNext()
+      deleteIfIdle(lane)
     }
   }
 
-  function goOn(): void {
+  function startNext(): void {
     for (const lane of queue) {
       if (running >= maxConcurrent) return
       if (lane.running >= maxConcurrentPerKey) continue
@@ -68,43 +68,43 @@ export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
     }
   }
 
-  function forgetIfIdle(lane: Lane): void {
+  function deleteIfIdle(lane: Lane): void {
     if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(lane.key)
   }
 
-  function leave(lane: Lane, begins: () => void): void {
-    lane.waiting = lane.waiting.filter(other => other !== begins)
+  function leave(lane: Lane, start: () => void): void {
+    lane.waiting = lane.waiting.filter(other => other !== start)
     if (lane.waiting.length === 0) queue.delete(lane)
-    forgetIfIdle(lane)
+    deleteIfIdle(lane)
   }
 
   const wait = (lane: Lane) =>
     new Promise<() => void>((resolve, reject) => {
-      const begins = () => {
+      const start = () => {
         clearTimeout(timer)
         onWaiting(-1)
         resolve(begin(lane))
       }
       const timer = setTimeout(() => {
         onWaiting(-1)
-        leave(lane, begins)
+        leave(lane, start)
         reject(refuse('late'))
       }, waitTimeoutMs)
-      lane.waiting.push(begins)
+      lane.waiting.push(start)
       queue.add(lane)
       onWaiting(1)
     })
 
   function tryAcquire(key: string): (() => void) | null {
     if (running >= maxConcurrent) return null
-    const lane = laneOf(key)
+    const lane = getLane(key)
     return lane.running < maxConcurrentPerKey ? begin(lane) : null
   }
 
   async function acquire(key: string): Promise<() => void> {
     const end = tryAcquire(key)
     if (end) return end
-    const lane = laneOf(key)
+    const lane = getLane(key)
     if (lane.waiting.length >= maxWaitingPerKey) throw refuse('full')
     return await wait(lane)
   }

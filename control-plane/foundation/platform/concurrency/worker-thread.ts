@@ -4,25 +4,25 @@ import { createFairLimiter, type LimiterRefusal } from './fair-limiter.ts'
 
 const IDLE_TIMEOUT_MS = 30_000
 const START_TIMEOUT_MS = 60_000
-/** For a turn */
+/** How long a question waits for its turn. */
 export const THREAD_WAIT_TIMEOUT_MS = 60_000
 
 type ThreadLimits = {
-  /** for a question, on a machine that is slow and busy */
+  /** for a question, on a slow and busy machine */
   timeoutMs: number
-  /** of one key */
+  /** questions of one key */
   maxWaiting: number
   memoryMb: number
-  /** the error of a question that may not wait, or has waited too long */
+  /** the error for a question that may not wait, or has waited too long */
   refuse: (why: LimiterRefusal) => Error
 }
 
-/** Puts a question to a thread when it is the turn of its key. @throws Error when it has no turn, or takes too long */
+/** Sends a question to a thread when it is the turn of its key. Throws when it gets no turn or takes too long. */
 export type ThreadRunner<Q, A> = (key: string, question: Q) => Promise<A>
 
 /**
- * A thread whose program is `{name}.ts` next to the file that asks, whose `import.meta.url` is given; `{name}.js` next to
- * the bundled program in `dist`. It takes memory only while there is work for it. Keys have it by turns.
+ * A thread whose program is `{name}.ts` next to the calling file (`askedFrom` is its `import.meta.url`), or `{name}.js` next
+ * to the bundled program in `dist`. It exists only while there is work for it. Keys take turns.
  */
 export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits: ThreadLimits): ThreadRunner<Q, A> {
   const { timeoutMs, maxWaiting, memoryMb, refuse } = limits
@@ -42,8 +42,8 @@ export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits
       return () => clearTimeout(timer)
     },
     answerTimeout: { ms: timeoutMs, problem: `it takes more than ${timeoutMs / 1_000} s` },
-    startTimeout: { ms: START_TIMEOUT_MS, problem: 'this process has no time for it' },
-    queueLimit: { waiting: 1, problem: 'another question is asked' },
+    startTimeout: { ms: START_TIMEOUT_MS, problem: 'the worker thread did not start in time' },
+    queueLimit: { waiting: 1, problem: 'another question is being processed' },
     idleMs: IDLE_TIMEOUT_MS,
   })
   return (key, question) => turns.run(key, () => ask(question))

@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Encryption at rest, AES-256-GCM. */
+/** Encryption at rest, AES-256-GCM (docs/design/storage.md#encryption-at-rest). */
 export type SecretCipher = {
-  /** `boundTo` names tenant and record: a ciphertext moved to another row does not open. */
+  /** `boundTo` names tenant and record: a ciphertext copied to another row does not decrypt. */
   encrypt(plain: string, boundTo: string): Buffer
-  /** Throws when the key or the binding differs from the one it was sealed with. */
-  decrypt(sealed: Buffer, boundTo: string): string
+  /** Throws when the key or the binding differs from the one used to encrypt. */
+  decrypt(encrypted: Buffer, boundTo: string): string
 }
 
 const VERSION = 1
 
-/** Layout of a sealed value: version byte, 12 bytes nonce, 16 bytes tag, ciphertext. `key`: 32 bytes. */
+/** Layout of an encrypted value: version byte, 12 bytes nonce, 16 bytes tag, ciphertext. `key`: 32 bytes. */
 export function createSecretCipher(key: Buffer, older: Buffer | null = null): SecretCipher {
   const secrets = createSingleKeyCipher(key)
   return older === null
@@ -18,14 +18,14 @@ export function createSecretCipher(key: Buffer, older: Buffer | null = null): Se
     : { encrypt: secrets.encrypt, decrypt: decryptWithEither(secrets, createSingleKeyCipher(older)) }
 }
 
-/** While a key is replaced by another one, values sealed with either are opened. */
+/** During a key rotation, values encrypted with either key can be decrypted. */
 const decryptWithEither =
   (secrets: SecretCipher, older: SecretCipher): SecretCipher['decrypt'] =>
-  (sealed, boundTo) => {
+  (encrypted, boundTo) => {
     try {
-      return secrets.decrypt(sealed, boundTo)
+      return secrets.decrypt(encrypted, boundTo)
     } catch {
-      return older.decrypt(sealed, boundTo)
+      return older.decrypt(encrypted, boundTo)
     }
   }
 
@@ -37,32 +37,32 @@ function createSingleKeyCipher(key: Buffer): SecretCipher {
       const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
       return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
     },
-    decrypt(sealed, boundTo) {
-      if (sealed[0] !== VERSION) throw new Error('sealed with an unknown version')
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 13), { authTagLength: 16 })
-      decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(13, 29))
-      return Buffer.concat([decipher.update(sealed.subarray(29)), decipher.final()]).toString('utf8')
+    decrypt(encrypted, boundTo) {
+      if (encrypted[0] !== VERSION) throw new Error('the encrypted value has an unknown version')
+      const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1, 13), { authTagLength: 16 })
+      decipher.setAAD(Buffer.from(boundTo)).setAuthTag(encrypted.subarray(13, 29))
+      return Buffer.concat([decipher.update(encrypted.subarray(29)), decipher.final()]).toString('utf8')
     },
   }
 }
 
-/** Opened texts that are remembered. */
+/** Decrypted texts that are cached. */
 const MAX_CACHED = 10_000
 
 /**
- * The same, but what was opened once is remembered, for a process that opens the same few again and again. A text that was
- * sealed anew is another one: a nonce is never used twice.
+ * The same with a cache of decrypted texts, for a process that decrypts the same few repeatedly. A text that was encrypted
+ * again has another ciphertext, because a nonce is never used twice.
  */
 export function cacheDecrypted(secrets: SecretCipher): SecretCipher {
-  const known = new Map<string, { sealed: Buffer; plain: string }>()
+  const known = new Map<string, { encrypted: Buffer; plain: string }>()
   return {
     encrypt: secrets.encrypt,
-    decrypt(sealed, boundTo) {
+    decrypt(encrypted, boundTo) {
       const found = known.get(boundTo)
-      if (found?.sealed.equals(sealed)) return found.plain
-      const plain = secrets.decrypt(sealed, boundTo)
+      if (found?.encrypted.equals(encrypted)) return found.plain
+      const plain = secrets.decrypt(encrypted, boundTo)
       if (known.size >= MAX_CACHED) known.clear()
-      known.set(boundTo, { sealed, plain })
+      known.set(boundTo, { encrypted, plain })
       return plain
     },
   }

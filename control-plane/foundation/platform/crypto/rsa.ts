@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 
-/** A private RSA key in PEM. Null when it is none. */
+/** Parses a private RSA key in PEM. Null when the text is not one. */
 export function parseRsaPrivateKey(pem: string): KeyObject | null {
   try {
     const key = createPrivateKey(pem)
@@ -14,6 +14,6 @@ export function parseRsaPrivateKey(pem: string): KeyObject | null {
 export const signRsaSha256 = (text: string, key: KeyObject): string =>
   sign('sha256', Buffer.from(text), key).toString('base64')
 
-/** The public half in DER, in base64, as it is published. */
+/** The public key in DER, in base64, as it is published in DNS. */
 export const exportPublicKey = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')

@@ -1,7 +1,7 @@
-/** A word may have 75 characters with the characters around it. */
+/** An encoded word may have 75 characters, including its delimiters. */
 const MAX_WORD_BYTES = 42
 
-/** A text of a mail header as encoded words (RFC 2047), each of whole characters. */
+/** A mail header text as encoded words (RFC 2047), which never split a character. */
 export function encodeHeaderText(text: string): string {
   const words: string[] = []
   let word = ''

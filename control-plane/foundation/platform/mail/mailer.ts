@@ -14,13 +14,13 @@ export type Mail = {
   messageId: string
   references: string[]
   date: string
-  /** where a POST ends the subscription (RFC 8058); left out where there is none */
+  /** where a POST ends the subscription (RFC 8058) */
   unsubscribeUrl?: string
   text: string
   html: string
 }
 
-/** What the mail server said: `code` and `line` are its reply, null where none came, and then `error` says why. */
+/** The outcome of a mail: `code` and `line` are the server's reply; they are null without a reply, and `error` gives the reason. */
 export type MailResult = {
   code: number | null
   line: string | null
@@ -29,20 +29,20 @@ export type MailResult = {
 }
 
 export type Mailer = {
-  /** Hands one mail to the mail server, under one deadline once there is a connection for it. Never rejects. */
+  /** Sends one mail, under one deadline that begins when a connection is available. Never rejects. */
   send(mail: Mail, timeoutMs: number): Promise<MailResult>
   close(): void
 }
 
 /**
- * Sends by the server of SMTP_URL. The operator trusts it, so it may stand in any range of addresses: the guard resolves
- * and connects, and lets through whatever it finds. Throws when `smtpUrl` is no such URL (config.ts refuses it before).
+ * Sends through the server of SMTP_URL. The operator trusts it, so the egress guard allows every address for it. Throws when
+ * `smtpUrl` is not valid, which config.ts checks before. See docs/design/storage.md#mail.
  */
 export function createMailer(smtpUrl: string, from: string): Mailer {
   const server = parseSmtpUrl(smtpUrl)
   if (server === null) throw new TypeError('SMTP_URL is not a URL of a mail server')
-  const anywhere: Egress = createEgress({ allow: ['0.0.0.0/0', '::/0'] })
-  const connections = createSmtpPool(server, anywhere)
+  const egress: Egress = createEgress({ allow: ['0.0.0.0/0', '::/0'] })
+  const connections = createSmtpPool(server, egress)
   return {
     close: connections.close,
     async send(mail, timeoutMs) {
@@ -70,8 +70,8 @@ async function sendComposed(mail: Mail, from: string, pool: SmtpPool, signal: De
   const bytes = await composed.build()
   const sender = composed.getEnvelope().from
   const connection = await pool.acquire(signal)
-  const hangUp = () => connection.close()
-  signal.addEventListener('abort', hangUp)
+  const disconnect = () => connection.close()
+  signal.addEventListener('abort', disconnect)
   try {
     const { response, rejectedErrors } = await sendEnvelope(connection, { from: sender, to: mail.to }, bytes)
     pool.release(connection)
@@ -79,17 +79,17 @@ async function sendComposed(mail: Mail, from: string, pool: SmtpPool, signal: De
     return {
       code: Number(response.slice(0, 3)),
       line: response,
-      error: refused.length === 0 ? null : `not taken for ${refused.join(', ')}`,
+      error: refused.length === 0 ? null : `rejected for ${refused.join(', ')}`,
     }
   } catch (error) {
     connection.close()
     throw error
   } finally {
-    signal.removeEventListener('abort', hangUp)
+    signal.removeEventListener('abort', disconnect)
   }
 }
 
-/** The same mail makes the same bytes. */
+/** The same mail always has the same bytes. */
 function compose({ to, subject, messageId, references, date, unsubscribeUrl, text, html }: Mail, from: string) {
   return new MailComposer({
     from,
@@ -100,7 +100,7 @@ function compose({ to, subject, messageId, references, date, unsubscribeUrl, tex
     date: new Date(date),
     text,
     html,
-    // so that nobody's holiday notice answers
+    // so that no automatic reply is sent
     headers: {
       ...buildSubjectHeader(subject),
       'Auto-Submitted': 'auto-generated',
@@ -113,7 +113,7 @@ function compose({ to, subject, messageId, references, date, unsubscribeUrl, tex
   }).compile()
 }
 
-/** The library leaves a text alone that reads like an encoded word, and readers would decode it. */
+/** The library does not encode a text that looks like an encoded word, and mail programs would decode it. */
 const buildSubjectHeader = (subject: string) => ({
   Subject: subject.includes('=?') ? { prepared: true, foldLines: true, value: encodeHeaderText(subject) } : subject,
 })
@@ -133,11 +133,11 @@ function sendEnvelope(
   bytes: Buffer,
 ): Promise<NonNullable<SmtpSendInfo>> {
   return new Promise((resolve, reject) => {
-    // without a listener an error between two replies would end the process
+    // without a listener, an error between two replies would end the process
     connection.once('error', reject)
     connection.once('end', () => reject(new Error('the mail server closed the connection')))
     connection.send(envelope, bytes, (error, sent) => {
-      if (error || !sent) reject(error ?? new Error('the mail server said nothing'))
+      if (error || !sent) reject(error ?? new Error('the mail server did not reply'))
       else resolve(sent)
     })
   })
@@ -150,13 +150,13 @@ const buildFailure = (error: string, durationMs: number): MailResult => ({
   durationMs: Math.round(durationMs),
 })
 
-/** nodemailer's errors carry the server's reply where there was one. */
+/** nodemailer's errors contain the server's reply, if there was one. */
 function toFailure(error: unknown, signal: DeadlineSignal, durationMs: number): MailResult {
   const { code, responseCode, response, message } = error as NodemailerError
   if (signal.reason instanceof DeadlineExceeded)
     return buildFailure('timed out while talking to the mail server', durationMs)
   if (!responseCode || !response) return buildFailure(`no connection to the mail server: ${message}`, durationMs)
-  const refused = responseCode >= 500 ? 'the mail server refused the mail' : 'the mail server put the mail off'
-  const sentence = code === 'EAUTH' ? 'the mail server refuses the user or password of SMTP_URL' : refused
+  const refused = responseCode >= 500 ? 'the mail server refused the mail' : 'the mail server deferred the mail'
+  const sentence = code === 'EAUTH' ? 'the mail server refused the user or password of SMTP_URL' : refused
   return { ...buildFailure(sentence, durationMs), code: responseCode, line: response }
 }

@@ -3,19 +3,19 @@ import { type DeadlineSignal, openTcp } from '../../../../shared/egress/index.ts
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SmtpServer } from './smtp-url.ts'
 
-/** What one process holds open at a mail server: few enough for any of them. */
+/** Connections of one process to the mail server; every server allows this many. */
 const MAX_CONNECTIONS = 10
 
-/** How long a mail waits for one of them; a delivery's lease is longer than this and the conversation together. */
+/** How long a mail waits for a connection; a delivery's lease is longer than this and the conversation together. */
 const RESERVE_TIMEOUT_MS = 15_000
 
-/** A connection that nobody needs is given up; mail servers do so themselves after a while. */
+/** An idle connection is closed after this time. */
 const IDLE_TIMEOUT_MS = 5_000
 
 export type SmtpPool = {
-  /** Waits for a place. The function that it answers gives the place back; null: none came free in time. */
+  /** Waits for a free place. Returns the function that releases it; null: none became free in time. */
   reserve(): Promise<(() => void) | null>
-  /** A connection that is signed in and fresh. Rejects with an EgressFailure or nodemailer's error. */
+  /** A connection that is authenticated and alive. Rejects with an EgressFailure or nodemailer's error. */
   acquire(signal: DeadlineSignal): Promise<SmtpConnection>
   /** Keeps a connection for the next mail. */
   release(connection: SmtpConnection): void
@@ -83,7 +83,7 @@ export function createSmtpPool(server: SmtpServer, egress: Egress): SmtpPool {
   }
 }
 
-/** A server may have hung up meanwhile: one that still answers is asked for nothing else. */
+/** Tests an idle connection, because the server may have closed it meanwhile. */
 async function isAlive(connection: SmtpConnection, signal: DeadlineSignal): Promise<boolean> {
   return runStep(connection, signal, done => connection.reset(done)).then(
     () => true,
@@ -114,23 +114,23 @@ async function openConnection(server: SmtpServer, signal: DeadlineSignal, egress
   }
 }
 
-/** One step of the conversation: done, or whatever ends it before. */
+/** Runs one step of the conversation. Rejects when the connection fails or `signal` aborts. */
 function runStep(
   connection: SmtpConnection,
   signal: DeadlineSignal,
-  take: (done: (error?: Error | null) => void) => void,
+  step: (done: (error?: Error | null) => void) => void,
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const fail = (error: Error) => reject(error)
     const end = () => reject(new Error('the mail server closed the connection'))
     const abort = () => {
       connection.close()
-      reject(new Error('called off'))
+      reject(new Error('cancelled'))
     }
     connection.on('error', fail)
     connection.once('end', end)
     signal.addEventListener('abort', abort)
-    take(error => (error ? reject(error) : resolve()))
+    step(error => (error ? reject(error) : resolve()))
     if (signal.aborted) abort()
   })
 }

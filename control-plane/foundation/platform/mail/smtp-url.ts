@@ -1,18 +1,18 @@
-/** The operator's mail server, as SMTP_URL names it. */
+/** The operator's mail server, from SMTP_URL. */
 export type SmtpServer = {
   host: string
   port: number
-  /** TLS from the first byte; else the connection is upgraded when the server offers it */
+  /** TLS from the first byte; otherwise the connection is upgraded when the server offers it */
   isTls: boolean
   auth: { user: string; pass: string } | null
-  /** true: no mail without TLS; false: none is tried; null: where the server offers it */
+  /** true: TLS is required; false: TLS is not used; null: TLS is used if the server offers it */
   requireTls: boolean | null
   verifyCertificate: boolean
 }
 
 /**
  * Reads `smtp://user:password@host:587` or `smtps://host`, with nodemailer's `requireTLS=true`, `ignoreTLS=true` and
- * `tls.rejectUnauthorized=false` behind a question mark. Null when the text is something else.
+ * `tls.rejectUnauthorized=false` as query parameters. Null when the text is not valid.
  */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!/^smtps?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return null
@@ -35,7 +35,7 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
 
 const OPTIONS = ['requireTLS=true', 'ignoreTLS=true', 'tls.rejectUnauthorized=false']
 
-/** Null without any, undefined when they are not encoded as a URL wants it. */
+/** Null without credentials, undefined when they are not percent-encoded correctly. */
 function parseCredentials({ username, password }: URL): SmtpServer['auth'] | undefined {
   if (username === '') return null
   try {

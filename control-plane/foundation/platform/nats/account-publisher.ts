@@ -1,13 +1,13 @@
 import { connect, jwtAuthenticator } from '@nats-io/transport-node'
 import { buildAccountJwts, createOwnUser, type NatsOperator } from './operator.ts'
 
-/** Ids of probes that are out, by region. */
+/** Ids of revoked probes, by region. */
 export type RevokedProbes = ReadonlyMap<string, readonly string[]>
 
 export type NatsAccountPublisher = {
   /**
-   * Sends the accounts to the servers, and which probes are out; such a probe loses its connection at once. What was sent
-   * already is not sent again, unless the connection was lost meanwhile. Rejects when the servers do not take it.
+   * Sends the accounts and the revoked probes to the servers. A revoked probe loses its connection immediately. What was
+   * already sent is not sent again, unless the connection was lost meanwhile. Rejects when the servers reject it.
    */
   publish(revoked: RevokedProbes): Promise<void>
   close(): Promise<void>
@@ -17,8 +17,8 @@ const UPDATE_SUBJECT = '$SYS.REQ.CLAIMS.UPDATE'
 const REPLY_TIMEOUT_MS = 2_000
 
 /**
- * Connects as a user of the system account. The servers' resolver has to be of type `full`. `nowMs` is JetStream's time,
- * by which the servers judge.
+ * Connects as a user of the system account. The servers' resolver must be of type `full`. `nowMs` is JetStream's time, by
+ * which the servers check credentials.
  */
 export async function connectAccountPublisher(
   servers: string[],
@@ -38,25 +38,25 @@ export async function connectAccountPublisher(
   })
   const sent = new Map<string, string>()
   /** the whole content of the last send, as text; null: unknown, or not all of it was accepted */
-  let sentInAll: string | null = null
+  let lastSent: string | null = null
   const forget = async () => {
     for await (const { type } of connection.status()) {
       if (type !== 'reconnect') continue
       sent.clear()
-      sentInAll = null
+      lastSent = null
     }
   }
   forget()
   return {
     async publish(revoked) {
-      // signing takes longer than all the rest, and mostly nothing has changed
-      const inAll = JSON.stringify([...revoked])
-      if (sentInAll === inAll) return
-      sentInAll = inAll
+      // signing is the slowest step, and mostly nothing has changed
+      const content = JSON.stringify([...revoked])
+      if (lastSent === content) return
+      lastSent = content
       try {
         await publishChanged(revoked)
       } catch (error) {
-        sentInAll = null
+        lastSent = null
         throw error
       }
     },
@@ -70,7 +70,7 @@ export async function connectAccountPublisher(
       if (sent.get(publicKey) === content) continue
       const answer = await connection.request(UPDATE_SUBJECT, text, { timeout: REPLY_TIMEOUT_MS })
       const { error } = answer.json<{ error?: { description?: string } }>()
-      if (error) throw new Error(`NATS does not take an account: ${error.description}`)
+      if (error) throw new Error(`NATS rejected an account: ${error.description}`)
       sent.set(publicKey, content)
     }
   }

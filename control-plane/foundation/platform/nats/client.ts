@@ -18,26 +18,26 @@ import { createOwnUser, type NatsOperator } from './operator.ts'
 
 export type Nats = {
   servers: string[]
-  /** null: NATS is not in operator mode and asks nobody for a credential but what the URL holds */
+  /** null: NATS is not in operator mode; the only credential is the one in the URL */
   operator: NatsOperator | null
   connection: NatsConnection
   js: JetStreamClient
   manager: JetStreamManager
-  /** JetStream's time, the one that results, schedules and verdicts go by; learned by engine-clocks.ts */
+  /** JetStream's time, which results, schedules and verdicts use; learned by engine-clocks.ts */
   clock: RemoteClock
-  /** Calls `listener` after each reconnect, until the answer is called. */
+  /** Calls `listener` after each reconnect. Returns a function that removes it. */
   onReconnect(listener: () => void): () => void
   close(): Promise<void>
 }
 
 const RECONNECT_AFTER_MS = 500
-/** With two unanswered pings a link that hangs is given up after 9 s at most; the library's own two minutes are too long. */
+/** With two unanswered pings a hanging connection is closed after at most 9 s; the library's default is two minutes. */
 const PING_INTERVAL_MS = 3_000
 const MAX_UNANSWERED_PINGS = 2
 
 /**
- * Connects and reconnects for ever, half a second to a second apart. Throws only when the first connection fails. With an operator
- * it signs its own credential, for the account that holds the streams.
+ * Connects, and reconnects without limit, half a second to a second apart. Throws only when the first connection fails.
+ * With an operator it signs its own credential for the account that owns the streams.
  */
 export async function connectNats(url: string, name: string, operator: NatsOperator | null = null): Promise<Nats> {
   const servers = url.split(',')
@@ -46,7 +46,7 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     name,
     ...(operator && { authenticator: createOwnAuthenticator(operator, name) }),
     maxReconnectAttempts: -1,
-    // refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good
+    // otherwise the client would stop for good after two refusals, for example by a server that starts with the wrong keys
     ignoreAuthErrorAbort: true,
     ...createReconnectPace(() => RECONNECT_AFTER_MS * (1 + randomFraction())),
     pingInterval: PING_INTERVAL_MS,
@@ -71,12 +71,12 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
   }
 }
 
-/** JetStream's time in whole ms since 1970. Before the first answer, and where nothing asks for it, it is our own clock's. */
+/** JetStream's time in whole ms since 1970. Before the first answer, and where nothing learns it, the time of `nowMs`. */
 export const jetstreamNowMs = ({ clock }: Nats): number => Math.floor(clock.nowMs() ?? nowMs())
 
 /** Ends with the connection. */
 async function notifyReconnects(connection: NatsConnection, listeners: ReadonlySet<() => void>): Promise<void> {
-  for await (const { type } of connection.status()) if (type === 'reconnect') for (const tell of listeners) tell()
+  for await (const { type } of connection.status()) if (type === 'reconnect') for (const notify of listeners) notify()
 }
 
 function createOwnAuthenticator(operator: NatsOperator, name: string): Authenticator {
@@ -87,27 +87,27 @@ function createOwnAuthenticator(operator: NatsOperator, name: string): Authentic
 export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
 export type StreamSettings = {
-  /** of streams that are made */
+  /** of new streams */
   replicas: number
-  /** how large a stream may grow, by its name; null: as large as it should be, or as there is room for */
+  /** how large a stream may grow, by its name; null: the preferred size, or less where NATS has less room */
   maxBytes: { [RESULTS_STREAM]: number | null; [LATE_STREAM]: number | null }
 }
 
 const MIB = 1024 * 1024
-/** Verdicts need minutes of RESULTS; the rest waits for a ClickHouse that is away. 16 GiB are a day at 1,800 results a second. */
+/** Verdicts need minutes of RESULTS; the rest is for a ClickHouse that is unreachable. 16 GiB are a day at 1,800 results a second. */
 const PREFERRED_BYTES = { [RESULTS_STREAM]: 16_384 * MIB, [LATE_STREAM]: 4_096 * MIB }
 const RESULT_STREAMS: (keyof typeof PREFERRED_BYTES)[] = [RESULTS_STREAM, LATE_STREAM]
-/** 256 and 64 MiB: with less room a disk is too small. */
+/** 256 and 64 MiB; a disk with less room is too small. */
 const MIN_SHARE = 1 / 64
-/** "insufficient storage", "insufficient resources", and of a cluster "no suitable peers" */
+/** "insufficient storage", "insufficient resources", and in a cluster "no suitable peers" */
 const NO_ROOM_CODES = [10_047, 10_023, 10_005]
 
 type Limits = Partial<StreamConfig> & { maxAgeMs: number; max_bytes: number }
 
-/** On their way to the object store only; what does not get there in an hour is worth little. */
+/** Screenshots on their way to the object store. */
 const SHOTS: Limits = { subjects: [`${SCREENSHOTS_STREAM}.*`], maxAgeMs: 3_600_000, max_bytes: 512 * MIB }
 
-/** Acknowledged pings: a full stream refuses the next one instead of dropping an old one, and a stored one is removed. */
+/** Pings that were answered and not stored yet: a full stream refuses the next one instead of dropping an old one. */
 const PINGS: Limits = {
   subjects: [`${PINGS_STREAM}.*`],
   maxAgeMs: 7 * 24 * 3_600_000,
@@ -119,13 +119,13 @@ const PINGS: Limits = {
 const DEFAULTS: StreamSettings = { replicas: 1, maxBytes: { [RESULTS_STREAM]: null, [LATE_STREAM]: null } }
 
 /**
- * Makes the streams where they are missing. One that is there keeps its settings, except a size that is set here, and
- * streams of results without any size get one, where the oldest make room: a stream that fills the disk refuses results,
- * and then there are no verdicts.
+ * Creates the streams that are missing. An existing stream keeps its settings, except a size that is configured here.
+ * Streams of results without a size get one and drop their oldest messages: a stream that fills the disk refuses results,
+ * and then there are no verdicts. See docs/design/storage.md#nats.
  */
 export async function ensureStreams(manager: JetStreamManager, settings = DEFAULTS): Promise<void> {
   const { replicas: num_replicas, maxBytes } = settings
-  // the small ones first: the large ones take what room there is
+  // the small ones first, because the large ones use the remaining room
   await addStream(manager, SCREENSHOTS_STREAM, { ...SHOTS, num_replicas })
   await addStream(manager, PINGS_STREAM, { ...PINGS, num_replicas })
   const unbounded: typeof RESULT_STREAMS = []
@@ -142,7 +142,7 @@ const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
   maxAgeMs: STREAM_MAX_AGE_MS[name],
 })
 
-/** The server reserves what streams may grow to: half as much for each, and again, until it has so much. */
+/** The server reserves the size of a stream. Without enough room, it is halved repeatedly down to MIN_SHARE. */
 async function limitStreamsToRoom(
   manager: JetStreamManager,
   names: typeof RESULT_STREAMS,
@@ -157,7 +157,7 @@ async function limitStreamsToRoom(
     if (!NO_ROOM_CODES.includes((error as { code?: number }).code ?? 0)) throw error
     if (share > MIN_SHARE) return limitStreamsToRoom(manager, names, num_replicas, share / 2)
     const known = await Promise.all(names.map(name => findStreamConfig(manager, name)))
-    // streams that are there go on without a size
+    // existing streams continue without a size
     if (known.includes(null)) throw error
   }
 }
@@ -171,15 +171,15 @@ async function limitStream(manager: JetStreamManager, name: string, limits: Limi
 
 async function addStream(manager: JetStreamManager, name: string, { maxAgeMs, ...limits }: Limits): Promise<void> {
   if (await findStreamConfig(manager, name)) return
-  const made = {
+  const config = {
     ...limits,
     name,
     storage: StorageType.File,
     max_age: maxAgeMs * 1_000_000,
     duplicate_window: 120 * 1_000_000_000,
   }
-  await manager.streams.add(made).catch(async error => {
-    // another process has made it in this moment, with a size of its own
+  await manager.streams.add(config).catch(async error => {
+    // another process created it at the same moment, with its own size
     if (!(await findStreamConfig(manager, name))) throw error
   })
 }

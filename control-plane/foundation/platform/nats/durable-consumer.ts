@@ -4,15 +4,15 @@ import type { Nats } from './client.ts'
 
 export type { JsMsg }
 
-/** What was lost on its way, or was in the hands of a process that died, comes again after this time. */
+/** A message that was lost, or whose process died, is delivered again after this time. */
 const ACK_WAIT_MS = 10_000
-/** A process that still works on its messages says so this often: four such signals may be lost. */
+/** A process that still works on its messages signals it this often; four signals may be lost. */
 const PROGRESS_INTERVAL_MS = 2_000
 
 /**
- * A durable consumer with explicit acks over a whole stream. It is made where it is missing and changed where an
- * earlier release made it otherwise; any number of processes share it. What takes longer than a moment is given to
- * `keepInHand`, or it comes again while it is being worked on.
+ * A durable consumer with explicit acknowledgements over a whole stream. It is created when it is missing, and updated when
+ * an earlier release created it with other settings. Any number of processes share it. Longer work must use
+ * `keepInProgress`, or the messages are delivered again meanwhile.
  */
 export async function openDurableConsumer(nats: Nats, stream: string, name: string): Promise<Consumer> {
   await nats.manager.consumers.add(stream, {
@@ -24,13 +24,13 @@ export async function openDurableConsumer(nats: Nats, stream: string, name: stri
   return nats.js.consumers.get(stream, name)
 }
 
-/** The server ends a fetch after its wait; a client whose connection breaks meanwhile would never hear of it. */
+/** The server ends a fetch after its wait. A client whose connection breaks meanwhile would not notice, so it waits this long. */
 const FETCH_TIMEOUT_MS = 2_000
 
 /**
- * Messages that are there, at most `maxMessages`; waits up to `maxWaitMs` for the first. What had come before the
- * fetching failed, as it does when this process is held for a second, is returned: else it would come again only after
- * ten seconds. Throws when nothing had come and the fetch failed, or did not end in time.
+ * Available messages, at most `maxMessages`; waits up to `maxWaitMs` for the first. Messages that arrived before the fetch
+ * failed, for example because this process was suspended for a second, are returned; otherwise they would be delivered
+ * again only after ten seconds. Throws when none arrived and the fetch failed or did not end in time.
  */
 export async function fetchMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
@@ -50,7 +50,7 @@ export async function fetchMessages(consumer: Consumer, maxMessages: number, max
 /** How long a request for messages waits at the server while nothing comes. */
 const IDLE_WAIT_MS = 5_000
 
-/** The same for a stream on which nothing came lately: one request in five seconds, and all that comes in `maxWaitMs` after the first message. */
+/** The same for an idle stream: one request in five seconds, and then everything that arrives within `maxWaitMs` after the first message. */
 export async function waitForMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
   const first = await fetchMessages(consumer, 1, IDLE_WAIT_MS)
   if (first.length === 0 || maxMessages === 1) return first
@@ -58,7 +58,7 @@ export async function waitForMessages(consumer: Consumer, maxMessages: number, m
   return [...first, ...others]
 }
 
-/** What `work` answers. Until it ends, none of `messages` is sent again; those that were acked or put off are left alone. */
+/** The result of `work`. Until it ends, none of `messages` is delivered again, except those that `work` acknowledged or rejected. */
 export async function keepInProgress<T>(messages: JsMsg[], work: Promise<T>): Promise<T> {
   if (messages.length === 0) return work
   const ended = new AbortController()

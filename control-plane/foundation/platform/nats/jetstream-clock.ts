@@ -4,24 +4,24 @@ import { newId } from '../ids.ts'
 import { monotonicMs } from '../time/clock.ts'
 import type { Nats } from './client.ts'
 
-/** An answer that takes longer says too little of the time. */
+/** A slower answer is too imprecise. */
 const ANSWER_TIMEOUT_MS = 5_000
 const MAX_MESSAGE_AGE_MS = 60_000
 const subject = `${CLOCK_STREAM}.${newId()}`
 const EMPTY_PAYLOAD = new Uint8Array()
 
 /**
- * Learns JetStream's time: a message is published, and read again with the time at which it was taken. Answers by how
- * much the clock moved.
+ * Learns JetStream's time: publishes a message and reads it back with the time at which it was stored. Returns by how much
+ * the clock moved.
  */
 export async function syncJetstreamClock(nats: Nats): Promise<number> {
   const { sentMs, receivedMs, sequence } = await publishClockMessage(nats).catch(async () => {
-    // kept in memory, the stream is gone after a restart of the server
+    // the stream is in memory, so a restart of the server removes it
     await ensureClockStream(nats)
     return publishClockMessage(nats)
   })
   const message = await nats.manager.streams.getMessage(CLOCK_STREAM, { seq: sequence })
-  if (message === null) throw new Error('the message that tells the time is gone')
+  if (message === null) throw new Error('the clock message was deleted before it was read')
   return nats.clock.learn(sentMs, receivedMs, parseTimestampMs(message.timestamp))
 }
 
@@ -31,7 +31,7 @@ async function publishClockMessage({ js }: Nats): Promise<{ sentMs: number; rece
   return { sentMs, receivedMs: monotonicMs(), sequence: seq }
 }
 
-/** One message a process, in memory. */
+/** One message for each process, in memory. */
 async function ensureClockStream({ manager }: Nats): Promise<void> {
   if (await manager.streams.info(CLOCK_STREAM).catch(() => null)) return
   await manager.streams.add({

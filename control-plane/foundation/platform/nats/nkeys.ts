@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, hkdfSync, randomBytes, sign } from 'node:crypto'
 
-/** An Ed25519 key pair with the texts by which NATS knows it. */
+/** An Ed25519 key pair in the text format of NATS. */
 export type Nkey = {
   /** begins with O, A or U */
   publicKey: string
@@ -13,14 +13,14 @@ export type NkeyKind = 'operator' | 'account' | 'user'
 
 const KIND_BYTE: Record<NkeyKind, number> = { operator: 14 << 3, account: 0, user: 20 << 3 }
 const SEED_BYTE = 18 << 3
-/** What stands before the 32 bytes of a private Ed25519 key in PKCS #8. */
+/** The bytes before the 32 bytes of a private Ed25519 key in PKCS #8. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export const generateNkey = (kind: NkeyKind): Nkey => createNkey(kind, randomBytes(32))
 
 /**
- * The pair of a private key of 32 bytes. Signed by OpenSSL, not by the package `@nats-io/nkeys`: its plain JavaScript
- * takes 7 ms a signature, and a control plane that restarts signs for a thousand probes at once.
+ * The key pair of a private key of 32 bytes. OpenSSL signs, not the package `@nats-io/nkeys`: its plain JavaScript takes
+ * 7 ms for a signature, and a control plane that restarts signs for a thousand probes.
  */
 export function createNkey(kind: NkeyKind, raw: Buffer): Nkey {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, raw]), format: 'der', type: 'pkcs8' })
@@ -33,13 +33,13 @@ export function createNkey(kind: NkeyKind, raw: Buffer): Nkey {
   }
 }
 
-/** The private key that a seed holds, null when it is mistyped or of another kind. */
+/** The private key of a seed; null when the seed is mistyped or of another kind. */
 export function decodeSeed(kind: NkeyKind, seed: string): Buffer | null {
   const raw = decodeBase32(seed).subarray(2, 34)
   return raw.length === 32 && createNkey(kind, raw).seed === seed ? raw : null
 }
 
-/** A key that whoever has `raw` finds again; `purpose` tells it from its sisters. */
+/** Derives a key from `raw`. The same `purpose` gives the same key, another one an unrelated key. */
 export function deriveNkey(raw: Buffer, kind: NkeyKind, purpose: string): Nkey {
   return createNkey(kind, Buffer.from(hkdfSync('sha256', raw, '', `picket nats ${purpose}`, 32)))
 }
@@ -68,7 +68,7 @@ function encodeBase32(bytes: Buffer): string {
   return (bits.match(/.{1,5}/g) ?? []).map(five => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
 }
 
-/** What stands before the first character that is none of the 32. */
+/** Decodes up to the first character that is not in the alphabet. */
 function decodeBase32(text: string): Buffer {
   const bits = [...(/^[A-Z2-7]*/.exec(text)?.[0] ?? '')].map(one => BASE32.indexOf(one).toString(2).padStart(5, '0'))
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)))

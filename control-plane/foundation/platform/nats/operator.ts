@@ -4,16 +4,17 @@ import { buildInboxPrefix, PROBE_SUBJECTS, probeSubjects } from '../../../../sha
 import { createNkey, decodeSeed, deriveNkey, generateNkey, type Nkey } from './nkeys.ts'
 
 /**
- * NATS in operator mode (decisions 11.6): every key comes of the operator's seed, every right is a signed text.
+ * NATS in operator mode (docs/design/storage.md#operator-mode): every key is derived from the operator's seed, every
+ * permission is a signed text.
  *
- * Each region's probes are an account of their own, which imports what they may publish and nothing else. Permissions
- * alone would not do: JetStream sends its acks to whatever reply subject a publisher names, so in one common account a
- * probe that may publish one subject could purge a stream or write into another region with the help of an ack.
+ * The probes of each region are a separate account, which imports only the subjects on which they publish. Permissions in
+ * one common account would not suffice: JetStream sends its acks to any reply subject that a publisher names, so a probe
+ * that may publish one subject could purge a stream, or write into another region, by means of an ack.
  */
 export type NatsOperator = {
-  /** our own: it holds the streams and may do everything in its account */
+  /** the control plane's account: it owns the streams and has all permissions */
   main: Nkey
-  /** where accounts are made known to the servers */
+  /** the system account, through which accounts are sent to the servers */
   system: Nkey
   /** by region */
   probes: ReadonlyMap<string, Nkey>
@@ -21,10 +22,10 @@ export type NatsOperator = {
   raw: Buffer
 }
 
-/** A seed for NATS_OPERATOR_SEED. */
+/** A new seed for NATS_OPERATOR_SEED. */
 export const generateOperatorSeed = (): string => generateNkey('operator').seed
 
-/** null when the seed is none of an operator. */
+/** Null when the text is not a seed of an operator. */
 export function parseOperatorSeed(seed: string): NatsOperator | null {
   const raw = decodeSeed('operator', seed)
   if (raw === null) return null
@@ -38,17 +39,17 @@ export function parseOperatorSeed(seed: string): NatsOperator | null {
   }
 }
 
-/** The user of one probe, the same at every time and in every process, so that any of them can shut it out. */
+/** The user of one probe. It is the same in every process, so that any of them can revoke it. */
 export const deriveProbeUser = ({ raw }: NatsOperator, probeId: string): Nkey =>
   deriveNkey(raw, 'user', `probe ${probeId}`)
 
 const UNLIMITED = { data: -1, payload: -1, subs: -1 }
 const ACCOUNT_LIMITS = { ...UNLIMITED, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 }
 const JETSTREAM_LIMITS = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1, max_ack_pending: -1 }
-/** `revocations` name a user and until when its credentials are void: a probe that is out never comes back as itself. */
+/** `revocations` name a user and until when its credentials are void. A revoked probe never returns with the same id. */
 const FAR_FUTURE_S = 4_102_444_800
 
-/** The servers' texts about the accounts. `revoked`: ids of probes that are out, by region. */
+/** The signed texts about the accounts for the servers. `revoked`: ids of revoked probes, by region. */
 export function buildAccountJwts(
   operator: NatsOperator,
   nowS: number,
@@ -80,7 +81,7 @@ export function buildAccountJwts(
   ]
 }
 
-/** A credential with which a probe may publish what its region's probes do, and hear the acks. Text of a creds file. */
+/** A credential that lets a probe publish on its region's subjects and receive the acks. Returns the text of a creds file. */
 export function buildProbeCredentials(
   operator: NatsOperator,
   { probeId, region }: { probeId: string; region: string },
@@ -91,7 +92,7 @@ export function buildProbeCredentials(
   const user = deriveProbeUser(operator, probeId)
   const nats = {
     ...UNLIMITED,
-    // the acks' inbox is one subscription
+    // the inbox of the acks is one subscription
     subs: 10,
     pub: { allow: probeSubjects(region) },
     sub: { allow: [`${buildInboxPrefix(probeId)}.>`] },
@@ -102,7 +103,7 @@ export function buildProbeCredentials(
   return formatCreds(jwt, user)
 }
 
-/** A user of ours that may do everything in its account; the key never leaves this process. */
+/** A user with all permissions in its account. The key never leaves this process. */
 export function createOwnUser(account: Nkey, name: string, nowS: number): { jwt: string; seed: string } {
   const user = generateNkey('user')
   const nats = { ...UNLIMITED, type: 'user', version: 2 }
@@ -110,8 +111,9 @@ export function createOwnUser(account: Nkey, name: string, nowS: number): { jwt:
 }
 
 /**
- * What a NATS server has to be told, as a part of its configuration; nothing of it is secret. `directory` is where the
- * server keeps what it is told later. It is the same text at every time, so that a restart takes nothing back.
+ * The part of a NATS server's configuration that describes the operator and its accounts. It contains no secrets.
+ * `directory` is where the server stores later versions of the accounts. The text never changes, so a restart of the
+ * server does not undo them.
  */
 export function buildServerConfiguration(operator: NatsOperator, directory: string): string {
   const claims = { sub: operator.key.publicKey, name: 'picket', nats: { type: 'operator', version: 2 } }
@@ -126,7 +128,7 @@ ${preload.join('\n')}
 `
 }
 
-/** A server keeps the newer of two texts about an account: what it is told while it runs is newer than this. */
+/** A server keeps the newer of two texts about an account: any text sent while it runs is newer than this. */
 const FIXED_ISSUED_AT_S = 1_577_836_800
 
 type Claims = { sub: string; name: string; exp?: number; nats: object }

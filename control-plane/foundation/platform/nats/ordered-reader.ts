@@ -8,40 +8,40 @@ export type StreamMessage = {
   data: Uint8Array
   /** position in the stream */
   sequence: number
-  /** when JetStream took it, ms since 1970 by the server's clock */
+  /** when JetStream stored it, ms since 1970 by the server's clock */
   takenAtMs: number
-  /** how many of the consumer's messages came after it when it was sent */
+  /** how many messages of the consumer followed it when it was sent */
   pending: number
 }
 
 export type OrderedReader = {
-  /** What is ready, in order, at most `limit`; waits up to `waitMs` for the first and may answer nothing. */
+  /** The messages that are ready, in order, at most `limit`. Waits up to `waitMs` for the first, and may return none. */
   take(limit: number, waitMs: number): Promise<StreamMessage[]>
-  /** The wait of a `take` ends now. */
+  /** Ends the wait of a `take` now. */
   wake(): void
   /**
-   * When the server last said something about this consumer, a message or a sign that there is none, by the monotonic
-   * clock; -Infinity before the first time. While messages wait in the queue nothing new may be heard.
+   * When the server last sent a message or an idle heartbeat for this consumer, by the monotonic clock; -Infinity before
+   * the first time. While messages wait in the queue, nothing new may arrive.
    */
   heardAtMs(): number
   close(): Promise<void>
 }
 
-/** How often the server says that it has nothing to send. */
+/** The interval of the server's heartbeats when it has nothing to send. */
 export const IDLE_HEARTBEAT_MS = 2_000
 
 /**
- * Messages on their way, of 16 partitions at once. Answers of NATS to other questions wait behind them on the same
- * connection: with ten times as many a process with a large backlog took its own questions for unanswered, and began anew.
+ * Messages that are in flight, for each of 16 partitions. Replies of NATS to other requests wait behind them on the same
+ * connection: with ten times as many, requests of a process with a large backlog timed out, and it started again.
  */
 const MAX_FETCHED_AHEAD = 64
 const MAX_QUEUED = 128
-/** A shorter wait has to end when it says. */
+/** A shorter wait is exact. */
 const MIN_COALESCED_WAIT_MS = 5_000
 
 /**
- * Reads a subject of a stream in order and without acks, from a sequence or from a time on. The client library mends
- * gaps and lost connections by itself; when it gives up, `take` throws. Nothing is fetched ahead beyond the queue.
+ * Reads a subject of a stream in order and without acknowledgements, from a sequence or a time on. The client library
+ * repairs gaps and lost connections; when it gives up, `take` throws. It fetches no more messages than the queue holds.
  */
 export async function openOrderedReader(
   nats: Nats,
@@ -53,7 +53,7 @@ export async function openOrderedReader(
     'sequence' in from
       ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from.sequence }
       : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() }
-  // one filter as a text: server 2.9 refuses a list
+  // one filter as a string, because server 2.9 refuses a list
   const consumer = await nats.js.consumers.get(stream, { filter_subjects: filterSubject, ...start })
   const messages = await consumer.consume({
     max_messages: MAX_FETCHED_AHEAD,
@@ -63,7 +63,7 @@ export async function openOrderedReader(
   return createQueuedReader(messages)
 }
 
-/** What the client library reports because the server answered; the rest is its own view of things. */
+/** Reports of the client library that prove an answer of the server. */
 const FROM_SERVER: ReadonlySet<string> = new Set(['heartbeat', 'discard', 'debug', 'ordered_consumer_recreated'])
 
 function createQueuedReader(messages: ConsumerMessages): OrderedReader {
@@ -73,10 +73,10 @@ function createQueuedReader(messages: ConsumerMessages): OrderedReader {
   let drained: (() => void) | null = null
   let heardAtMs = Number.NEGATIVE_INFINITY
 
-  const hear = async () => {
+  const followStatus = async () => {
     for await (const { type } of messages.status()) if (FROM_SERVER.has(type)) heardAtMs = monotonicMs()
   }
-  void hear()
+  void followStatus()
   const pump = async () => {
     for await (const message of messages) {
       heardAtMs = monotonicMs()
@@ -100,7 +100,7 @@ function createQueuedReader(messages: ConsumerMessages): OrderedReader {
   return {
     async take(limit, waitMs) {
       if (queue.length === 0 && !ended) await arrival(waitMs)
-      // one turn of the event loop, so that all of what has come with the first message is taken together
+      // one turn of the event loop, so that everything that arrived with the first message is taken together
       if (queue.length > 0) await new Promise(resolve => setImmediate(resolve))
       if (queue.length === 0 && ended) throw ended
       const taken = queue.splice(0, limit)
@@ -143,7 +143,7 @@ function toStreamMessage(message: JsMsg): StreamMessage {
   }
 }
 
-/** The newest message on a subject, which may hold wildcards; null when there is none. */
+/** The newest message on a subject, which may contain wildcards; null when there is none. */
 export async function findLastMessage(
   nats: Nats,
   stream: string,
@@ -154,12 +154,12 @@ export async function findLastMessage(
 }
 
 export type StreamState = {
-  /** tells a stream that was made again from the one read before */
+  /** differs when the stream was created again */
   created: string
-  /** of the oldest message that is there; older ones have expired or made room */
+  /** of the oldest message that still exists */
   firstSequence: number
   lastSequence: number
-  /** when its newest message was taken */
+  /** when its newest message was stored */
   lastAtMs: number
 }
 
@@ -169,7 +169,7 @@ export async function loadStreamState(nats: Nats, stream: string): Promise<Strea
   return { created: String(created), firstSequence, lastSequence, lastAtMs: Date.parse(String(last_ts)) }
 }
 
-/** When the message at a place of a stream was taken, ms since 1970; null: there is none. */
+/** When the message with this sequence was stored, ms since 1970; null: there is none. */
 export async function findTakenAtMs(nats: Nats, stream: string, sequence: number): Promise<number | null> {
   const message = sequence > 0 ? await nats.manager.streams.getMessage(stream, { seq: sequence }) : null
   return message && Date.parse(message.timestamp)

@@ -1,9 +1,9 @@
 /** CVE-2025-30215: accounts could delete each other's streams. */
 const MIN_VERSION = '2.10.27'
-/** Of the lines after it; what was published until 2026. */
+/** The same for release lines 2.11 and newer. */
 const MIN_LATER_VERSION = '2.12.7'
 
-/** A sentence for the operator when this version of nats-server has known faults that a newer one fixes; else null. */
+/** A warning for the operator when this version of nats-server has known vulnerabilities that a newer one fixes; else null. */
 export function findNatsWarning(version: string): string | null {
   const fixed = isBefore(version, '2.11.0') ? MIN_VERSION : MIN_LATER_VERSION
   if (!isBefore(version, fixed)) return null
@@ -14,9 +14,9 @@ const parseVersion = (version: string) => (/(\d+)\.(\d+)\.(\d+)/.exec(version) ?
 
 /** False for a text that is not a version. */
 function isBefore(version: string, other: string): boolean {
-  const theirs = parseVersion(other)
+  const otherParts = parseVersion(other)
   const difference = parseVersion(version)
-    .map((number, i) => number - theirs[i]!)
+    .map((number, i) => number - otherParts[i]!)
     .find(step => step !== 0)
   return difference !== undefined && difference < 0
 }

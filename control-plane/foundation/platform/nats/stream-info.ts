@@ -6,14 +6,14 @@ export type StreamInfo = {
   bytes: number
   /** null: no limit */
   maxBytes: number | null
-  /** a full stream refuses new messages; else the oldest make room */
+  /** a full stream refuses new messages; otherwise it drops the oldest */
   refusesWhenFull: boolean
   messages: number
   lastSequence: number
-  /** of the oldest and the newest message, ms since 1970 by the server's clock; 0: there never was one */
+  /** of the oldest and the newest message, ms since 1970 by the server's clock; 0: there was never a message */
   firstAtMs: number
   lastAtMs: number
-  /** copies on other servers that are away or not up to date */
+  /** replicas on other servers that are unreachable or not up to date */
   replicasBehind: string[]
 }
 
@@ -34,7 +34,7 @@ export async function findStreamInfo({ manager }: Nats, stream: string): Promise
     lastSequence: state.last_seq,
     firstAtMs: state.messages > 0 ? parseTimeMs(state.first_ts) : 0,
     lastAtMs: parseTimeMs(state.last_ts),
-    replicasBehind: (cluster?.replicas ?? []).filter(copy => copy.offline || !copy.current).map(({ name }) => name),
+    replicasBehind: (cluster?.replicas ?? []).filter(peer => peer.offline || !peer.current).map(({ name }) => name),
   }
 }
 
@@ -42,20 +42,20 @@ export async function findStreamInfo({ manager }: Nats, stream: string): Promise
 const NO_STREAM = 10_059
 const NO_CONSUMER = 10_014
 
-/** The first message on a subject, which may hold wildcards, from a sequence on; null when there is none. */
+/** The first message on a subject, which may contain wildcards, from a sequence on; null when there is none. */
 export async function findNextMessage(
   { manager }: Nats,
   stream: string,
   subject: string,
   fromSequence: number,
 ): Promise<{ sequence: number; takenAtMs: number } | null> {
-  // the server knows the question for streams of any kind; the client library names it for direct reads only
-  const question = { seq: fromSequence, next_by_subj: subject } as unknown as { seq: number }
-  const message = await manager.streams.getMessage(stream, question)
+  // the server accepts this request for every stream; the types of the client library allow it for direct reads only
+  const request = { seq: fromSequence, next_by_subj: subject } as unknown as { seq: number }
+  const message = await manager.streams.getMessage(stream, request)
   return message && { sequence: message.seq, takenAtMs: message.time.getTime() }
 }
 
-/** What a durable consumer has not acknowledged yet. One that does not exist has acknowledged nothing. */
+/** The messages that a durable consumer has not acknowledged. One that does not exist has acknowledged none. */
 export async function loadConsumerBacklog(
   nats: Nats,
   stream: string,
@@ -72,5 +72,5 @@ export async function loadConsumerBacklog(
   return { waiting, oldestAtMs: oldest?.takenAtMs ?? null }
 }
 
-/** The server says year 1 where there never was a message. */
+/** The server returns year 1 when there was never a message. */
 const parseTimeMs = (timestamp: string): number => Math.max(0, Date.parse(timestamp) || 0)

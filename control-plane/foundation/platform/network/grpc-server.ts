@@ -18,21 +18,21 @@ import { HealthImplementation } from 'grpc-health-check'
 import { ConfigError } from '../../../../shared/process/env.ts'
 import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } from './limited-port.ts'
 
-// what it prints by itself it also throws
+// the library would print the errors that it throws
 setLogVerbosity(logVerbosity.NONE)
 
 export type GrpcServer = {
   port: number
-  /** Says NOT_SERVING, takes no new calls, waits for the calls that are under way, at most `patienceMs`. */
-  stop(patienceMs: number): Promise<void>
+  /** Reports NOT_SERVING, accepts no new calls and waits for running calls, at most `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>
 }
 
-/** PEM. With `clientCa`, whoever has no certificate of it is refused. */
+/** PEM. With `clientCa`, clients need a certificate that it signed. */
 export type GrpcTls = { cert: Buffer; key: Buffer; clientCa: Buffer | null }
 
 type GrpcServerOptions = {
   host: string
-  /** 0: any free one */
+  /** 0: any free port */
   port: number
   /** null: plain text */
   tls: GrpcTls | null
@@ -40,23 +40,23 @@ type GrpcServerOptions = {
   implementation: UntypedServiceImplementation
   /** below `proto/`, for reflection and health */
   protoFile: string
-  /** everyone who reaches the port may ask what it serves */
+  /** any client may list the services */
   reflection: boolean
   limits: PortLimits
   /** a connection was closed because of the limits */
   onRefused: (why: PortRefusal) => void
 }
 
-/** A connection that had a call, and has none any more, is closed after so long. */
+/** A connection without calls is closed after this time. */
 const IDLE_TIMEOUT_MS = 60_000
 
 /**
- * A gRPC server with one service, the health service, and reflection where it is asked for. Throws a ConfigError when the port
- * is taken.
+ * A gRPC server with one service, the health service and, optionally, reflection. Throws a ConfigError when the port is
+ * in use.
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   let port: LimitedPort | null = null
-  // hands every call on as it is
+  // records calls and does not change them
   const noteCalls: ServerInterceptor = (_method, call) => {
     port?.noteCall(call.getPeer())
     return call as ServerInterceptingCall
@@ -64,7 +64,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const server = new Server({
     interceptors: [noteCalls],
     'grpc.max_connection_idle_ms': IDLE_TIMEOUT_MS,
-    // a peer that vanished without a word is noticed by the connection too, not only by the service's own heartbeats
+    // detects a vanished peer by the connection, in addition to the heartbeats of the service
     'grpc.keepalive_time_ms': 10_000,
     'grpc.keepalive_timeout_ms': 5_000,
     'grpc.keepalive_permit_without_calls': 1,
@@ -90,10 +90,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   port = opened
   return {
     port: opened.port,
-    async stop(patienceMs) {
+    async stop(timeoutMs) {
       opened.close()
       for (const name of names) health.setStatus(name, 'NOT_SERVING')
-      const timer = setTimeout(() => server.forceShutdown(), patienceMs)
+      const timer = setTimeout(() => server.forceShutdown(), timeoutMs)
       await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
       clearTimeout(timer)
     },
@@ -104,7 +104,7 @@ function createCredentials(tls: GrpcTls | null): ServerCredentials {
   if (tls === null) return ServerCredentials.createInsecure()
   const pair = { cert_chain: tls.cert, private_key: tls.key }
   try {
-    // throws for what OpenSSL does not read, before the port is opened
+    // throws for files that OpenSSL cannot read, before the port is opened
     createSecureContext({ cert: tls.cert, key: tls.key, ca: tls.clientCa ?? undefined })
     return ServerCredentials.createSsl(tls.clientCa, [pair], tls.clientCa !== null)
   } catch (error) {
@@ -114,14 +114,14 @@ function createCredentials(tls: GrpcTls | null): ServerCredentials {
 
 const formatListenError = (address: string, reason: string) =>
   reason.includes('EADDRINUSE')
-    ? `${address} is taken; choose another port for probes with GRPC_PORT`
+    ? `${address} is already in use; choose another port for probes with GRPC_PORT`
     : `cannot listen for probes on ${address}: ${reason}`
 
-/** Where package.json stands, from the source tree and from the bundle in dist/ alike. */
+/** The folder of package.json, from the source tree and from the bundle in dist/. */
 function findPackageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!isRoot(folder)) {
-    if (dirname(folder) === folder) throw new Error('package.json of picket is not above this program')
+    if (dirname(folder) === folder) throw new Error('no package.json of picket in a folder above this program')
     folder = dirname(folder)
   }
   return folder

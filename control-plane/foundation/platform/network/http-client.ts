@@ -13,12 +13,12 @@ import type { Egress } from '../../../../shared/egress/types.ts'
 export type PostRequest = { url: string; headers: Record<string, string>; body: Buffer }
 
 /**
- * Posts once through the egress guard, under one deadline that covers the body of the answer; redirects are not
- * followed and no more than `maxAnswerBytes` are read. `connections` are used again; without them one is made. Never
- * rejects for what the receiver does.
+ * Posts once through the egress guard, under one deadline that includes the body of the answer. Redirects are not followed,
+ * and no more than `maxAnswerBytes` are read. `connections` are reused; without them a new one is opened. Never rejects
+ * because of the receiver.
  */
 export async function httpPost(
-  posted: PostRequest,
+  request: PostRequest,
   timeoutMs: number,
   maxAnswerBytes: number,
   egress: Egress,
@@ -27,15 +27,15 @@ export async function httpPost(
   const deadline = createDeadline(timeoutMs)
   try {
     const options = { signal: deadline.signal, maxBodyBytes: maxAnswerBytes, followRedirects: false, connections }
-    return await sendRequest({ method: 'POST', keepAlive: connections !== undefined, ...posted, ...options }, egress)
+    return await sendRequest({ method: 'POST', keepAlive: connections !== undefined, ...request, ...options }, egress)
   } finally {
     deadline.clear()
   }
 }
 
 /**
- * Gets a document through the egress guard, redirects followed, each hop guarded, under one deadline. No more than
- * `maxAnswerBytes` are read. Never rejects for what the server does; throws a TypeError when `url` is not http(s).
+ * Gets a document through the egress guard, under one deadline. Redirects are followed and each hop is checked. No more than
+ * `maxAnswerBytes` are read. Never rejects because of the server; throws a TypeError when `url` is not http(s).
  */
 export function httpGet(
   url: string,
@@ -51,17 +51,17 @@ export type OutgoingRequest = Pick<
   'method' | 'url' | 'headers' | 'body' | 'credentialHeaders' | 'followRedirects' | 'keepBody'
 >
 
-/** Any request as `get` sends its own. `calledOff` ends it before its deadline: an `internal` failure. */
+/** Sends any request as `httpGet` does. `cancelSignal` ends it before its deadline with an `internal` failure. */
 export async function httpRequest(
-  exchanged: OutgoingRequest,
+  request: OutgoingRequest,
   limits: { timeoutMs: number; maxAnswerBytes: number },
   egress: Egress,
-  calledOff?: DeadlineSignal,
+  cancelSignal?: DeadlineSignal,
 ): Promise<HttpResponse> {
   const deadline = createDeadline(limits.timeoutMs)
-  const signal = calledOff ? combineSignals(deadline.signal, calledOff) : deadline.signal
+  const signal = cancelSignal ? combineSignals(deadline.signal, cancelSignal) : deadline.signal
   try {
-    return await sendRequest({ ...exchanged, signal, maxBodyBytes: limits.maxAnswerBytes }, egress)
+    return await sendRequest({ ...request, signal, maxBodyBytes: limits.maxAnswerBytes }, egress)
   } finally {
     deadline.clear()
   }
@@ -84,7 +84,7 @@ function combineSignals(one: DeadlineSignal, other: DeadlineSignal): DeadlineSig
   }
 }
 
-/** Asks a server of questions and answers in plain text over TCP, such as WHOIS, under one deadline. Never rejects. */
+/** Sends a query to a plain-text TCP server such as WHOIS, under one deadline. Never rejects. */
 export async function sendTextQuery(
   server: { host: string; port: number },
   question: string,

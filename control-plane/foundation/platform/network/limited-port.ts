@@ -2,59 +2,59 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import ipaddr from 'ipaddr.js'
 
 export type PortLimits = {
-  /** connections of one client address at a time */
+  /** connections of one client address at the same time */
   maxPerAddress: number
-  /** a connection without a call is closed after so long */
+  /** a connection without a call is closed after this time */
   firstCallTimeoutMs: number
 }
 
-/** `full`: its address has too many; `silent`: no call came in time. */
+/** `full`: the address has too many connections; `silent`: no call arrived in time. */
 export type PortRefusal = 'full' | 'silent'
 
 export type LimitedPort = {
   port: number
   /** A call has begun on the connection of this peer (`address:port`). */
   noteCall(peer: string): void
-  /** Takes no new connections; those that are open stay. */
+  /** Accepts no new connections; open ones stay open. */
   close(): void
 }
 
-/** Opens a port that holds no more connections for a client than it may have, and none that only stays open. */
+/** Opens a port that limits connections per client address and closes connections without a call. */
 export function openLimitedPort(
-  place: { host: string; port: number },
+  address: { host: string; port: number },
   { maxPerAddress, firstCallTimeoutMs }: PortLimits,
-  take: (socket: Socket) => void,
-  refused: (why: PortRefusal) => void,
+  onConnection: (socket: Socket) => void,
+  onRefused: (why: PortRefusal) => void,
 ): Promise<LimitedPort> {
   const open = new Map<string, number>()
   const waiting = new Map<string, NodeJS.Timeout>()
 
   function accept(socket: Socket): void {
-    const address = getClientKey(socket.remoteAddress ?? '')
-    const count = open.get(address) ?? 0
+    const client = getClientKey(socket.remoteAddress ?? '')
+    const count = open.get(client) ?? 0
     if (count >= maxPerAddress) {
-      refused('full')
+      onRefused('full')
       return void socket.destroy()
     }
-    open.set(address, count + 1)
+    open.set(client, count + 1)
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const end = () => {
       if (waiting.get(peer) !== timer) return
-      refused('silent')
+      onRefused('silent')
       socket.destroy()
     }
-    // what came while this process was held is read first
+    // data that arrived while this process was blocked is read first
     const timer = setTimeout(() => setImmediate(end), firstCallTimeoutMs)
     waiting.set(peer, timer)
     socket.on('error', () => {})
     socket.once('close', () => {
       clearTimeout(timer)
       if (waiting.get(peer) === timer) waiting.delete(peer)
-      const left = open.get(address)! - 1
-      if (left === 0) open.delete(address)
-      else open.set(address, left)
+      const left = open.get(client)! - 1
+      if (left === 0) open.delete(client)
+      else open.set(client, left)
     })
-    take(socket)
+    onConnection(socket)
   }
 
   function noteCall(peer: string): void {
@@ -63,7 +63,7 @@ export function openLimitedPort(
   }
 
   const server = createServer({ noDelay: true }, accept)
-  return startListening(server, place).then(port => ({ port, noteCall, close: () => void server.close() }))
+  return startListening(server, address).then(port => ({ port, noteCall, close: () => void server.close() }))
 }
 
 function startListening(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
@@ -76,7 +76,7 @@ function startListening(server: Server, { host, port }: { host: string; port: nu
   })
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address, which one customer of a provider has. */
+/** An IPv4 address, or the /64 of an IPv6 address, which is usually one customer of a provider. */
 function getClientKey(remoteAddress: string): string {
   if (!ipaddr.isValid(remoteAddress)) return remoteAddress
   const address = ipaddr.process(remoteAddress)

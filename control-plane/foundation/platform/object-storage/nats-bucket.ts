@@ -2,19 +2,19 @@ import { type ObjectStore as Bucket, type ObjectResult, Objm } from '@nats-io/ob
 import type { Nats } from '../nats/client.ts'
 import { withTimeout } from '../time/clock.ts'
 
-/** Files by key, in whichever store the operator has chosen. Everything rejects while the store is away. */
+/** Files by key, in the store that the operator configured. All methods reject while the store is unreachable. */
 export type ObjectStore = {
   put(key: string, bytes: Buffer, contentType: string): Promise<void>
-  /** null when there is none */
+  /** null when there is no such file */
   get(key: string): Promise<Buffer | null>
-  /** No error when there is none. */
+  /** No error when there is no such file. */
   remove(key: string): Promise<void>
 }
 
 const ANSWER_TIMEOUT_MS = 10_000
 const RECHECK_INTERVAL_MS = 250
 
-/** A bucket of NATS, made where it is missing when it is first used. */
+/** A bucket of NATS, created at its first use when it is missing. */
 export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
   let opening: Promise<Bucket> | null = null
 
@@ -33,8 +33,8 @@ export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
     },
     async get(key) {
       const store = await bucket()
-      const given = new AbortController()
-      return awaitAnswer(readNewest(store, key, given.signal)).finally(() => given.abort())
+      const stopping = new AbortController()
+      return awaitAnswer(readNewest(store, key, stopping.signal)).finally(() => stopping.abort())
     },
     async remove(key) {
       const store = await bucket()
@@ -43,7 +43,7 @@ export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
   }
 }
 
-/** An object's chunks go when another takes its key: whoever was reading them begins again with the other. */
+/** An object's chunks are deleted when another object gets its key: reading then starts again with the new object. */
 async function readNewest(store: Bucket, key: string, stopped: AbortSignal): Promise<Buffer | null> {
   while (!stopped.aborted) {
     const found = await store.get(key)
@@ -54,14 +54,14 @@ async function readNewest(store: Bucket, key: string, stopped: AbortSignal): Pro
   return null
 }
 
-/** Null when another object has the key by now. The client waits for ever for a chunk that is gone. */
+/** Null when the object was replaced meanwhile. The client library would wait for ever for a deleted chunk. */
 async function readUnlessReplaced(
   store: Bucket,
   key: string,
   { info, data, error }: ObjectResult,
   stopped: AbortSignal,
 ): Promise<Buffer | null> {
-  // the stream tells it as well
+  // the stream reports the error as well
   error.catch(() => {})
   const isReplaced = async () => (await store.info(key))?.revision !== info.revision
   const reader = data.getReader()

@@ -9,8 +9,8 @@ const ANSWER_TIMEOUT_MS = 10_000
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024
 
 /**
- * A bucket of an S3-compatible store, addressed by path. The bucket is the operator's to make. Its address comes from
- * the operator and from no tenant, so it may be a private one.
+ * A bucket of an S3-compatible store, addressed by path. The operator creates the bucket. Its address may be private,
+ * because the operator configures it and not a tenant.
  */
 export function createS3ObjectStore({ endpoint, bucket, ...credentials }: S3Address): ObjectStore {
   const egress = createEgress({ allow: ['0.0.0.0/0', '::/0'] })

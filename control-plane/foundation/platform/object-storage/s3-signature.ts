@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 
 export type S3Credentials = { region: string; accessKeyId: string; secretAccessKey: string }
 
-/** What is signed: path and query as they are sent, already percent-encoded. */
+/** The request to sign; path and query are percent-encoded as they are sent. */
 export type S3Request = { method: string; host: string; path: string; query?: string; body: Buffer }
 
 /** The headers of AWS Signature Version 4 for one request to S3. */

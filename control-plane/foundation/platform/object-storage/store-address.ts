@@ -1,4 +1,4 @@
-/** Where files are kept: in a bucket of our NATS, or in an S3-compatible store. */
+/** Where files are stored: in a bucket of NATS, or in an S3-compatible store. */
 export type ObjectStoreAddress = { kind: 'nats' } | { kind: 's3'; bucket: string; endpoint: string; region: string }
 
 /** `nats`, or `s3://bucket?endpoint=https://s3.example.com&region=eu-west-1`; null for anything else. */

@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream'
 
-/** What the system hands over at once. With TLS it comes in pieces of 16 KiB. */
+/** The system delivers this much in one read; with TLS, chunks of 16 KiB. */
 const BYTES_PER_TURN = 65_536
 
 /**
- * Lets others go on after each piece of a long answer. Without it a socket hands over up to 32 pieces between two turns of
- * the event loop: 2 MB of rows, which take longer to read than a request may hold it.
+ * Yields to other work after each chunk of a long answer. Otherwise a socket delivers up to 32 chunks between two turns of
+ * the event loop: 2 MB of rows, which take longer to parse than a request may block it.
  */
 export function readInChunks(stream: Duplex): void {
   let bytes = 0
-  stream.on('data', (piece: Buffer) => {
-    bytes += piece.length
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
     if (bytes < BYTES_PER_TURN) return
     bytes = 0
     stream.pause()

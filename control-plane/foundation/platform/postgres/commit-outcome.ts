@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { monotonicMs, sleep } from '../time/clock.ts'
 
-/** The connection broke while a transaction was committed, and the database could not say in time what became of it. */
+/** The connection broke during a commit, and the outcome could not be learned in time. */
 export class UnknownCommitError extends Error {
   constructor(cause: unknown) {
-    super('the database did not say whether it committed', { cause })
+    super('the outcome of a commit is unknown', { cause })
   }
 }
 
@@ -13,16 +13,16 @@ const RESOLVE_TIMEOUT_MS = 13_000
 const POLL_INTERVAL_MS = 200
 
 /**
- * Whether a transaction was committed whose connection broke at that moment: the server knows it by its id. Throws an
- * UnknownCommit when it is not to be had within the patience.
+ * Whether a transaction was committed whose connection broke at that moment, by its id (docs/design/storage.md#unknown-commits).
+ * Throws an UnknownCommitError when that cannot be learned within `timeoutMs`.
  */
 export async function wasCommitted(
   db: Knex,
   id: string,
   cause: unknown,
-  patienceMs = RESOLVE_TIMEOUT_MS,
+  timeoutMs = RESOLVE_TIMEOUT_MS,
 ): Promise<boolean> {
-  const until = monotonicMs() + patienceMs
+  const until = monotonicMs() + timeoutMs
   do {
     const status = await findTransactionStatus(db, id).catch(() => null)
     if (status === 'committed') return true
@@ -37,5 +37,5 @@ async function findTransactionStatus(db: Knex, id: string): Promise<string | nul
   return rows[0]?.status ?? null
 }
 
-/** What PostgreSQL refuses has a severity; what has none never came to it, or its answer never came back. */
+/** An error of PostgreSQL has a severity. One without never reached the server, or its answer was lost. */
 export const isServerError = (error: unknown): boolean => (error as { severity?: string }).severity !== undefined

@@ -4,20 +4,20 @@ import { monotonicMs, sleep } from '../time/clock.ts'
 import { setCoalescedTimeout } from '../time/coalesced-timers.ts'
 import { readInChunks } from './chunked-reading.ts'
 
-/** How long a connection may be silent while it works on a query. */
+/** How long a query may take, and how long its connection may be silent. */
 export type QueryLimits = {
-  /** PostgreSQL ends a statement after so long; null: never */
+  /** PostgreSQL cancels a statement after this time; null: never */
   statementMs: number | null
-  /** No byte came for so long, and PostgreSQL did not say either that it still works on the query: the connection is dead. */
+  /** A connection is dead when no byte arrived for this time and PostgreSQL did not confirm that it works on the query. */
   silenceMs: number
 }
 
-/** Shared by the connections of a process: what one of them learns holds for the idle ones of all. */
+/** Shared by the connections of a process: a dead one makes the idle ones of the same age suspect. */
 export type StaleConnectionSignal = {
-  /** Connections that were not heard since then may be dead. */
+  /** Connections that received nothing since then may be dead. */
   staleBeforeMs(): number
   raise(beforeMs: number): void
-  /** Calls `listener` whenever it is raised, until the answer is called. */
+  /** Calls `listener` whenever it is raised. Returns a function that removes the listener. */
   onRaise(listener: () => void): () => void
 }
 
@@ -39,38 +39,38 @@ export function createStaleConnectionSignal(): StaleConnectionSignal {
 }
 
 export type DeadConnectionDetector = {
-  /** Watches a new connection of the pool, by a name of its own. Its queries end by an error when it is dead. */
+  /** Watches a new connection of the pool, which has a unique name. Its queries fail when it is dead. */
   watch(client: pg.Client, name: string): void
-  /** False for a connection that may be dead; it is destroyed then, without a word to the server. */
+  /** False for a connection that may be dead; it is destroyed without a message to the server. */
   isUsable(client: pg.Client): boolean
 }
 
 type WatchedConnection = {
   client: pg.Client
-  /** its `application_name`, by which the server tells it from the others */
+  /** its `application_name`, which identifies it at the server */
   name: string
   /** queries without an answer */
   waiting: number
-  /** since when it has never been idle */
+  /** since when it has been busy without a break */
   sentMs: number
-  /** the last byte that came, or the last time that the server said it works on the query */
+  /** when the last byte arrived, or when the server last confirmed that it works on the query */
   aliveMs: number
 }
 
 const CHECK_INTERVAL_MS = 500
-/** A longer gap between two looks is time in which this process stood still, which no connection is to blame for. */
+/** After a longer gap between two checks this process was suspended; that time does not count as silence. */
 const MAX_GAP_MS = 1_500
-/** After so much silence the server is asked, on a connection of its own, whether it works on the query. */
+/** After this much silence the server is asked, on a separate connection, whether it works on the query. */
 const ASK_AFTER_MS = 3_000
-/** The server has finished with a query, and its answer is on the way for at most this long. */
+/** The longest time that the answer of a finished query is on its way. */
 const MAX_TRANSIT_MS = 500
 const ASK_TIMEOUT_MS = 3_000
 
 /**
- * Finds connections to PostgreSQL that are dead though nothing reset them: the host vanished, or something in between
- * lost them. A long query is no sign of that, so the server is asked which of the silent connections it works for; one
- * that it does not work for is destroyed at once, and so are idle ones that are as old. A destroyed connection never
- * goes back into its pool, and its query ends as at a reset.
+ * Finds connections to PostgreSQL that are dead although nothing reset them: the host vanished, or something in between
+ * lost them. A long query looks the same, so the server is asked on which of the silent connections it works. The others
+ * are destroyed, and so are idle ones of the same age. A destroyed connection never returns to its pool, and its query
+ * fails as after a reset. See docs/design/storage.md#dead-connections.
  */
 export function createDeadConnectionDetector(
   url: string,
@@ -78,28 +78,28 @@ export function createDeadConnectionDetector(
   suspicion: StaleConnectionSignal,
 ): DeadConnectionDetector {
   const connections = new Map<pg.Client, WatchedConnection>()
-  let isLooking = false
-  let lookedMs = 0
+  let isChecking = false
+  let checkedMs = 0
   let isAsking = false
 
-  const look = () => {
-    isLooking = [...connections.values()].some(one => one.waiting > 0)
-    if (!isLooking) return
-    setCoalescedTimeout(CHECK_INTERVAL_MS, look)
+  const check = () => {
+    isChecking = [...connections.values()].some(one => one.waiting > 0)
+    if (!isChecking) return
+    setCoalescedTimeout(CHECK_INTERVAL_MS, check)
     const nowMs = monotonicMs()
-    const stoodStillMs = nowMs - lookedMs > MAX_GAP_MS ? nowMs - lookedMs : 0
-    lookedMs = nowMs
+    const suspendedMs = nowMs - checkedMs > MAX_GAP_MS ? nowMs - checkedMs : 0
+    checkedMs = nowMs
     const silent: WatchedConnection[] = []
     for (const one of connections.values()) {
       if (one.waiting === 0) continue
-      one.aliveMs += stoodStillMs
-      one.sentMs += stoodStillMs
+      one.aliveMs += suspendedMs
+      one.sentMs += suspendedMs
       if (isOverdue(one, nowMs, limits)) destroyWatched(one, suspicion)
       else if (nowMs - one.aliveMs > ASK_AFTER_MS) silent.push(one)
     }
     if (silent.length === 0 || isAsking) return
     isAsking = true
-    // when this question is not answered either, the limits decide
+    // if this question is not answered either, the time limits decide
     destroyIdle(url, silent, suspicion)
       .catch(() => {})
       .finally(() => {
@@ -109,10 +109,10 @@ export function createDeadConnectionDetector(
 
   /** Checks continue while a query waits for its answer. */
   const begin = () => {
-    if (isLooking) return
-    isLooking = true
-    lookedMs = monotonicMs()
-    setCoalescedTimeout(CHECK_INTERVAL_MS, look)
+    if (isChecking) return
+    isChecking = true
+    checkedMs = monotonicMs()
+    setCoalescedTimeout(CHECK_INTERVAL_MS, check)
   }
 
   return {
@@ -134,8 +134,8 @@ export function createDeadConnectionDetector(
 }
 
 /**
- * Ends a connection without a word to the server: its socket is gone, and what waits for an answer fails at once, with
- * the code of a connection that timed out.
+ * Destroys the socket of a connection without a message to the server. What waits for an answer fails immediately with
+ * `ETIMEDOUT`.
  */
 export function destroyConnection(client: pg.Client, why: string): void {
   getSocket(client).destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
@@ -154,15 +154,15 @@ function isOverdue(
 }
 
 function destroyWatched({ client, sentMs, waiting }: WatchedConnection, suspicion: StaleConnectionSignal): void {
-  // idle connections that were not heard since this query was sent may be as dead
+  // idle connections that received nothing since this query was sent may be dead as well
   if (waiting > 0) suspicion.raise(sentMs)
-  destroyConnection(client, 'a connection to PostgreSQL does not answer any more')
+  destroyConnection(client, 'a connection to PostgreSQL no longer answers')
 }
 
 type Query = (...args: unknown[]) => unknown
 type Callback = (error: unknown, result: unknown) => void
 
-/** Notes when queries are sent and when data arrives; `begin` before each. The driver is always called with a callback, by knex. */
+/** Records when queries are sent and when data arrives; calls `begin` before each query. knex always passes a callback. */
 function trackQueries(watched: WatchedConnection, begin: () => void): void {
   const { client } = watched
   getSocket(client).on('data', () => {
@@ -186,7 +186,7 @@ function trackQueries(watched: WatchedConnection, begin: () => void): void {
   client.query = follow as typeof client.query
 }
 
-/** Destroys those of the silent connections that the server does not work for, or does not know. */
+/** Destroys the silent connections on which the server does not work, or that it does not know. */
 async function destroyIdle(url: string, silent: WatchedConnection[], suspicion: StaleConnectionSignal): Promise<void> {
   const askedMs = monotonicMs()
   const working = await listWorkingConnections(
@@ -203,7 +203,7 @@ async function destroyIdle(url: string, silent: WatchedConnection[], suspicion: 
   for (const one of idle) if (one.waiting > 0 && one.aliveMs < askedMs) destroyWatched(one, suspicion)
 }
 
-/** One that waits for its client, to read an answer or to send the rest of a query, does not work. */
+/** A backend that waits for its client, to read an answer or to send the rest of a query, is not working. */
 const WORKING_CONNECTIONS_SQL = `SELECT application_name AS name FROM pg_stat_activity
   WHERE application_name = ANY($1) AND state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'`
 

@@ -7,10 +7,10 @@ import { createStaleConnectionSignal, destroyConnection, type StaleConnectionSig
 export type NotificationListener = { stop(): Promise<void> }
 
 export type ListenOptions = {
-  /** how often the connection is asked for a sign of life, and how long it has for an answer */
+  /** how often the connection is tested, and how long it has for an answer */
   askEveryMs?: number
   answerMs?: number
-  /** When other connections of the process turn out to be dead, this one is not waited for. */
+  /** when other connections of the process turn out to be dead, this one reconnects without waiting */
   suspicion?: StaleConnectionSignal
 }
 
@@ -18,8 +18,9 @@ const RECONNECT_DELAY_MS = 1_000
 const CLOSE_TIMEOUT_MS = 1_000
 
 /**
- * Calls `onNotify` for each NOTIFY on one of the channels, and once after each (re)connect, because what was sent
- * meanwhile is gone. Reconnects by itself, a second apart, also from a connection that gives no answer any more.
+ * Calls `onNotify` for each NOTIFY on one of the channels, and once for each channel after a (re)connect, because
+ * notifications sent meanwhile are lost. Reconnects after a second, also when a connection no longer answers.
+ * See docs/design/loops.md#wake-ups.
  */
 export function listenForNotifications(
   url: string,
@@ -30,11 +31,11 @@ export function listenForNotifications(
 ): NotificationListener {
   let stopped = false
   let client: pg.Client | null = null
-  let again: NodeJS.Timeout | null = null
+  let reconnectTimer: NodeJS.Timeout | null = null
   let aliveMs = monotonicMs()
 
   const connect = async () => {
-    const mine = new pg.Client({
+    const connection = new pg.Client({
       connectionString: url,
       application_name: 'picket-listen',
       keepAlive: true,
@@ -42,47 +43,47 @@ export function listenForNotifications(
       connectionTimeoutMillis: answerMs,
       query_timeout: answerMs,
     })
-    client = mine
-    mine.on('error', error => log.warn({ err: error }, 'the listening connection to PostgreSQL broke'))
+    client = connection
+    connection.on('error', error => log.warn({ err: error }, 'the listening connection to PostgreSQL broke'))
     const ended = new AbortController()
-    mine.on('end', () => {
+    connection.on('end', () => {
       ended.abort()
-      if (!stopped) again = setTimeout(attempt, RECONNECT_DELAY_MS)
+      if (!stopped) reconnectTimer = setTimeout(attempt, RECONNECT_DELAY_MS)
     })
-    mine.on('notification', message => onNotify(message.channel, message.payload ?? ''))
+    connection.on('notification', message => onNotify(message.channel, message.payload ?? ''))
     try {
-      await mine.connect()
-      for (const channel of channels) await mine.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      await connection.connect()
+      for (const channel of channels) await connection.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
     } catch (error) {
-      destroyConnection(mine, 'PostgreSQL cannot be listened to')
+      destroyConnection(connection, 'cannot LISTEN to PostgreSQL')
       throw error
     }
     aliveMs = monotonicMs()
     for (const channel of channels) onNotify(channel, '')
-    void keepAliveUntil(ended.signal, mine, askEveryMs)
+    void keepAliveUntil(ended.signal, connection, askEveryMs)
   }
   const attempt = () => {
     connect().catch(error => {
-      if (!stopped) log.warn({ err: error }, 'cannot listen to PostgreSQL yet')
+      if (!stopped) log.warn({ err: error }, 'cannot LISTEN to PostgreSQL yet')
     })
   }
-  const unhear = suspicion.onRaise(() => {
+  const removeListener = suspicion.onRaise(() => {
     if (client && aliveMs < suspicion.staleBeforeMs())
-      destroyConnection(client, 'the listening connection may be dead as others are')
+      destroyConnection(client, 'the listening connection may be dead, as others are')
   })
   attempt()
   return {
     async stop() {
       stopped = true
-      unhear()
-      if (again) clearTimeout(again)
+      removeListener()
+      if (reconnectTimer) clearTimeout(reconnectTimer)
       if (client) await withTimeout(client.end(), CLOSE_TIMEOUT_MS).catch(() => {})
       if (client) destroyConnection(client, 'stopped')
     },
   }
 }
 
-/** A connection that gives no sign of life in time is destroyed. */
+/** Tests the connection until `ended`; one that does not answer in time is destroyed. */
 async function keepAliveUntil(ended: AbortSignal, client: pg.Client, askEveryMs: number): Promise<void> {
   for (;;) {
     await sleepCoalesced(askEveryMs, ended)

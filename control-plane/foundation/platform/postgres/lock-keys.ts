@@ -1,7 +1,7 @@
 /**
- * The keys of all advisory locks, so that no two purposes share one. Where a lock is one of many (a project's, a
- * channel's), its second key is a hash of whose it is. A number that has been in use keeps its purpose: processes of two
- * versions may run next to each other.
+ * The keys of all advisory locks, so that no two purposes share one. Where there is one lock for each project, channel or
+ * similar, the second key is a hash of its id. A number that has been used keeps its purpose, because processes of two
+ * versions may run at the same time.
  */
 export const LOCK_KEYS = {
   migrations: 7_026_000,
@@ -31,6 +31,6 @@ export const LOCK_KEYS = {
   retention: 7_026_030,
   /** of a project */
   channelHosts: 7_026_042,
-  /** of an id at the relay outside */
+  /** of an id at the external relay */
   relaySources: 7_026_043,
 } as const

@@ -1,19 +1,19 @@
 import { type Loop, type LoopLimits, type LoopTools, startLoop } from './loop.ts'
 
-/** Works on the next rows after an id, '' for the first ones; answers the id to go on after, null after the last row. */
+/** Processes the next rows after an id ('' for the first ones). Returns the id to continue after, or null after the last row. */
 export type BatchStep = (after: string) => Promise<string | null>
 
-/** A loop that goes through a table in portions, see startLoop. Where a round has to end early, the next one goes on. */
+/** A loop that walks through a table in batches, see startLoop. If a round has to end early, the next one continues there. */
 export function startBatchLoop(
   name: string,
   intervalMs: number,
   tools: LoopTools,
-  portion: BatchStep,
+  step: BatchStep,
   limits: LoopLimits = {},
 ): Loop {
   let after = ''
   const round = async (signal: AbortSignal) => {
-    do after = (await portion(after)) ?? ''
+    do after = (await step(after)) ?? ''
     while (after !== '' && !signal.aborted)
   }
   return startLoop(name, intervalMs, tools, round, limits)

@@ -1,10 +1,10 @@
-/** The one clock of the control plane. Pure files take `now` as an argument instead. */
+/** The only clock of the control plane (docs/design/loops.md#clocks). Pure files have `now` as an argument instead. */
 
 let sourceNowMs: () => number | null = () => null
 
 /**
- * From now on the time is what `nowMs` says: PostgreSQL's, whose rows all processes share (engine-clocks.ts). Until it
- * knows the time, and in programs that never call this, it is the machine's.
+ * Makes `nowMs` the source of the time: PostgreSQL's time, because all processes share its rows (engine-clocks.ts). Until
+ * the source knows the time, and in programs that never call this, the machine's clock is used.
  */
 export function setClockSource(clock: { nowMs: () => number | null }): void {
   sourceNowMs = clock.nowMs
@@ -16,16 +16,16 @@ export const nowMs = (): number => {
 }
 export const now = (): Date => new Date(nowMs())
 
-/** What the machine's own clock says: to tell how wrong it is, and for nothing else. */
+/** The machine's own clock. Only for measuring how wrong it is. */
 export const machineNowMs = (): number => Date.now()
 
-/** Milliseconds by the monotonic clock: for durations, never for dates. */
+/** Milliseconds of the monotonic clock, for durations and never for dates. */
 export const monotonicMs = (): number => performance.now()
 
-/** By less than this the clock was learned better, not set. */
+/** A smaller step back is a more precise measurement, not a clock that was set. */
 const MIN_SET_BACK_MS = 1_000
 
-/** Answers whether the clock has been set back since the call before; true the first time, because it may have been set back before. */
+/** Returns whether the clock has been set back since the previous call. True at the first call, because it may have been set back earlier. */
 export function createSetBackDetector(): () => boolean {
   let aheadMs: number | null = null
   return () => {
@@ -36,7 +36,7 @@ export function createSetBackDetector(): () => boolean {
   }
 }
 
-/** Resolves after `ms`, or at once when `signal` aborts (it never rejects). */
+/** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) return resolve()
@@ -50,14 +50,14 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Between two pieces of long work. */
+/** Awaited between two pieces of long work. */
 export type YieldPoint = () => Promise<void>
 
 const YIELD_INTERVAL_MS = 5
 
 const waitingPieces: (() => void)[] = []
 
-/** One piece of all long work between two turns of the event loop: however much of it there is, each takes its turn. */
+/** Runs one piece of all long work between two turns of the event loop, however much work waits. */
 function waitForTurn(): Promise<void> {
   return new Promise(resolve => {
     waitingPieces.push(resolve)
@@ -70,7 +70,7 @@ function runNextPiece(): void {
   if (waitingPieces.length > 0) setImmediate(runNextPiece)
 }
 
-/** For long work in pieces: after each piece it lets others go on, when the work has kept them for `everyMs`. */
+/** For long work in pieces: yields to other work when `everyMs` have passed since the last turn. See docs/design/loops.md#long-work. */
 export function createYieldPoint(everyMs = YIELD_INTERVAL_MS): YieldPoint {
   let sinceMs = monotonicMs()
   return async () => {
@@ -80,7 +80,7 @@ export function createYieldPoint(everyMs = YIELD_INTERVAL_MS): YieldPoint {
   }
 }
 
-/** What some work answers, or null when it takes longer than `ms`. It rejects as the work does. */
+/** The result of `work`, or null when it takes longer than `ms`. Rejects when the work rejects. */
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>(resolve => {

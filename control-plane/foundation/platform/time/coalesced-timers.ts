@@ -1,8 +1,8 @@
 import { monotonicMs } from './clock.ts'
 
 /**
- * Timers that do not have to be exact end on the beats of this process, together: an idle process wakes up twice a
- * second for all of them, and not for each. Processes have beats of their own, because the clock starts with them.
+ * Timers that do not have to be exact end together, on the ticks of this process: an idle process wakes up twice a second
+ * for all of them. Ticks count from the start of the process, so they differ between processes.
  */
 const TICK_MS = 500
 
@@ -11,30 +11,30 @@ type Tick = { waits: Set<PendingTimer>; timer: NodeJS.Timeout }
 
 const ticks = new Map<number, Tick>()
 
-/** At most by so many beats is a first wait shorter than the others. */
+/** A first wait is at most this many ticks shorter than the others. */
 const MAX_TICKS_EARLIER = 20
 
 let startedCount = 0
 
 /**
- * The first wait of work that is done every `ms`: it ends up to 10 s earlier, each time by another number of beats. Work
- * that begins together so meets on the same beat less often, where each needs a connection of its own.
+ * The first wait of work that runs every `ms`. It ends up to 10 s earlier, each time by another number of ticks, so work
+ * that started together runs on the same tick less often and needs fewer connections at the same time.
  */
 export function computeFirstDelayMs(ms: number): number {
-  const beatsOfWait = Math.max(1, Math.floor(ms / TICK_MS))
-  return ms - TICK_MS * (startedCount++ % Math.min(beatsOfWait, MAX_TICKS_EARLIER))
+  const ticksOfWait = Math.max(1, Math.floor(ms / TICK_MS))
+  return ms - TICK_MS * (startedCount++ % Math.min(ticksOfWait, MAX_TICKS_EARLIER))
 }
 
-/** Calls `listener` on the beat that is nearest to `ms` from now, and not before the next one. The answer cancels it. */
+/** Calls `listener` on the tick nearest to `ms` from now, at the earliest on the next one. Returns a function that cancels it. */
 export function setCoalescedTimeout(ms: number, listener: () => void): () => void {
   const nowMs = monotonicMs()
   const number = Math.max(Math.round((nowMs + ms) / TICK_MS), Math.floor(nowMs / TICK_MS) + 1)
-  const beat = ticks.get(number) ?? startTick(number, nowMs)
+  const tick = ticks.get(number) ?? startTick(number, nowMs)
   const wait = { end: listener }
-  beat.waits.add(wait)
+  tick.waits.add(wait)
   return () => {
-    if (!beat.waits.delete(wait) || beat.waits.size > 0) return
-    clearTimeout(beat.timer)
+    if (!tick.waits.delete(wait) || tick.waits.size > 0) return
+    clearTimeout(tick.timer)
     ticks.delete(number)
   }
 }
@@ -48,12 +48,12 @@ function startTick(number: number, nowMs: number): Tick {
     },
     Math.ceil(number * TICK_MS - nowMs),
   )
-  const beat = { waits, timer }
-  ticks.set(number, beat)
-  return beat
+  const tick = { waits, timer }
+  ticks.set(number, tick)
+  return tick
 }
 
-/** Resolves on the beat that is nearest to `ms` from now, or at once when `signal` aborts (it never rejects). */
+/** Resolves on the tick nearest to `ms` from now, or as soon as `signal` aborts. Never rejects. */
 export function sleepCoalesced(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) return resolve()

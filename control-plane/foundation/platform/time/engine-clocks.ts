@@ -7,25 +7,25 @@ import { type Db, query } from '../postgres/client.ts'
 import { machineNowMs, monotonicMs, setClockSource, withTimeout } from './clock.ts'
 import { type Loop, type LoopTools, startLoop } from './loop.ts'
 
-/** A clock that is set is noticed after this at the latest, as long as its engine answers. */
+/** A clock that was set is noticed within this time, as long as its engine answers. */
 const SYNC_INTERVAL_MS = 2_000
 const ANSWER_TIMEOUT_MS = 5_000
 /** A larger difference is reported to the operator. */
 const MIN_DISAGREEMENT_MS = 3_000
-/** A step of this size is reported too: the clock of a server was set. */
+/** A larger step is reported as well: the clock of a server was set. */
 const MIN_STEP_MS = 1_000
 
 type Engine = 'nats' | 'postgres'
 
 export type EngineClocks = Loop & {
-  /** engines whose clock disagrees with this machine's by more than 3 s, and by how many seconds it is ahead */
+  /** engines whose clock differs from this machine's by more than 3 s, and by how many seconds it is ahead */
   disagreements(): Partial<Record<Engine, number>>
 }
 
 /**
- * Keeps this process on the two clocks that all processes share: JetStream's (`nats.clock`) for schedules, results and
- * verdicts, and PostgreSQL's, which `now()` is from here on, for whatever is due, leased or written down. The machine's own clock decides
- * nothing; how far it is from both is a metric. Resolves when both times are known, or could not be had.
+ * Follows the two clocks that all processes share: JetStream's (`nats.clock`) for schedules, results and verdicts, and
+ * PostgreSQL's (the source of `now()` from here on) for what is due, leased or stored. The machine's own clock decides
+ * nothing; its difference to both is a metric. Resolves when both times are known or could not be learned.
  */
 export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats }): Promise<EngineClocks> {
   const { db, nats, log, metrics } = tools
@@ -36,18 +36,18 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
   )
   const steps = metrics.counter('picket_clock_steps_total', 'How often the clock of an engine was set', ['of'])
   const postgres = createRemoteClock(monotonicMs)
-  const clocks: Record<Engine, { clock: RemoteClock; learn: () => Promise<number> }> = {
-    nats: { clock: nats.clock, learn: () => syncJetstreamClock(nats) },
-    postgres: { clock: postgres, learn: () => syncPostgresClock(db, postgres) },
+  const clocks: Record<Engine, { clock: RemoteClock; sync: () => Promise<number> }> = {
+    nats: { clock: nats.clock, sync: () => syncJetstreamClock(nats) },
+    postgres: { clock: postgres, sync: () => syncPostgresClock(db, postgres) },
   }
   const engines = Object.keys(clocks) as Engine[]
   initializeCounter(steps, 'of', engines)
   const ahead = new Map<Engine, number>()
 
-  const ask = async (engine: Engine) => {
-    const { clock, learn } = clocks[engine]
-    const movedMs = await withTimeout(learn(), ANSWER_TIMEOUT_MS)
-    if (movedMs === null) throw new Error(`${engine} did not tell its time in ${ANSWER_TIMEOUT_MS} ms`)
+  const syncEngine = async (engine: Engine) => {
+    const { clock, sync } = clocks[engine]
+    const movedMs = await withTimeout(sync(), ANSWER_TIMEOUT_MS)
+    if (movedMs === null) throw new Error(`${engine} did not return its time within ${ANSWER_TIMEOUT_MS} ms`)
     if (Math.abs(movedMs) > MIN_STEP_MS) {
       steps.inc({ of: engine })
       log.warn({ event: 'clock_step', engine, seconds: toSeconds(movedMs) }, 'the clock of an engine was set')
@@ -55,7 +55,7 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
     compare(engine, clock.nowMs()! - machineNowMs())
   }
 
-  /** Said once when a disagreement begins, and once when it is over. */
+  /** Logs once when a disagreement begins and once when it ends. */
   const compare = (engine: Engine, aheadMs: number) => {
     gauge.set({ with: engine }, toSeconds(aheadMs))
     const disagrees = Math.abs(aheadMs) > MIN_DISAGREEMENT_MS
@@ -63,18 +63,18 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
       if (disagrees) ahead.set(engine, toSeconds(aheadMs))
       return
     }
-    const said = { event: 'clock_disagreement', engine, seconds: toSeconds(aheadMs) }
+    const details = { event: 'clock_disagreement', engine, seconds: toSeconds(aheadMs) }
     if (disagrees) {
       ahead.set(engine, toSeconds(aheadMs))
-      log.warn(said, 'the clocks of this machine and of an engine disagree: one of them is wrong')
+      log.warn(details, 'the clocks of this machine and of an engine differ: one of them is wrong')
     } else {
       ahead.delete(engine)
-      log.info(said, 'the clocks of this machine and of an engine agree again')
+      log.info(details, 'the clocks of this machine and of an engine agree again')
     }
   }
 
   const round = async () => {
-    const failed = (await Promise.allSettled(engines.map(ask))).find(({ status }) => status === 'rejected')
+    const failed = (await Promise.allSettled(engines.map(syncEngine))).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   }
 

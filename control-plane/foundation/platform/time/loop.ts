@@ -5,38 +5,39 @@ import { monotonicMs, sleep } from './clock.ts'
 import { computeFirstDelayMs, sleepCoalesced } from './coalesced-timers.ts'
 import { registerLoop } from './watchdog.ts'
 
-/** The handles every loop needs: where it logs and where it is counted. */
+/** What every loop needs for its logs and metrics. */
 export type LoopTools = { log: Log; metrics: Metrics }
 
 export type Loop = {
-  /** Run the next round now instead of waiting; a wake during a round causes one more. */
+  /** Starts the next round now instead of waiting. A wake during a round causes one more round. */
   wake(): void
-  /** Ends after the round that is under way; its signal is aborted at once. */
+  /** Aborts the signal of the current round and resolves when that round has ended. */
   stop(): Promise<void>
 }
 
 type LoopRound = (signal: AbortSignal) => Promise<unknown>
 
 export type LoopLimits = {
-  /** The watching depends on it: when a round takes longer than its limit, the process is of no use and ends itself. */
+  /** Monitoring depends on it: when a round takes longer than its limit, the process exits (docs/design/loops.md#watchdog). */
   isCritical?: boolean
-  /** how long a round may take; its signal is aborted after two thirds of it */
+  /** the longest time of a round; its signal is aborted after two thirds of it */
   limitMs?: number
 }
 
 export const CRITICAL: LoopLimits = { isCritical: true }
 
 const ROUND_TIMEOUT_MS = 30_000
-/** Loops of a longer interval start their rounds together (see beat.ts). */
+/** Loops with a longer interval start their rounds together (coalesced-timers.ts). */
 const MIN_COALESCED_INTERVAL_MS = 1_000
-/** The part of its limit after which a round should come to an end. */
+/** The share of its limit after which a round should end. */
 const ABORT_AFTER_SHARE = 2 / 3
 
 /**
- * Calls `round` again and again, about `intervalMs` apart (the second one up to 10 s sooner). A round that throws is a fault of Picket or
- * an engine that is away: it is logged and counted, and the next one comes after the interval, at least a second. The
- * signal of a round is aborted when the loop stops, and when the round should come to an end because of its limit; then
- * the next one follows at once. A round beyond its limit is logged and counted as late, and watched by the watchdog.
+ * Calls `round` repeatedly, about `intervalMs` apart (the second time up to 10 s sooner). A round that throws has met a bug
+ * or an unreachable engine: it is logged and counted, and the next one follows after the interval, at least one second
+ * later. The signal of a round is aborted when the loop stops, and when the round approaches its limit; then the next one
+ * follows immediately. A round beyond its limit is logged and counted as late, and the watchdog reports it.
+ * See docs/design/loops.md#rounds.
  */
 export function startLoop(
   name: string,
@@ -47,37 +48,37 @@ export function startLoop(
 ): Loop {
   const stopping = new AbortController()
   const meters = getLoopMetrics(tools.metrics)
-  const pulse = registerLoop(tools.metrics, { name, isCritical, limitMs })
+  const registration = registerLoop(tools.metrics, { name, isCritical, limitMs })
   let woken = false
   let interrupt: AbortController | null = null
   let current = new AbortController()
 
-  /** Answers what came of a round. */
+  /** Runs one round and returns its outcome. */
   const runRound = async (): Promise<'ok' | 'failed'> => {
     const startedMs = monotonicMs()
-    const mine = new AbortController()
-    current = mine
-    const hurry = setTimeout(() => {
+    const controller = new AbortController()
+    current = controller
+    const abortTimer = setTimeout(() => {
       woken = true
-      mine.abort()
+      controller.abort()
     }, limitMs * ABORT_AFTER_SHARE)
     let isLate = false
-    const late = setTimeout(() => {
+    const lateTimer = setTimeout(() => {
       isLate = true
-      tools.log.error({ loop: name, limitMs }, 'a round of a loop takes longer than it may')
+      tools.log.error({ loop: name, limitMs }, 'a round of a loop exceeded its time limit')
       meters.rounds.inc({ loop: name, outcome: 'late' })
     }, limitMs)
-    pulse.begin()
+    registration.begin()
     let outcome: 'ok' | 'failed' = 'ok'
     try {
-      await round(mine.signal)
+      await round(controller.signal)
     } catch (error) {
       tools.log.error({ err: error, loop: name }, 'a round of a loop failed')
       outcome = 'failed'
     }
-    pulse.end()
-    clearTimeout(hurry)
-    clearTimeout(late)
+    registration.end()
+    clearTimeout(abortTimer)
+    clearTimeout(lateTimer)
     if (!isLate) meters.rounds.inc({ loop: name, outcome })
     meters.seconds.observe({ loop: name }, (monotonicMs() - startedMs) / 1_000)
     return outcome
@@ -96,7 +97,7 @@ export function startLoop(
       nextMs = intervalMs
       interrupt = null
     }
-    pulse.unregister()
+    registration.unregister()
   }
   const ended = run()
   return {
@@ -116,9 +117,9 @@ export function startLoop(
 const METRICS_BY_REGISTRY = new WeakMap<Metrics, ReturnType<typeof createLoopMetrics>>()
 
 function getLoopMetrics(metrics: Metrics) {
-  const made = METRICS_BY_REGISTRY.get(metrics) ?? createLoopMetrics(metrics)
-  METRICS_BY_REGISTRY.set(metrics, made)
-  return made
+  const loopMetrics = METRICS_BY_REGISTRY.get(metrics) ?? createLoopMetrics(metrics)
+  METRICS_BY_REGISTRY.set(metrics, loopMetrics)
+  return loopMetrics
 }
 
 function createLoopMetrics(metrics: Metrics) {

@@ -1,13 +1,13 @@
 import { nowMs, sleep } from './clock.ts'
 import { type Loop, type LoopLimits, type LoopTools, startLoop } from './loop.ts'
 
-/** Works off what is due and answers when the next of it will be; null when nothing is known to come. */
+/** Processes what is due and returns when the next work is due; null when none is known. */
 export type ScheduledRound = (signal: AbortSignal) => Promise<Date | null>
 
-/** setTimeout knows no more */
+/** the maximum of setTimeout */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** A loop that also runs when its last round said that something will be due; see startLoop. */
+/** A loop that also runs at the time that its last round returned; see startLoop. */
 export function startScheduledLoop(
   name: string,
   intervalMs: number,
@@ -16,16 +16,16 @@ export function startScheduledLoop(
   limits: LoopLimits = {},
 ): Loop {
   let timer = new AbortController()
-  const loop = startLoop(name, intervalMs, tools, lookAhead, limits)
+  const loop = startLoop(name, intervalMs, tools, runAndSchedule, limits)
 
-  async function lookAhead(signal: AbortSignal): Promise<void> {
+  async function runAndSchedule(signal: AbortSignal): Promise<void> {
     timer.abort()
-    const mine = new AbortController()
-    timer = mine
+    const controller = new AbortController()
+    timer = controller
     const due = await round(signal)
     if (due === null || signal.aborted) return
     const waitMs = Math.min(Math.max(0, due.getTime() - nowMs()), MAX_TIMER_MS)
-    sleep(waitMs, mine.signal).then(() => mine.signal.aborted || loop.wake())
+    sleep(waitMs, controller.signal).then(() => controller.signal.aborted || loop.wake())
   }
   return {
     wake: loop.wake,

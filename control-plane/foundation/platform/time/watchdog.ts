@@ -2,7 +2,7 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { monotonicMs } from './clock.ts'
 import { setCoalescedTimeout } from './coalesced-timers.ts'
 
-/** What a loop says of its rounds. */
+/** A loop reports the beginning and end of its rounds. */
 export type LoopRegistration = {
   begin(): void
   end(): void
@@ -18,16 +18,16 @@ export type Watchdog = {
 
 type RegisteredLoop = { name: string; isCritical: boolean; limitMs: number; beganMs: number | null }
 
-/** `clockMs` goes on only while the watchdog looks: time in which the process or its machine stood still does not count. */
+/** `clockMs` advances only while the watchdog checks: time in which the process or its machine was suspended does not count. */
 type Registry = { loops: Set<RegisteredLoop>; clockMs: number; age: ReturnType<typeof createAgeGauge> }
 
 const CHECK_INTERVAL_MS = 1_000
-/** Of a longer gap between two looks only so much counts. */
+/** A longer gap between two checks counts as this long. */
 const MAX_GAP_MS = 2 * CHECK_INTERVAL_MS
 
 const REGISTRIES = new WeakMap<Metrics, Registry>()
 
-/** Makes a loop known to the watchdog of its process. */
+/** Registers a loop with the watchdog of its process. */
 export function registerLoop(
   metrics: Metrics,
   loop: { name: string; isCritical: boolean; limitMs: number },
@@ -50,32 +50,32 @@ export function registerLoop(
 }
 
 /**
- * Looks every second whether each loop gets on with its round, and calls `onStuck` once, when a critical one does not
- * within its limit. A round that ends with an error has ended. `longestMs`: a shorter limit for all of them.
+ * Checks the current round of each loop every second, and calls `onStuck` once when a critical one exceeds its limit. A
+ * round that ends with an error has ended. `maxRoundMs`: a shorter limit for all loops. See docs/design/loops.md#watchdog.
  */
 export function startWatchdog(
   metrics: Metrics,
   onStuck: (loops: string[]) => void,
-  longestMs = Number.POSITIVE_INFINITY,
+  maxRoundMs = Number.POSITIVE_INFINITY,
 ): Watchdog {
   const registry = getRegistry(metrics)
-  let lookedMs = monotonicMs()
+  let checkedMs = monotonicMs()
   let isReported = false
   const stuck = () =>
     [...registry.loops]
-      .filter(loop => loop.isCritical && computeAgeMs(registry, loop) > Math.min(loop.limitMs, longestMs))
+      .filter(loop => loop.isCritical && computeAgeMs(registry, loop) > Math.min(loop.limitMs, maxRoundMs))
       .map(({ name }) => name)
-  const look = () => {
-    cancel = setCoalescedTimeout(CHECK_INTERVAL_MS, look)
+  const check = () => {
+    cancel = setCoalescedTimeout(CHECK_INTERVAL_MS, check)
     const nowMs = monotonicMs()
-    registry.clockMs += Math.min(nowMs - lookedMs, MAX_GAP_MS)
-    lookedMs = nowMs
+    registry.clockMs += Math.min(nowMs - checkedMs, MAX_GAP_MS)
+    checkedMs = nowMs
     const found = isReported ? [] : stuck()
     if (found.length === 0) return
     isReported = true
     onStuck(found)
   }
-  let cancel = setCoalescedTimeout(CHECK_INTERVAL_MS, look)
+  let cancel = setCoalescedTimeout(CHECK_INTERVAL_MS, check)
   return { stuck, stop: () => cancel() }
 }
 
@@ -85,12 +85,12 @@ const computeAgeMs = ({ clockMs }: Registry, { beganMs }: RegisteredLoop): numbe
 function getRegistry(metrics: Metrics): Registry {
   const known = REGISTRIES.get(metrics)
   if (known) return known
-  const made: Registry = { loops: new Set(), clockMs: 0, age: createAgeGauge(metrics) }
+  const registry: Registry = { loops: new Set(), clockMs: 0, age: createAgeGauge(metrics) }
   metrics.beforeRender(() => {
-    for (const loop of made.loops) made.age.set({ loop: loop.name }, computeAgeMs(made, loop) / 1_000)
+    for (const loop of registry.loops) registry.age.set({ loop: loop.name }, computeAgeMs(registry, loop) / 1_000)
   })
-  REGISTRIES.set(metrics, made)
-  return made
+  REGISTRIES.set(metrics, registry)
+  return registry
 }
 
 function createAgeGauge(metrics: Metrics) {

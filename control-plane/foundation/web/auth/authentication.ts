@@ -5,7 +5,7 @@ import { apiKeySuspended, insufficientScope, unauthorized } from '../server/erro
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Who does something, named as they are called now: what they did is still told of them when they are gone. */
+/** The actor of a change, with the current name: the audit log keeps it after the key or user is deleted. */
 export type Actor = {
   kind: 'api_key' | 'user' | 'operator'
   /** of the key or the user; null: the operator's command line */
@@ -13,26 +13,26 @@ export type Actor = {
   name: string
 }
 
-/** Who asks: the project of the API key, and everything that tenancy and permissions need. */
+/** The caller of a request: the project of the API key, and everything that tenancy and permissions need. */
 export type ApiCaller = {
   projectId: string
   organizationId: string
   keyId: string
-  /** who created the key; null when that account is gone */
+  /** the creator of the key; null when that account was deleted */
   userId: string | null
   scope: Scope
-  /** the key is one of the operator project */
+  /** the key belongs to the operator project */
   isOperator: boolean
-  /** whom the audit log names: the key, or the person who is signed in */
+  /** the actor for the audit log: the key, or the signed-in user */
   actor: Actor
 }
 
-/** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that has sent too many of those. */
+/** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that sent too many unknown keys. */
 export type Authenticate = (key: string, network: string) => Promise<ApiCaller | 'suspended' | null>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** the scope that the route needs instead of the one its method implies */
+    /** the scope that the route needs, instead of the one that its method implies */
     scope?: Scope
     /** for keys of the operator project only */
     operator?: boolean
@@ -43,7 +43,7 @@ declare module 'fastify' {
 
 const callers = new WeakMap<object, ApiCaller>()
 
-/** The caller of an authenticated request. Throws on an open route: there is none. */
+/** The caller of an authenticated request. Throws on an open route, which has no caller. */
 export function getCaller(request: object): ApiCaller {
   const caller = callers.get(request)
   if (!caller) throw new Error('this route has no caller')
@@ -53,7 +53,7 @@ export function getCaller(request: object): ApiCaller {
 /** False on open routes and outside the API. */
 export const hasCaller = (request: object): boolean => callers.has(request)
 
-/** Finds out who asks. Throws 401 (specification, "Authentication"). */
+/** Identifies the caller. Throws 401 (docs/design/api.md#authentication). */
 export async function authenticateRequest(request: FastifyRequest, authenticate: Authenticate): Promise<ApiCaller> {
   const caller = await authenticate(parseBearerKey(request.headers.authorization), getClientNetwork(request))
   if (!caller) throw unauthorized('the API key is not valid')
@@ -63,36 +63,37 @@ export async function authenticateRequest(request: FastifyRequest, authenticate:
 }
 
 /**
- * Throws 403 unless the key's scope covers the route's, which its method implies where it names none (decisions 2.2),
- * and for what is the operator's unless the key is one of the operator project.
+ * Throws 403 unless the key has the scope that the route names or its method implies (docs/design/api.md#scopes), and, for
+ * routes of the operator, unless the key belongs to the operator project.
  */
 export function assertScope(request: FastifyRequest, caller: ApiCaller): void {
   if (request.routeOptions.config.operator && !caller.isOperator) {
     throw insufficientScope(
-      'this needs an API key of the operator project, which the operator makes with: npm run admin -- operator create',
+      'this endpoint needs an API key of the operator project; the operator creates it with: npm run admin -- operator create',
     )
   }
   const needed = request.routeOptions.config.scope ?? getMethodScope(request.method)
   if (hasScope(caller, needed)) return
-  throw insufficientScope(`this needs a key with scope ${needed}; this key has ${caller.scope}`)
+  throw insufficientScope(`this endpoint needs an API key with scope ${needed}; this key has scope ${caller.scope}`)
 }
 
-/** Whether what a caller may do covers a scope. */
+/** Whether the caller has at least this scope. */
 export const hasScope = (caller: Pick<ApiCaller, 'scope'>, needed: Scope): boolean =>
   SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)
 
 /**
- * Throws 403 when a key below admin would send stored secrets, which it cannot read, to another origin than the one
- * they were given for. `places`: what they are, empty when there are none. `otherWay`: what such a key can do instead.
+ * Throws 403 when a key below admin would send stored secrets, which it cannot read, to another origin than before
+ * (docs/design/api.md#masked-secrets). `paths`: the secrets, empty when there are none. `alternative`: what such a key can
+ * do instead.
  */
 export function assertMayRedirectSecrets(
   caller: ApiCaller,
-  places: string[],
-  otherWay = 'send the secret again, or clear it first',
+  paths: string[],
+  alternative = 'send the secret again, or clear it first',
 ): void {
-  if (places.length === 0 || caller.scope === 'admin') return
-  const what = `the stored ${places.join(', ')}`
-  throw insufficientScope(`this would send ${what} to another origin, which needs an admin key; ${otherWay}`)
+  if (paths.length === 0 || caller.scope === 'admin') return
+  const what = `the stored ${paths.join(', ')}`
+  throw insufficientScope(`this would send ${what} to another origin, which needs an admin key; ${alternative}`)
 }
 
 function parseBearerKey(header: string | undefined): string {

@@ -1,4 +1,4 @@
-/** What WCAG 2.2 AA asks of texts. */
+/** The minimum contrast of texts in WCAG 2.2 AA. */
 export const MIN_TEXT_CONTRAST = 4.5
 
 const STEPS = 100
@@ -11,13 +11,13 @@ export function computeContrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05)
 }
 
-/** Black or white, whichever reads better on `background`. One of both reaches 4.5 on any colour. */
+/** Black or white, the one with more contrast on `background`. One of them reaches 4.5 on any colour. */
 export const pickTextColor = (background: string): '#000000' | '#ffffff' =>
   computeContrast('#ffffff', background) >= MIN_TEXT_CONTRAST ? '#ffffff' : '#000000'
 
 /**
- * `color` itself where it reads on `background`, else the nearest mix of it with black or white, whichever is the
- * background's opposite, that has the contrast `atLeast`.
+ * `color` itself if its contrast on `background` is sufficient, otherwise the nearest mix with black or white (the opposite
+ * of the background) that has the contrast `atLeast`.
  */
 export function adjustForContrast(background: string, color: string, atLeast: number): string {
   const opposite =

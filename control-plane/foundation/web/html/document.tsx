@@ -3,32 +3,32 @@ import { renderToString } from 'preact-render-to-string'
 import { sha256 } from '../../platform/crypto/encryption.ts'
 
 export type HtmlDocument = {
-  /** of the page's own words, `en`; what users wrote carries `dir="auto"` */
+  /** the language of the page's own texts, `en`; texts of users have `dir="auto"` */
   lang: string
   title: string
   /** `<meta>` and `<link>` elements */
   head?: ComponentChildren
-  /** CSS, a style element each, in this order */
+  /** CSS texts, each in a style element, in this order */
   styles: readonly string[]
-  /** browser modules, each a program of its own */
+  /** browser modules, each in a script element */
   scripts: readonly string[]
   body: ComponentChildren
-  /** who may show the page in a frame: nobody unless said otherwise */
+  /** sites that may show the page in a frame; defaults to none */
   frameAncestors?: string
-  /** an icon that stands in the page itself, as a `data:` address */
+  /** the page contains its icon as a `data:` URL */
   hasInlineIcon?: boolean
 }
 
 export type RenderedDocument = {
   html: string
-  /** the value of the header Content-Security-Policy that belongs to exactly this text */
+  /** the Content-Security-Policy for exactly this text */
   csp: string
 }
 
 /**
- * A whole page as text, with the policy under which it is served. Styles and scripts stand inside and are allowed by
- * their hashes, not by nonces: the same bytes are the answer for everybody, so a page can be cached, have an ETag and
- * answer 304. Everything else that a page may load comes from its own origin.
+ * Renders a whole page, with the policy under which it is served. Styles and scripts are inline and allowed by their hashes
+ * instead of nonces, so that the bytes are the same for every visitor and the page can be cached, with an ETag and 304.
+ * Everything else that a page loads must come from its own origin.
  */
 export function renderDocument(page: HtmlDocument): RenderedDocument {
   const styles = page.styles.filter(style => style !== '').map(escapeElementText)
@@ -54,10 +54,10 @@ export function renderDocument(page: HtmlDocument): RenderedDocument {
   return { html: parts.join(''), csp: buildCsp(styles, scripts, page) }
 }
 
-/** Short, and another one for other styles and scripts: a page that is open sees whether it has to load itself anew. */
+/** A short hash of styles and scripts, by which an open page detects that it must reload. */
 const computeCodeHash = (texts: readonly string[]) => sha256(texts.join('\n')).toString('base64url').slice(0, 12)
 
-/** The last wall: whatever a style or a script holds, it does not close its own element. Inside strings `<\/` is `</`. */
+/** Prevents a style or script from closing its own element. Inside strings `<\/` is `</`. */
 const escapeElementText = (text: string) => text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--')
 
 function buildCsp(

@@ -1,4 +1,4 @@
-/** How pages of a single card look: what a person is asked before they are let in. Light and dark, from a phone's width on. */
+/** The style of form pages (a single card): light and dark, from the width of a phone. */
 export const FORM_PAGE_STYLE = `
 :root{color-scheme:light dark;--page:#f4f6fa;--card:#fff;--ink:#0f172a;--soft:#526077;--line:#d5dbe6;--field:#fff;
   --accent:#1d4ed8;--accent-strong:#1e40af;--on-accent:#fff;--bad:#b42318;--bad-field:#fef3f2;--good:#05603a;--good-field:#ecfdf3;--warn:#93370d;--warn-field:#fffaeb;

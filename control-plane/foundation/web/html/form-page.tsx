@@ -5,7 +5,7 @@ import { FORM_PAGE_STYLE } from './form-page-style.ts'
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='%232563eb'%3E%3Cpath d='M12 2 4 6v6c0 5 3.4 8.7 8 10 4.6-1.3 8-5 8-10V6z'/%3E%3C/svg%3E"
 
-/** A page of a single card below our name: signing in, setting a password, one's own account. Works without scripts. */
+/** A page with a single card: sign-in, setting a password, the own account. Works without scripts. */
 export function renderFormPage(title: string, content: ComponentChildren): RenderedDocument {
   return renderDocument({
     lang: 'en',
@@ -35,16 +35,16 @@ export function renderFormPage(title: string, content: ComponentChildren): Rende
 }
 
 const ERROR_TITLES: Record<number, string> = {
-  403: 'This form was not sent from here',
-  404: 'There is nothing here',
-  429: 'Too often',
-  503: 'Try again in a moment',
+  403: 'This form was not sent from this site',
+  404: 'Page not found',
+  429: 'Too many requests',
+  503: 'Temporarily unavailable',
 }
 
-/** What somebody is shown instead of a page that could not be made. `message`: a sentence without its capital. */
+/** The page for an error. `message`: a sentence that begins with a lower-case letter and has no full stop. */
 export const renderErrorPage = (status: number, message: string) =>
   renderFormPage(
-    ERROR_TITLES[status] ?? (status < 500 ? 'This cannot be read' : 'Something went wrong'),
+    ERROR_TITLES[status] ?? (status < 500 ? 'Invalid request' : 'Something went wrong'),
     <>
       <p>{`${message.charAt(0).toUpperCase()}${message.slice(1)}.`}</p>
       <p class="more">
@@ -60,7 +60,7 @@ const Mark = () => (
   </svg>
 )
 
-/** What is wrong with the whole form. */
+/** An error of the whole form. */
 export const FormError = ({ text }: { text: string | null }) =>
   text === null ? null : (
     <p class="wrong" role="alert">
@@ -82,20 +82,20 @@ export type FieldProps = {
   autocomplete: string
   value?: string
   hint?: string
-  /** what is wrong with it */
+  /** the error of this field */
   error?: string | null
   autofocus?: boolean
 }
 
-/** A field with its label, and below it what is wrong with it. */
+/** A field with its label and its error below. */
 export function Field({ name, label, type, hint, error = null, ...input }: FieldProps) {
-  const about = error === null ? {} : { 'aria-invalid': true, 'aria-describedby': `${name}-error` }
+  const errorAttributes = error === null ? {} : { 'aria-invalid': true, 'aria-describedby': `${name}-error` }
   return (
     <label>
       {label}
       {hint && <small>{hint}</small>}
-      {/* of one type, so that the compiler finds the attributes of one kind of field */}
-      <input name={name} type={type as 'password'} required maxLength={512} {...input} {...about} />
+      {/* the cast lets the compiler check the attributes of one input type */}
+      <input name={name} type={type as 'password'} required maxLength={512} {...input} {...errorAttributes} />
       {error !== null && (
         <span class="error" id={`${name}-error`}>
           {error}

@@ -7,7 +7,7 @@ import { renderErrorPage } from './form-page.tsx'
 
 const MAX_FORM_BYTES = 16_384
 
-/** In a scope of its own: only forms of pages are sent here, as browsers write them. */
+/** Makes a scope accept only HTML forms, as browsers encode them. */
 export function acceptForms(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -18,22 +18,22 @@ export function acceptForms(app: App): void {
   limitBodySize(app, MAX_FORM_BYTES)
 }
 
-/** The routes that are declared after this in the scope take bodies of at most `bytes`. */
+/** Limits the bodies of routes that are declared after this in the scope to `bytes`. */
 export function limitBodySize(app: App, bytes: number): void {
   app.addHook('onRoute', route => {
     route.bodyLimit ??= bytes
   })
 }
 
-/** A form's fields by name; one that was not sent is empty. */
+/** Reads the fields of a form by name; a field that was not sent is empty. */
 export function parseFormFields({ body }: FastifyRequest): (name: string) => string {
   const fields = new URLSearchParams(typeof body === 'string' ? body : '')
   return name => (fields.get(name) ?? '').slice(0, 2_100)
 }
 
 /**
- * Throws 403 for a form that another site's page sent in somebody's name. Browsers say where a form comes from, so what
- * says nothing is no browser with a form of ours in it.
+ * Throws 403 for a form that a page of another site sent. Browsers send the origin of a form, so a request without it was
+ * not sent by a browser from one of these pages.
  */
 export function assertOwnForm(request: FastifyRequest, publicUrl: string): void {
   const { origin, 'sec-fetch-site': site } = request.headers
@@ -41,13 +41,13 @@ export function assertOwnForm(request: FastifyRequest, publicUrl: string): void 
   const isOwn = origin !== undefined && (origin === new URL(publicUrl).origin || parseHost(origin) === request.host)
   if (site !== undefined || !isOwn) {
     if (isOwn && site === 'none') return
-    throw new ApiError(403, 'insufficient_scope', 'this form was not sent by a page of this site')
+    throw new ApiError(403, 'insufficient_scope', 'this form was not sent from a page of this site')
   }
 }
 
 const parseHost = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : null)
 
-/** What went wrong, for a person as a page, and for a program as everywhere. */
+/** Sends an error: as a page to browsers, otherwise in the common shape. */
 export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   reply.header('cache-control', 'no-store')
   if (!request.headers.accept?.includes('text/html')) return sendError(thrown, request, reply)
@@ -57,7 +57,7 @@ export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: F
   return sendPage(reply, renderErrorPage(status, message), status)
 }
 
-/** A page for one person: kept by nobody, and its address, which may hold a token, is told to no other site. */
+/** Sends a page for one user. It is not cached, and its URL, which may contain a token, is not sent to other sites. */
 export function sendPage(reply: FastifyReply, { html, csp }: RenderedDocument, status = 200) {
   return reply
     .code(status)
@@ -65,7 +65,7 @@ export function sendPage(reply: FastifyReply, { html, csp }: RenderedDocument, s
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': csp,
       'cache-control': 'no-store',
-      // none at all would make browsers send forms as of nowhere
+      // with "no-referrer" browsers would send forms without an origin
       'referrer-policy': 'same-origin',
     })
     .send(html)

@@ -1,22 +1,22 @@
 import { escapeHtml } from './escape.ts'
 import { MAIL_STYLE } from './mail-style.ts'
 
-/** A mail on a card: `title`, `badge`, `preview` and `paragraphs` are texts, `rows` and `footer` are HTML. */
+/** The content of a mail: `title`, `badge`, `preview` and `paragraphs` are plain texts, `rows` and `footer` are HTML. */
 export type MailLayout = {
   title: string
-  /** a word on the card's colour above the title; null: none */
+  /** a coloured label above the title; null: none */
   badge: string | null
-  /** strong enough for white letters on it */
+  /** must have enough contrast for white text */
   colour: string
-  /** what lists of mails show beside the subject */
+  /** the text that mail programs show next to the subject */
   preview: string
   paragraphs: string[]
-  /** what stands below; empty ones are left out */
+  /** blocks below the paragraphs; empty ones are left out */
   rows: string[]
   footer: string
 }
 
-/** A mail as HTML that mail programs show: tables, styles in place, dark where the reader's program is dark. */
+/** Renders a mail as HTML for mail programs: tables, inline styles, with a dark mode. */
 export function renderMail({ title, badge, colour, preview, paragraphs, rows, footer }: MailLayout): string {
   return `<!doctype html>
 <html lang="en">
@@ -47,9 +47,9 @@ ${footer}
 `
 }
 
-/** Of what is neither good nor bad. */
+/** The neutral colour. */
 export const MAIL_BLUE = '#175cd3'
-/** For texts of others, which may be one long word. */
+/** For texts of users, which may be one long word. */
 export const MAIL_WORD_BREAK = 'overflow-wrap:anywhere;word-break:break-word'
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const CARD = `max-width:600px;background:#ffffff;border-radius:10px;overflow:hidden;${FONT};text-align:left`
@@ -61,7 +61,7 @@ const BUTTON =
 export const renderMailBadge = (text: string, colour: string): string =>
   `<span style="${BADGE};background:${colour}">${escapeHtml(text)}</span>`
 
-/** `colour` null: one that is not the first thing to do. */
+/** `colour` null: a secondary button. */
 export function renderMailButton({ label, url }: { label: string; url: string }, colour: string | null): string {
   const [name, style] =
     colour === null
@@ -81,6 +81,6 @@ function renderParagraph(text: string): string {
   return `<p class="text" style="margin:10px 0 0;font-size:16px;line-height:24px;color:#344054;${MAIL_WORD_BREAK}">${lines}</p>\n`
 }
 
-/** With room around it. */
+/** A block with padding. */
 const renderRow = (content: string) =>
   content === '' ? '' : `<tr><td class="inside" style="padding:12px 32px 8px">\n${content}\n</td></tr>\n`

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * The address in what is said of a client, as PostgreSQL takes it for `inet`: without the port that some proxies write
- * behind it, and without the zone of a link. Null when it is none, for in `X-Forwarded-For` may stand anything.
+ * The address in a text about a client, in a form that PostgreSQL accepts as `inet`: without the port that some proxies
+ * append, and without a zone. Null when it is not an address, because `X-Forwarded-For` may contain anything.
  */
 export function parseClientAddress(text: string): string | null {
   const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? []

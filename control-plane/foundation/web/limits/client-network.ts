@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { parseClientAddress } from './client-address.ts'
 
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. A text that PostgreSQL takes as `inet`. */
+/** The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address. PostgreSQL accepts it as `inet`. */
 export function toClientNetwork(ip: string): string {
   const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()
@@ -10,8 +10,8 @@ export function toClientNetwork(ip: string): string {
 }
 
 /**
- * The network that a request counts against. What a proxy wrote may be anything; then it is the proxy's own. A connection
- * that has ended has no address any more.
+ * The network that a request counts against. If the address from a proxy is not valid, the proxy's own network is used. A
+ * closed connection has no address.
  */
 export const getClientNetwork = ({ ip, socket }: { ip?: string; socket: { remoteAddress?: string } }): string =>
   toClientNetwork(parseClientAddress(ip ?? '') ?? parseClientAddress(socket.remoteAddress ?? '') ?? '0.0.0.0')

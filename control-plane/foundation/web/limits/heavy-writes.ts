@@ -11,28 +11,31 @@ const RETRY_AFTER_S = 5
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** it writes much at once: its work runs in a turn of HeavyWrites instead of a turn among all requests */
+    /** it writes many rows: its work runs in a turn of HeavyWrites instead of the request queue */
     isHeavy?: boolean
   }
 }
 
 export type HeavyWrites = {
-  /** Does the work when it is the project's turn. Throws 429 and 503 for what may not wait, or has waited too long. */
+  /** Runs the work when it is the project's turn. Throws 429 when too many wait, and 503 after a long wait. */
   run<T>(projectId: string, work: () => Promise<T>): Promise<T>
-  /** onRequest of a heavy route: refuses what may not wait before its body is read. Throws 429. */
+  /** onRequest hook of a heavy route: throws 429 before the body is read when too many wait. */
   assertCapacity(request: FastifyRequest): Promise<void>
 }
 
-/** Transactions that write hundreds of rows, one at a time of a project and two of a process, none with a connection before. */
+/**
+ * Limits transactions that write hundreds of rows to one for each project and two for each process. Waiting ones hold no
+ * connection. See docs/design/api.md#request-queue.
+ */
 export function createHeavyWrites(metrics: Metrics): HeavyWrites {
-  const waiting = metrics.gauge('picket_api_heavy_writes_waiting', 'Imports and bulk creates that wait for others')
-  const refused = metrics.counter('picket_api_heavy_writes_refused_total', 'Imports and bulk creates turned away', [
+  const waiting = metrics.gauge('picket_api_heavy_writes_waiting', 'Imports and bulk creates that wait for their turn')
+  const refused = metrics.counter('picket_api_heavy_writes_refused_total', 'Refused imports and bulk creates', [
     'why',
   ])
   const refuse = (why: 'full' | 'late') => {
     refused.inc({ why })
     if (why === 'late') return tooBusy('other large changes take too long')
-    const message = `${MAX_WAITING} imports and bulk creates of this project wait already: they run one after the other`
+    const message = `${MAX_WAITING} imports and bulk creates of this project are already waiting; they run one at a time`
     return rateLimited(message, RETRY_AFTER_S)
   }
   const turns = createFairLimiter({

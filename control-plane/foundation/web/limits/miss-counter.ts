@@ -1,14 +1,14 @@
-/** Counts, a minute and network, what was asked for and does not exist. */
+/** Counts look-ups that found nothing, for each network and minute. */
 export type MissCounter = {
-  /** how long a network has to wait because of too many; 0: not at all */
+  /** how long a network must wait because of too many misses; 0: not at all */
   waitSeconds(network: string, nowMs: number): number
-  /** counts one; what it answers takes that back */
+  /** Counts one miss. Returns a function that reverts it. */
   count(network: string, nowMs: number): () => void
 }
 
 const WINDOW_MS = 60_000
 
-/** `limit` a minute and network, in windows of the clock's minutes; it remembers only the networks of this minute. */
+/** Allows `limit` misses a minute and network, in windows of the clock's minutes. Only networks of this minute are stored. */
 export function createMissCounter(limit: number): MissCounter {
   let window = 0
   let counts = new Map<string, number>()

@@ -4,7 +4,7 @@ import { rateLimited } from '../server/errors.ts'
 import { getClientNetwork } from './client-network.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** onRequest of a route without a key: `limit` requests a minute from one network, the others are refused before their body is read. */
+/** onRequest hook of a route without a key: throws 429 above `limit` requests a minute from one network, before the body is read. */
 export function limitByNetwork(limit: number, what: string): (request: FastifyRequest) => Promise<void> {
   const use = createRateLimit(limit)
   return async request => {

@@ -5,17 +5,17 @@ const ANSWER_TIMEOUT_MS = 20_000
 const RETRY_AFTER_S = 5
 
 type ProjectThreadOptions = {
-  /** of a project */
+  /** for each project */
   maxWaiting: number
   memoryMb: number
-  /** what the thread reads, one and many, as messages name it */
+  /** the noun for messages, singular and plural */
   one: string
   many: string
 }
 
 /**
- * A thread that requests of projects share, by turns (platform/thread). A question throws 429 where too many of its
- * project wait, and 503 where others or the question itself take too long.
+ * A worker thread that requests of all projects share in turns. A question throws 429 when too many of its project wait,
+ * and 503 when it waits or takes too long.
  */
 export function createProjectThread<Q, A>(
   name: string,
@@ -23,7 +23,7 @@ export function createProjectThread<Q, A>(
   options: ProjectThreadOptions,
 ): ThreadRunner<Q, A> {
   const { maxWaiting, memoryMb, one, many } = options
-  const full = `${maxWaiting} ${many} of this project wait already: they are read one after the other`
+  const full = `${maxWaiting} ${many} of this project are already waiting; they are processed one at a time`
   const ask = createThreadRunner<Q, A>(name, askedFrom, {
     ...{ timeoutMs: ANSWER_TIMEOUT_MS, maxWaiting, memoryMb },
     refuse: why => (why === 'late' ? tooBusy(`other ${many} take too long`) : rateLimited(full, RETRY_AFTER_S)),

@@ -5,25 +5,25 @@ import { createMissCounter } from './miss-counter.ts'
 import { createMissingNames } from './missing-names.ts'
 
 export type PublicLookupOptions = {
-  /** what is looked up, in the plural */
+  /** the noun for messages, in the plural */
   what: string
-  /** a minute and network: what does not exist */
+  /** look-ups that find nothing, for each minute and network */
   missesPerMinute: number
-  /** for how long it is remembered that something does not exist */
+  /** how long a missing name is cached */
   rememberMs?: number
 }
 
 /**
- * Looks something up for a caller without a key: `find` answers null where it does not exist, which is remembered for a
- * moment. What was found here before is looked up for everybody; anything else not for a network that has asked for too
- * many things that do not exist: then it throws 429.
+ * Looks a name up for a caller without a key. `find` returns null when it does not exist, which is cached for a moment.
+ * Names that were found before are looked up for every network. Other names throw 429 for a network with too many misses
+ * (docs/design/api.md#rate-limits).
  */
 export type PublicLookup = <T>(network: string, name: string, find: () => Promise<T | null>) => Promise<T | null>
 
 const MAX_NAMES = 10_000
 
 export function createPublicLookup({ what, missesPerMinute, rememberMs }: PublicLookupOptions): PublicLookup {
-  // apart, so that what does not exist takes no place of what does
+  // separate caches, so that missing names do not displace existing ones
   const familiar = createLruCache<true>(MAX_NAMES)
   const names = createMissingNames(rememberMs)
   const misses = createMissCounter(missesPerMinute)
@@ -40,7 +40,7 @@ export function createPublicLookup({ what, missesPerMinute, rememberMs }: Public
     return found
   }
 
-  /** Counted before, because many can be under way at once; taken back when it exists, or could not be looked up. */
+  /** Counts a miss in advance, because many look-ups may run at the same time; reverts it when the name exists or `find` failed. */
   async function lookUpCounted<T>(network: string, name: string, find: () => Promise<T | null>): Promise<T | null> {
     const waitSeconds = misses.waitSeconds(network, nowMs())
     if (waitSeconds > 0) throw refusal(waitSeconds)

@@ -5,17 +5,17 @@ import { createMissingNames } from './missing-names.ts'
 export type QueuedLookupOptions = {
   atOnce: number
   mostWaiting: number
-  /** how long one waits for its turn */
+  /** how long a look-up waits for its turn */
   patienceMs: number
-  /** how many more or fewer wait now */
+  /** called when the number of waiting look-ups changes */
   onWaiting(change: 1 | -1): void
   onRefused(why: LimiterRefusal): void
 }
 
 /**
- * Looks up names for callers that cannot be distinguished, so none of them is refused because of the others: at most `atOnce`
- * look-ups run at the same time and the rest waits in its order. `find` answers null where the name does not exist, which is
- * remembered for a second. Throws 503 when too many wait, or one has waited too long.
+ * Looks up names for callers that cannot be distinguished, so that none of them is refused because of others: at most
+ * `atOnce` look-ups run at the same time and the rest waits in order. `find` returns null when the name does not exist,
+ * which is cached for a second. Throws 503 when too many wait, or one has waited too long.
  */
 export type QueuedLookup = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
 
@@ -24,7 +24,7 @@ export function createQueuedLookup(options: QueuedLookupOptions): QueuedLookup {
   const names = createMissingNames()
   const refuse = (why: LimiterRefusal) => {
     onRefused(why)
-    return tooBusy('too many names are asked for')
+    return tooBusy('too many look-ups are waiting')
   }
   const turns = createFairLimiter({
     maxConcurrent: atOnce,

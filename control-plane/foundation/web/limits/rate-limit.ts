@@ -5,7 +5,7 @@ export type RateLimit = (key: string, nowMs: number) => RateLimitUsage
 
 const WINDOW_MS = 60_000
 
-/** `limit` requests a minute a key, in windows of the clock's minutes; it remembers only the keys of this minute. */
+/** Allows `limit` requests a minute for each key, in windows of the clock's minutes. Only keys of this minute are stored. */
 export function createRateLimit(limit: number): RateLimit {
   let window = 0
   let counts = new Map<string, number>()

@@ -4,29 +4,29 @@ import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
 import { getCaller, hasCaller } from '../auth/authentication.ts'
 import { rateLimited, tooBusy } from '../server/errors.ts'
 
-/** Of a project in one process. Most requests hold one connection at a time, some two: about a third of a pool of 20. */
+/** Requests of a project in one process. Most hold one connection at a time, some two. */
 const MAX_CONCURRENT = 6
 const MAX_WAITING = 250
 const WAIT_TIMEOUT_MS = 10_000
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** its answer waits for others, mostly without a connection: it takes no turn, and has a limit of its own */
+    /** it mostly waits without a connection: it does not use the request queue, and has a limit of its own */
     isPatient?: boolean
   }
 }
 
 export type RequestQueue = {
-  /** preHandler: waits for the project's turn before anything of the request asks the database */
+  /** preHandler hook: waits for the project's turn before the first query of the request */
   begin(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
-  /** onSend: the work is done */
+  /** onSend hook: ends the turn */
   end(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void): void
 }
 
-/** A project's share of the connections of the API: however many requests it sends at once, a few are worked on. */
+/** Limits the concurrent requests of a project, and so its share of the database connections (docs/design/api.md#request-queue). */
 export function createRequestQueue(metrics: Metrics): RequestQueue {
-  const waiting = metrics.gauge('picket_api_requests_waiting', 'Requests that wait for others of their project')
-  const refused = metrics.counter('picket_api_requests_refused_total', 'Requests turned away for others of theirs', [
+  const waiting = metrics.gauge('picket_api_requests_waiting', 'Requests that wait for other requests of their project')
+  const refused = metrics.counter('picket_api_requests_refused_total', 'Requests refused because of other requests of their project', [
     'why',
   ])
   const turns = createFairLimiter({
@@ -35,8 +35,8 @@ export function createRequestQueue(metrics: Metrics): RequestQueue {
     onWaiting: change => waiting.inc(change),
     refuse: why => {
       refused.inc({ why })
-      if (why === 'late') return tooBusy('the requests that this project sent before take too long')
-      return rateLimited(`more than ${MAX_WAITING} requests of this project wait for others of it`, 1)
+      if (why === 'late') return tooBusy('earlier requests of this project take too long')
+      return rateLimited(`more than ${MAX_WAITING} requests of this project are waiting`, 1)
     },
   })
   const ends = new WeakMap<object, () => void>()

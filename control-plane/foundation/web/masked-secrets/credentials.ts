@@ -1,29 +1,29 @@
 import type { ErrorDetail } from '../server/errors.ts'
 import { findHeaderProblems, MASK } from './header-map.ts'
 
-/** What a type of authentication needs, and which of it a read may show. */
+/** The keys of a type of authentication, and which of them a read may show. */
 export type CredentialShape = {
   keys: readonly string[]
   readable: readonly string[]
-  /** the keys whose values are part of a header as they are */
+  /** the keys whose values are sent in a header unchanged */
   verbatim?: readonly string[]
-  /** the keys that hold a header's name and its value */
+  /** the keys with the name and the value of a header */
   header?: { name: string; value: string }
 }
 
-/** The types' own keys, and whatever else was sent along. */
+/** The keys of the type, and any others that were sent. */
 export type AuthConfig = Record<string, unknown>
 type Auth<T extends string> = { authType: T | null; authConfig: AuthConfig | null }
 
 const MAX_LENGTH = 8_192
 const ONE_LINE = /^[^\r\n\0]*$/
-/** What no header can carry, whatever its encoding. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+/** Characters that no header can contain in any encoding. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const UNSENDABLE = /[\x00-\x08\x0a-\x1f\x7f]/
 
-/** Judges, masks and unmasks pairs of `auth_type` and `auth_config`, whose types have these shapes. */
+/** Validates, masks and unmasks pairs of `auth_type` and `auth_config` with these shapes. */
 export function createCredentialRules<T extends string>(shapes: Record<T, CredentialShape>) {
-  /** Everything wrong with a pair: one without the other, or the wrong shape. */
+  /** The problems of a pair: one without the other, or the wrong shape. */
   function authProblems({ authType, authConfig }: Auth<T>): ErrorDetail[] {
     if (authType === null && authConfig === null) return []
     if (authType === null) return [{ path: 'auth_type', message: 'auth_type is required with auth_config' }]
@@ -35,7 +35,7 @@ export function createCredentialRules<T extends string>(shapes: Record<T, Creden
     return findHeaderProblems(sent, 'auth_config').map(({ message }) => ({ path: 'auth_config', message }))
   }
 
-  /** The config as reads show it: whatever is not known to be harmless is masked (decisions 1.7). */
+  /** The config as reads show it: every value is masked unless its key is readable (docs/design/api.md#masked-secrets). */
   function maskAuth(type: T, config: AuthConfig): AuthConfig {
     const { readable } = shapes[type]
     return Object.fromEntries(
@@ -56,7 +56,7 @@ function findTextProblems(key: string, value: unknown, authType: string, isAsIs:
   return isAsIs && UNSENDABLE.test(value) ? problem('must not contain control characters') : []
 }
 
-/** Puts stored values back where masks were sent; `problems` where nothing of that type and key is stored. */
+/** Replaces masks by stored values; `problems` where no value of that type and key is stored. */
 function unmaskAuth<T extends string>(
   sent: Auth<T>,
   stored: Auth<T>,
@@ -69,7 +69,7 @@ function unmaskAuth<T extends string>(
     authConfig: { ...sent.authConfig, ...Object.fromEntries(masked.map(key => [key, kept[key] ?? MASK])) },
     problems: missing.map(key => ({
       path: `auth_config.${key}`,
-      message: `there is no stored ${key} to keep; send the value`,
+      message: `auth_config.${key} is masked, but no value is stored; send the value`,
     })),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * True when what goes to `to` reaches whom `from` reached: the same scheme, host and port, or the same host over TLS
- * from now on. Of what is no URL only the same text is the same; no address at all is like no other.
+ * True when `to` has the same scheme, host and port as `from`, or is the same host with https instead of http. Texts that
+ * are not URLs must be equal; null is never the same origin.
  */
 export function isSameOrigin(from: string | null, to: string): boolean {
   if (from === null) return false

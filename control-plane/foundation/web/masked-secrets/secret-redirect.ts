@@ -2,13 +2,13 @@ import type { AuthConfig } from './credentials.ts'
 import { type HeaderMap, isSensitiveName, MASK } from './header-map.ts'
 import { isSameOrigin } from './same-origin.ts'
 
-/** What is sent to an address: its headers and credentials, in plain text. */
+/** An address with the headers and credentials that are sent to it, in plain text. */
 export type OutboundSecrets = { url: string | null; headers: HeaderMap | null; authConfig: AuthConfig | null }
 
-/** What a body says of it; what it does not name stays. */
+/** The changes in a request body; absent properties stay unchanged. */
 export type SecretChanges = { headers?: HeaderMap | null; auth_config?: AuthConfig | null }
 
-/** The stored secrets that an update would send to another origin than before: places such as `headers.X-Api-Key`. */
+/** The stored secrets that an update would send to another origin than before, as paths such as `headers.X-Api-Key`. */
 export function findRedirectedSecrets(before: OutboundSecrets, after: OutboundSecrets, sent: SecretChanges): string[] {
   if (after.url === null || isSameOrigin(before.url, after.url)) return []
   const kept = sent.headers === undefined ? before.headers : pickMasked(sent.headers)

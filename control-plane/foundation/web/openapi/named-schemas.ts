@@ -1,9 +1,8 @@
 type Schema = Record<string, unknown>
 
 /**
- * The document with each schema that has a `title` moved to its components and referred to by that name, so that a
- * client gets a type `Monitor` and the document says once what a monitor is. Two shapes of one title throw: a client
- * could not tell them apart.
+ * Moves each schema with a `title` to the components and refers to it by that name, so that clients get a type `Monitor`
+ * that is described once. Throws when two different schemas have the same title.
  */
 export function extractNamedSchemas<Document extends object>(document: Document): Document {
   const named = new Map<string, string>()
@@ -16,10 +15,10 @@ export function extractNamedSchemas<Document extends object>(document: Document)
     return isNamed(inner) ? refer(inner.title, inner) : inner
   }
 
-  // examples of a body stand beside it
+  // examples of a body are not part of its schema
   function refer(title: string, { title: _, examples: __, ...schema }: Schema): Schema {
     const text = JSON.stringify(schema)
-    if (named.has(title) && named.get(title) !== text) throw new Error(`two schemas are called ${title}`)
+    if (named.has(title) && named.get(title) !== text) throw new Error(`two different schemas have the title ${title}`)
     named.set(title, text)
     schemas[title] = schema
     return { $ref: `#/components/schemas/${title}` }
@@ -34,6 +33,6 @@ export function extractNamedSchemas<Document extends object>(document: Document)
   } as never
 }
 
-/** A title of a schema, not a property that is called title. */
+/** True for the title of a schema, false for a property with the name `title`. */
 const isNamed = (node: Schema): node is Schema & { title: string } =>
   typeof node.title === 'string' && ('type' in node || 'anyOf' in node)

@@ -8,62 +8,62 @@ import { buildOperationId } from './operation-id.ts'
 
 const IdempotencyHeader = {
   type: 'object',
-  properties: { 'Idempotency-Key': { type: 'string', maxLength: 255, description: 'answers a repetition again' } },
+  properties: { 'Idempotency-Key': { type: 'string', maxLength: 255, description: 'A repeated request with the same key returns the first response.' } },
 }
 
-const DESCRIPTION = `Watch addresses from several regions, hear of outages by signed webhooks, and ask how fast things were.
+const DESCRIPTION = `Monitor addresses from several regions, receive outages by signed webhooks, and query response times.
 
-Send an API key as \`Authorization: Bearer svc_…\`. Single records come as \`{ "data": … }\`, lists with a \`meta\` beside them,
-errors as \`{ "error": { "code", "message", "status" } }\` with \`details\` that name each field. A \`POST\` takes an
-\`Idempotency-Key\`. Every key has 600 requests a minute unless the operator set it otherwise.`
+Send an API key as \`Authorization: Bearer svc_…\`. A single record is \`{ "data": … }\`. A list is \`{ "data": […], "meta": … }\`.
+An error is \`{ "error": { "code", "message", "status" } }\`, with \`details\` for each invalid field. A \`POST\` accepts an
+\`Idempotency-Key\`. The rate limit is 600 requests a minute for each key, unless the operator configured another one.`
 
-/** In the order in which somebody meets them. */
+/** In the order in which a new user needs them. */
 const TAGS = [
-  ['Accounts', 'An account from an e-mail address, and the project of a key'],
-  ['API keys', 'Needs a key with scope admin'],
-  ['Members', 'Who belongs to the organization, and as what'],
-  ['Audit log', 'Who changed what'],
-  ['Monitors', 'What is watched, what its checks saw, and why its status changed'],
+  ['Accounts', 'Create an account from an e-mail address, and read the project of a key'],
+  ['API keys', 'Create, list and delete API keys; needs a key with scope admin'],
+  ['Members', 'The members of the organization and their roles'],
+  ['Audit log', 'Changes and their actors'],
+  ['Monitors', 'Monitors, the results of their checks, and the reasons of status changes'],
   ['Incidents', 'Outages, opened and resolved with the verdict'],
-  ['Maintenance windows', 'Times in which monitors are silent'],
+  ['Maintenance windows', 'Times in which monitors send no alerts'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
-  ['Status pages', 'What visitors see: pages with components, groups, images and custom domains'],
-  ['Data sources', 'JSON documents that are fetched, and the monitors that rules make of them'],
-  ['Dependencies', 'Vendors whose status pages are watched'],
-  ['Chat', "The app in a team's chat: install it, choose channels, end it"],
-  ['Import and export', 'A whole project as a file, and what a file would change'],
-  ['Analytics', 'Latency percentiles by the hour, time in each status'],
+  ['Status pages', 'Public pages with components, groups, images and custom domains'],
+  ['Data sources', 'JSON documents that are fetched, and the monitors that rules create from them'],
+  ['Dependencies', 'Vendors whose status pages are monitored'],
+  ['Chat', "The app in a team's chat: install it, choose channels, remove it"],
+  ['Import and export', 'A whole project as a file, and the changes that a file would make'],
+  ['Analytics', 'Hourly latency percentiles, and the time in each status'],
   ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
 
-/** What an answer says by its status alone; the schema beside it says the rest. */
-const ANSWER_DESCRIPTIONS: Record<number, string> = {
-  200: 'Done',
+/** The description of a response by its status; the schema describes the content. */
+const RESPONSE_DESCRIPTIONS: Record<number, string> = {
+  200: 'Success',
   201: 'Created',
-  302: 'Elsewhere',
-  400: 'The request is not valid: details name each field',
-  401: 'No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)',
+  302: 'Redirect',
+  400: 'The request is not valid; `details` name each invalid field',
+  401: 'The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)',
   402: 'The limit of the plan is reached',
-  403: 'The key or the plan may not do this',
-  404: 'Not found, or of another project',
-  409: 'In conflict with what is there',
+  403: 'The scope of the key or the plan does not allow this',
+  404: 'The record does not exist, or it belongs to another project',
+  409: 'The request conflicts with the current state',
   413: 'The body is too large',
-  415: 'The body has another type',
-  422: 'Cannot be set up in this way',
-  429: 'Too many requests; Retry-After tells when to ask again',
-  503: 'An engine is away or too busy; Retry-After tells when to ask again',
+  415: 'The content type of the body is not supported',
+  422: 'Domain Connect is not available',
+  429: 'Too many requests; `Retry-After` is the time to wait in seconds',
+  503: 'Temporarily unavailable; `Retry-After` is the time to wait in seconds',
 }
 
-/** What every operation that needs a key may answer. */
+/** The error statuses of every operation that needs a key. */
 const STATUSES_OF_KEYED_ROUTES = [401, 403, 429]
 
-/** The bar names the library behind the page and asks for another document's address: nothing that a reader needs. */
+/** Hides the top bar, which names the library and asks for the address of another document. */
 const STYLE = `
 .swagger-ui .topbar { display: none }
 .swagger-ui .wrapper { max-width: 1080px }
 .swagger-ui .info { margin: 32px 0 8px }`
 
-/** `{origin}/openapi.json` from the schemas that validate, and a readable reference at `/docs` (decisions 1.9). */
+/** `/openapi.json` from the schemas that validate, and a readable reference at `/docs` (docs/design/api.md#openapi). */
 export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
   app.addSchema({ $id: 'Error', ...ErrorResponse })
   await app.register(fastifySwagger, {
@@ -91,7 +91,7 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
     transformObject: document => extractNamedSchemas('openapiObject' in document ? document.openapiObject : {}),
   })
   let text = ''
-  // making it takes 40 ms, too long for a request of a stranger
+  // generating it takes 40 ms, too long for an unauthenticated request
   app.addHook('onReady', async () => {
     text = JSON.stringify(app.swagger())
   })
@@ -106,25 +106,25 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
 
 type Route = { method: string; url: string; isOpen: boolean }
 
-/** What every route has besides its own schema: its name, the error shape, its security, the idempotency key. */
+/** Adds what every route has: its operation id, the error shape, its security, the idempotency key. */
 function describeRoute(schema: FastifySchema | undefined, { method, url, isOpen }: Route): FastifySchema {
   const path = url.slice('/api/v1'.length).replace(/:(\w+)/g, '{$1}')
   const isKeyed = method === 'POST' && !isOpen
   const own = schema?.response as Record<string, object> | undefined
   const failures = isOpen ? [] : STATUSES_OF_KEYED_ROUTES.map(status => [status, {}] as const)
   const response = Object.entries({ ...Object.fromEntries(failures), ...own }).map(
-    ([status, answer]) => [status, describeAnswer(Number(status), answer)] as const,
+    ([status, answer]) => [status, describeResponse(Number(status), answer)] as const,
   )
   return {
     operationId: buildOperationId(method, path),
     ...schema,
     ...(isOpen && { security: [] }),
     ...(isKeyed && { headers: IdempotencyHeader }),
-    response: { ...Object.fromEntries(response), default: { description: 'Refused or failed', $ref: 'Error#' } },
+    response: { ...Object.fromEntries(response), default: { description: 'Error', $ref: 'Error#' } },
   }
 }
 
-function describeAnswer(status: number, schema: object): object {
-  const description = ANSWER_DESCRIPTIONS[status] ?? 'Refused or failed'
+function describeResponse(status: number, schema: object): object {
+  const description = RESPONSE_DESCRIPTIONS[status] ?? 'Error'
   return status >= 400 ? { description, $ref: 'Error#' } : { description, ...schema }
 }

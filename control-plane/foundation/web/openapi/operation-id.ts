@@ -1,6 +1,6 @@
 const VERBS: Record<string, string> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
 
-/** Where the rule below would make an odd name, or one that is taken. */
+/** Where the rule below would give an awkward name or a duplicate. */
 const SPECIAL_IDS: Record<string, string> = {
   'GET /alerts/log': 'listAlertLog',
   'GET /alerts/relay': 'listAlertRelay',
@@ -20,16 +20,16 @@ const SPECIAL_IDS: Record<string, string> = {
 }
 
 /**
- * What a client calls an operation, told by its method and path: `listMonitors`, `createAlertRule`, `readMonitor`,
- * `pauseMonitor`, `rotateAlertChannelSecret`. `path` as OpenAPI writes it, without the prefix.
+ * The name of an operation in clients, from its method and path: `listMonitors`, `createAlertRule`, `readMonitor`,
+ * `pauseMonitor`, `rotateAlertChannelSecret`. `path` is in OpenAPI's form, without the prefix.
  */
 export function buildOperationId(method: string, path: string): string {
   const own = SPECIAL_IDS[`${method} ${path}`]
   if (own) return own
   const segments = path.split('/').filter(Boolean)
   const last = segments.at(-1) ?? ''
-  const nouns = (of: string[]) =>
-    of
+  const nouns = (parts: string[]) =>
+    parts
       .filter(one => !isId(one))
       .map(one => pascal(singular(one)))
       .join('')
@@ -40,7 +40,7 @@ export function buildOperationId(method: string, path: string): string {
   return VERBS[method] + holders + pascal(method === 'POST' ? singular(last) : last)
 }
 
-/** `rotate-secret` of an `AlertChannel` is `rotateAlertChannelSecret`. */
+/** `rotate-secret` on an `AlertChannel` is `rotateAlertChannelSecret`. */
 function buildActionId(action: string, holders: string): string {
   const [verb = '', ...object] = action.split('-')
   return verb + holders + pascal(object.join('-'))

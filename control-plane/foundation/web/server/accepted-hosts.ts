@@ -5,14 +5,14 @@ import { ConfigError } from '../../../../shared/process/env.ts'
 import { isLoopback } from '../../platform/network/loopback.ts'
 
 /**
- * Which values of `Host` a route answers. Another name may be one that a web page has pointed at this machine, to read here
- * what the page may not.
+ * Decides which values of `Host` a route accepts (docs/design/api.md#hosts). Another name may belong to a web page that
+ * points it at this machine (DNS rebinding).
  */
 export type IsAcceptedHost = (host: string | undefined, hosts: HostRule | undefined) => boolean
 
 /**
- * `any`: routes that give nothing away, or that look at the name themselves: liveness, ping URLs, canaries, pages of custom domains.
- * `inside`: for the operator's programs, which ask by an address or a name without a dot. Left out: the installation's own
+ * `any`: routes that reveal nothing or check the name themselves: liveness, ping URLs, canaries, pages of custom domains.
+ * `inside`: for the operator's programs, which use an address or a name without a dot. Undefined: the installation's own
  * hosts only.
  */
 export type HostRule = 'any' | 'inside'
@@ -26,14 +26,13 @@ declare module 'fastify' {
 const MAX_CACHED_HOSTS = 1_000
 
 /**
- * `own`: hosts of the installation's own, without a port; `listensAt`: HOST. Remembers what it was asked, since every request
- * names a host.
+ * `own`: the installation's hosts, without a port; `listensAt`: HOST. Caches its decisions, because every request has a host.
  */
 export function createIsAcceptedHost(own: readonly string[], listensAt: string): IsAcceptedHost {
   const names = new Set(own.map(normalizeName))
   const isLocal = isLoopback(listensAt)
   const known = new Map<string | undefined, Reach>()
-  const reachOf = (host: string | undefined): Reach => {
+  const classify = (host: string | undefined): Reach => {
     const name = normalizeName(host ?? '')
     if (name === null) return 'foreign'
     if (names.has(name) || (isLocal && isLoopback(name))) return 'own'
@@ -41,9 +40,9 @@ export function createIsAcceptedHost(own: readonly string[], listensAt: string):
   }
   return (host, hosts) => {
     if (hosts === 'any') return true
-    const before = known.get(host)
-    const reach = before ?? reachOf(host)
-    if (before === undefined) {
+    const cached = known.get(host)
+    const reach = cached ?? classify(host)
+    if (cached === undefined) {
       if (known.size >= MAX_CACHED_HOSTS) known.clear()
       known.set(host, reach)
     }
@@ -53,12 +52,12 @@ export function createIsAcceptedHost(own: readonly string[], listensAt: string):
 
 type Reach = 'own' | 'inside' | 'foreign'
 
-/** ALLOWED_HOSTS, one of them. Throws a ConfigError. */
+/** One entry of ALLOWED_HOSTS. Throws a ConfigError. */
 export function parseAllowedHost(text: string): string {
   const name = normalizeName(text)
   if (name !== null) return name
-  throw new ConfigError(`ALLOWED_HOSTS has "${text}"; write hosts such as picket.example.com or 192.0.2.7`)
+  throw new ConfigError(`ALLOWED_HOSTS contains "${text}"; use hosts such as picket.example.com or 192.0.2.7`)
 }
 
-/** Without the port, in the one spelling of a name or an address; null when it is not a host. */
+/** The host without its port, in one normalized spelling; null when it is not a host. */
 const normalizeName = (host: string): string | null => normalizeHost(isIP(host) ? host : host.replace(/:\d+$/, ''))

@@ -29,9 +29,9 @@ import { serializeLongResponse } from './long-response.ts'
 import type { App } from './types.ts'
 
 /**
- * What a room's routes are declared on: `monitorRoutes(app: App, context)`. Paths are written as in the
- * specification, relative to `/api/v1` (`app.get('/monitors/:id', …)`): start.ts registers the rooms under that prefix.
- * A route gives `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
+ * The application on which areas declare their routes: `monitorRoutes(app: App, context)`. Paths are relative to `/api/v1`
+ * (`app.get('/monitors/:id', …)`), because start.ts registers the routes under that prefix. A route declares
+ * `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
 export type { App, HttpReply } from './types.ts'
 
@@ -42,7 +42,7 @@ export type AppContext = {
   secrets: SecretCipher
   authenticate: Authenticate
   publicUrl: string
-  /** CIDRs whose `X-Forwarded-For` is believed (decisions 2.3) */
+  /** CIDRs of proxies whose `X-Forwarded-For` is trusted */
   trustedProxies: string[]
   rateLimitPerMinute: number
   isAcceptedHost: IsAcceptedHost
@@ -52,17 +52,17 @@ export type AppContext = {
 
 export const API_PREFIX = '/api/v1'
 const MAX_BODY_BYTES = 1024 * 1024
-/** Half a year, and no other host of the domain: a customer may move a domain away. */
+/** Half a year, without subdomains: a customer may move a domain elsewhere. */
 const HSTS_HEADER = 'max-age=15552000'
 
-/** The HTTP server without any room's routes: validation, errors, keys, limits, OpenAPI (decisions 1). */
+/** The HTTP server without the routes of areas: validation, errors, keys, limits, OpenAPI (docs/design/api.md). */
 export async function createApp(context: AppContext): Promise<App> {
   const app = createServer(context.log, context.trustedProxies)
   app.setNotFoundHandler(request => {
     throw buildUnknownRouteError(request, context.publicUrl)
   })
   app.setValidatorCompiler(createSchemaCompiler())
-  // the schemas check what comes in; what goes out is our own and is sent as it is
+  // schemas validate requests; responses are serialized without validation
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
@@ -84,13 +84,13 @@ export async function createApp(context: AppContext): Promise<App> {
   return app
 }
 
-/** A server of HTTP that answers errors in the one shape, and nothing else yet. */
+/** An HTTP server without routes that answers errors in the common shape. */
 export function createServer(log: Log, trustedProxies: string[] = []): App {
   const app: App = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
-    // what is logged of a request names it itself; a logger a request would cost more than a cached page
+    // log lines name their request; a logger for each request would cost more than a cached page
     childLoggerFactory: logger => logger,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: 30_000,
@@ -106,18 +106,18 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
   return app
 }
 
-/** Told apart over all processes and restarts, and cheap: a random beginning, and a number. */
+/** Ids that are unique over all processes and restarts, and cheap: a random prefix and a number. */
 function createRequestIds(): () => string {
-  const beginning = newId()
+  const prefix = newId()
   let count = 0
-  return () => `${beginning}-${++count}`
+  return () => `${prefix}-${++count}`
 }
 
 const formatRoute = (request: { method: string; url: string }) => `${request.method} ${request.url.split('?')[0]}`
 
 export type HostContext = Pick<AppContext, 'isAcceptedHost' | 'publicUrl'>
 
-/** Before all else. An unknown route is answered as such for every host. */
+/** Checks `Host` before anything else. An unknown route is 404 for every host. */
 export function addHostCheck(app: App, { isAcceptedHost, publicUrl }: HostContext): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const isAccepted = request.is404 || isAcceptedHost(request.headers.host, request.routeOptions.config.hosts)
@@ -138,17 +138,18 @@ function addAuthorization(app: App, context: AppContext): void {
       'ratelimit-remaining': use.remaining,
       'ratelimit-reset': use.resetSeconds,
     })
-    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute`, use.resetSeconds)
-    // what a key sends beyond its own limit takes nothing from the others
+    if (!use.allowed)
+      throw rateLimited(`more than ${use.limit} requests a minute with this API key`, use.resetSeconds)
+    // requests beyond the limit of a key do not count against the project
     const all = limitOfProject(caller.projectId, nowMs())
     if (!all.allowed)
-      throw rateLimited(`more than ${all.limit} requests a minute of all keys of the project`, all.resetSeconds)
+      throw rateLimited(`more than ${all.limit} requests a minute with all API keys of this project`, all.resetSeconds)
     if (!request.is404) assertScope(request, caller)
   }
   const isPublicHttps = publicUrl.startsWith('https:')
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
-    // browsers heed it over https only
+    // browsers ignore it over http
     if (isPublicHttps || request.protocol === 'https') reply.header('strict-transport-security', HSTS_HEADER)
     const refusal = request.is404 ? buildUnknownRouteError(request, publicUrl) : undefined
     if (!isApiRequest(request) || request.routeOptions.config.open) return done(refusal)
@@ -157,8 +158,8 @@ function addAuthorization(app: App, context: AppContext): void {
 }
 
 /**
- * 404; but 401 for an API key that is sent to an address outside the API: most often the client has a wrong base address,
- * and the specification says that it gets a 401 for that.
+ * 404; but 401 for an API key that is sent to an address outside the API, because the client most likely has a wrong base
+ * address (docs/design/api.md#authentication).
  */
 function buildUnknownRouteError(request: FastifyRequest, publicUrl: string): ApiError {
   if (isApiRequest(request) || !/^Bearer\b/i.test(request.headers.authorization ?? ''))
@@ -167,15 +168,13 @@ function buildUnknownRouteError(request: FastifyRequest, publicUrl: string): Api
   return unauthorized(`${formatRoute(request)} is not part of the API; the base address of the API is ${base}`)
 }
 
-/**
- * Of a known route its declared path counts, not the request's text: the router decodes `/%61pi/v1` before it matches.
- */
+/** Uses the declared path of a known route, because the router decodes `/%61pi/v1` before it matches. */
 export function isApiRequest(request: FastifyRequest): boolean {
   const path = request.is404 ? request.url.split('?')[0] : request.routeOptions.url
   return path === API_PREFIX || path?.startsWith(`${API_PREFIX}/`) === true
 }
 
-/** What a schema does not say is refused too: a body or a query where the route knows none (decisions 1.2). */
+/** Refuses a body or a query on a route that declares none (docs/design/api.md#validation). */
 function rejectUnknownInput(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const schema = request.routeOptions.schema
@@ -191,9 +190,9 @@ function rejectUnknownInput(app: App): void {
     const details = [
       ...unknown.map(path => ({
         path,
-        message: path ? `${path} is not a known property` : 'no body is expected here',
+        message: path ? `${path} is not a known property` : 'this endpoint does not accept a body',
       })),
-      ...broken.map(path => ({ path, message: `${path} holds characters that are not text` })),
+      ...broken.map(path => ({ path, message: `${path} contains invalid characters` })),
     ]
     done(validationError(details))
   })
@@ -209,7 +208,7 @@ function listUnknownInBody(body: unknown): string[] {
   return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
 }
 
-/** While the server closes, each connection ends with its last answer; kept alive it would hold the close up. */
+/** While the server closes, each connection ends with its response; kept alive, it would delay the close. */
 function closeConnectionsOnShutdown(app: App): void {
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -224,7 +223,7 @@ function closeConnectionsOnShutdown(app: App): void {
 function addRequestMetrics(app: App, metrics: Metrics): void {
   const seconds = metrics.histogram(
     'picket_http_request_seconds',
-    'Answers of the HTTP API',
+    'Duration of HTTP requests',
     [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     ['method', 'route', 'status'],
   )

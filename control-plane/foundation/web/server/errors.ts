@@ -1,7 +1,7 @@
-/** One thing that is wrong with a request: where (`regions[0]`, `assertions[1].operator`) and a sentence. */
+/** One problem of a request: its path (`regions[0]`, `assertions[1].operator`) and a sentence. */
 export type ErrorDetail = { path: string; message: string }
 
-/** By which a program tells refusals apart (decisions 1.3). */
+/** The codes by which programs distinguish errors (docs/design/api.md#errors). */
 export const ERROR_CODES = [
   'validation_error',
   'unauthorized',
@@ -23,8 +23,8 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /**
- * What a caller may not do, thrown wherever it is noticed and turned into the answer in one place, web/app.ts
- * (decisions 1.3). `status` is the HTTP status.
+ * An error for the caller. It may be thrown anywhere; error-response.ts turns it into the response. `status` is the HTTP
+ * status.
  */
 export class ApiError extends Error {
   constructor(
@@ -37,7 +37,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 400. The message is the first detail's sentence, and how many more there are. */
+/** 400. The message is the sentence of the first detail and the number of further ones. */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first, ...others] = details
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
@@ -47,58 +47,58 @@ export function validationError(details: ErrorDetail[]): ApiError {
 /** 401 */
 export const unauthorized = (message: string) => new ApiError(401, 'unauthorized', message)
 
-/** 401: the key exists, and does not work until an admin decides about it. */
+/** 401: the key exists, but does not work until the owner decides about it. */
 export const apiKeySuspended = () =>
   new ApiError(
     401,
     'api_key_suspended',
-    'this API key is suspended: the owner of the organization has proven their e-mail address, and has to keep or end every key that was made before',
+    'this API key is suspended: the owner of the organization confirmed their e-mail address and must keep or revoke each key that was created before',
   )
 
-/** 402: the plan's limit; the message tells the limit and the current count (decisions 2.5). */
+/** 402: a limit of the plan. The message contains the limit and the current count. */
 export const tierLimitReached = (message: string) => new ApiError(402, 'tier_limit_reached', message)
 
-/** 403: the key may not. */
+/** 403: the scope of the key is too low. */
 export const insufficientScope = (message: string) => new ApiError(403, 'insufficient_scope', message)
 
 /** 403: the plan does not include it. */
 export const planUpgradeRequired = (message: string) => new ApiError(403, 'plan_upgrade_required', message)
 
-/** 403: this installation does not let everyone make accounts (REGISTRATION). */
+/** 403: REGISTRATION does not allow new accounts. */
 export const registrationClosed = (message: string) => new ApiError(403, 'registration_closed', message)
 
-/** 404. `what` is the noun: "monitor". Also for another tenant's record and for a malformed id (decisions 1.5). */
+/** 404. `what` is the noun: "monitor". Also for a record of another tenant and for a malformed id. */
 export const notFound = (what: string) => new ApiError(404, 'not_found', `${what} not found`)
 
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
 
-/** 415: a body that is no JSON. */
+/** 415: the body is not JSON. */
 export const unsupportedMediaType = () =>
-  new ApiError(415, 'unsupported_media_type', 'bodies are JSON: send Content-Type: application/json')
+  new ApiError(415, 'unsupported_media_type', 'the body must be JSON, with Content-Type: application/json')
 
-/** 421: `Host` is a name that this installation does not have. */
+/** 421: `Host` is not a name of this installation. */
 export const misdirectedRequest = (publicUrl: string) =>
   new ApiError(
     421,
     'misdirected_request',
-    `this installation is at ${publicUrl} and does not answer for another host; its operator can add one with ALLOWED_HOSTS`,
+    `this installation is at ${publicUrl} and does not accept other hosts; the operator can add hosts with ALLOWED_HOSTS`,
   )
 
-/** 422: neither the domain nor its DNS provider can be set up by Domain Connect (decisions 1.3). */
+/** 422: Domain Connect cannot set up the domain. */
 export const domainConnectUnavailable = (message: string) => new ApiError(422, 'domain_connect_unavailable', message)
 
 /** 429 with `Retry-After`. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new ApiError(429, 'rate_limited', message, { retryAfterSeconds })
 
-/** 503: an engine that the answer needs is away. */
+/** 503: an engine that the request needs is unreachable. */
 export const unavailable = (message: string) => new ApiError(503, 'unavailable', message, { retryAfterSeconds: 5 })
 
-/** 503: everything is there, and has too much to do. */
-export const tooBusy = (why: string) => unavailable(`${why}; try again in a moment`)
+/** 503: the request took or waited too long. */
+export const tooBusy = (why: string) => unavailable(`${why}; try again shortly`)
 
-/** The body of every error answer (specification, "Errors"). */
+/** The body of every error response. */
 export function toErrorBody(error: ApiError) {
   const { status, code, message } = error
   const { details } = error.extra

@@ -1,32 +1,32 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres/client.ts'
 
-/** How long a first answer is kept (decisions 1.6). */
+/** How long a first answer is stored (docs/design/api.md#idempotency-keys). */
 export const ANSWER_RETENTION_MS = 24 * 3_600_000
 
-/** After this a request that never finished counts as crashed. Longer than the slowest answer, a run-now of 65 s. */
+/** After this time a request without an answer counts as crashed. Longer than the slowest answer, a check on demand of 65 s. */
 const ABANDONED_AFTER_MS = 90_000
 
-/** A request that has taken an Idempotency-Key. */
+/** A request that has claimed an Idempotency-Key. */
 export type IdempotencyClaim = { projectId: string; key: string; at: Date }
 
 export type StoredAnswer = {
   requestHash: Buffer
-  /** null: there is no answer yet, or there will be none */
+  /** null: there is no answer yet, or the request crashed */
   status: number | null
   answer: Buffer | null
   createdAt: Date
 }
 
 /**
- * Takes an idempotency key for a request. True: it is ours, execute. False: another request has it. What is older than
- * a day is taken over, and what was begun and never finished, unless something of it was carried out.
+ * Claims an idempotency key for a request. True: execute the request. False: another request has the key. A claim that is
+ * older than a day is replaced, and so is one whose request crashed, unless a transaction of it was committed.
  */
 export async function takeIdempotencyKey(
   db: Db,
   { projectId, key, at }: IdempotencyClaim,
   requestHash: Buffer,
 ): Promise<boolean> {
-  const taken = await execute(
+  const claimed = await execute(
     db,
     `INSERT INTO idempotency_keys (project_id, key, request_hash, created_at) VALUES (:projectId, :key, :requestHash, :at)
      ON CONFLICT (project_id, key) DO UPDATE
@@ -39,20 +39,20 @@ export async function takeIdempotencyKey(
       abandoned: new Date(at.getTime() - ABANDONED_AFTER_MS),
     },
   )
-  return taken === 1
+  return claimed === 1
 }
 
 const IS_CARRIED_OUT = `EXISTS (SELECT FROM idempotency_marks mark WHERE mark.project_id = idempotency_keys.project_id
   AND mark.key = idempotency_keys.key AND mark.claimed_at = idempotency_keys.created_at)`
 
 /**
- * Remembers, in a transaction of the request itself, that something of it was carried out. Not once a request: who
- * writes the same row waits for others who do.
+ * Records, in a transaction of the request itself, that a part of it was carried out. Each transaction inserts its own row,
+ * because transactions that write the same row wait for each other.
  */
 export const markCarriedOut = (tx: Tx, { projectId, key, at }: IdempotencyClaim) =>
   execute(tx, 'INSERT INTO idempotency_marks (project_id, key, claimed_at) VALUES (?, ?, ?)', [projectId, key, at])
 
-/** What is kept under a key; null when it is gone again. */
+/** The stored answer of a key; null when it was deleted meanwhile. */
 export async function findStoredAnswer(db: Db, { projectId, key }: IdempotencyClaim): Promise<StoredAnswer | null> {
   const [row] = await query<StoredAnswer>(
     db,
@@ -63,11 +63,11 @@ export async function findStoredAnswer(db: Db, { projectId, key }: IdempotencyCl
   return row ?? null
 }
 
-/** Whether a request without an answer was begun so long ago that none is to come. */
+/** Whether a request without an answer began so long ago that it must have crashed. */
 export const isAbandoned = ({ createdAt }: StoredAnswer, now: Date) =>
   now.getTime() - createdAt.getTime() > ABANDONED_AFTER_MS
 
-/** Keeps the answer of the request that has the claim, unless somebody took the key over meanwhile. */
+/** Stores the answer of the request that has the claim, unless another request claimed the key meanwhile. */
 export async function storeAnswer(
   db: Db,
   { projectId, key, at }: IdempotencyClaim,
@@ -81,7 +81,7 @@ export async function storeAnswer(
   )
 }
 
-/** Gives a key back, so that the request may be sent again. False: something of it was carried out. */
+/** Releases a key, so that the request may be sent again. False: a part of it was carried out. */
 export async function releaseIdempotencyKey(db: Db, { projectId, key, at }: IdempotencyClaim): Promise<boolean> {
   const released = await execute(
     db,
@@ -91,7 +91,7 @@ export async function releaseIdempotencyKey(db: Db, { projectId, key, at }: Idem
   return released === 1
 }
 
-/** Forgets what is older than a day. Returns how many keys that were. */
+/** Deletes claims that are older than a day. Returns their number. */
 export async function pruneIdempotencyKeys(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - ANSWER_RETENTION_MS)
   await execute(db, 'DELETE FROM idempotency_marks WHERE claimed_at < ?', [before])

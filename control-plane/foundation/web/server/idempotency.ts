@@ -17,50 +17,50 @@ import type { App } from './types.ts'
 
 const claims = new WeakMap<object, IdempotencyClaim>()
 
-/** What a request has claimed by its Idempotency-Key; null without one. */
+/** The claim of a request with an Idempotency-Key; null without one. */
 export const findClaim = (request: object): IdempotencyClaim | null => claims.get(request) ?? null
 
-/** Nobody knows whether the request was carried out: its key is neither given back nor answered. */
+/** For a request whose outcome is unknown: its key is neither released nor answered. */
 export function leaveClaimOpen(request: object): void {
   claims.delete(request)
 }
 
-/** Answers that say "try again" or "correct this" are not kept. */
+/** Answers after which a client repeats or corrects the request are not stored. */
 const isTransient = (status: number) => status >= 500 || status === 429 || status === 400
 
 const buildLostAnswerError = () =>
   conflict(
-    'the first request with this Idempotency-Key was carried out, but its answer was lost; look at what there is before you send it with another key',
+    'the first request with this Idempotency-Key was carried out, but its answer was lost; check its effect before you send the request with another key',
   )
 
 /**
- * `Idempotency-Key` on every authenticated POST under /api/v1: the first answer again for the same request, 409 for
- * another request, while the first is being worked on, and where its answer was lost (decisions 1.6). Kept answers are
- * sealed.
+ * `Idempotency-Key` on every authenticated POST below /api/v1 (docs/design/api.md#idempotency-keys): the same request gets
+ * the first answer again; another request, a request that still runs and a lost answer are 409. Stored answers are
+ * encrypted.
  */
 export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: SecretCipher }): void {
   app.addHook('preHandler', (request, reply, done) => {
     if (!hasIdempotencyKey(request)) return done()
-    answerKept(request, reply).then(isAnswered => isAnswered || done(), done)
+    sendKnownAnswer(request, reply).then(isAnswered => isAnswered || done(), done)
   })
 
-  /** Claims the key for this request, or answers what is kept under it: then true. */
-  async function answerKept(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  /** Claims the key for this request; or sends the stored answer and returns true. */
+  async function sendKnownAnswer(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const claim = { projectId: getCaller(request).projectId, key: parseIdempotencyKey(request), at: now() }
     const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body ?? null)}`)
     if (await takeIdempotencyKey(db, claim, requestHash)) {
       claims.set(request, claim)
       return false
     }
-    const kept = await findStoredAnswer(db, claim)
-    if (kept && !kept.requestHash.equals(requestHash)) {
-      throw conflict('this Idempotency-Key was used for another request')
+    const stored = await findStoredAnswer(db, claim)
+    if (stored && !stored.requestHash.equals(requestHash)) {
+      throw conflict('this Idempotency-Key was already used for a different request')
     }
-    if (!kept?.answer || kept.status === null) {
-      if (kept && isAbandoned(kept, claim.at)) throw buildLostAnswerError()
-      throw conflict('the first request with this Idempotency-Key is still being worked on')
+    if (!stored?.answer || stored.status === null) {
+      if (stored && isAbandoned(stored, claim.at)) throw buildLostAnswerError()
+      throw conflict('the first request with this Idempotency-Key is still being processed')
     }
-    sendStoredAnswer(reply, kept.status, secrets.decrypt(kept.answer, buildBinding(claim)))
+    sendStoredAnswer(reply, stored.status, secrets.decrypt(stored.answer, buildBinding(claim)))
     return true
   }
 
@@ -68,23 +68,24 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
     const claim = findClaim(request)
     if (!claim) return done()
     claims.delete(request)
-    keep(claim, request, reply.statusCode, String(payload ?? '')).then(() => done(), done)
+    settle(claim, request, reply.statusCode, String(payload ?? '')).then(() => done(), done)
   })
 
-  async function keep(claim: IdempotencyClaim, request: FastifyRequest, status: number, answer: string): Promise<void> {
+  /** Stores the answer, or releases the key when the answer is not to be stored. */
+  async function settle(claim: IdempotencyClaim, request: FastifyRequest, status: number, answer: string): Promise<void> {
     try {
-      if (!isTransient(status)) await keepSealed(claim, status, answer)
+      if (!isTransient(status)) await storeEncrypted(claim, status, answer)
       else if (!(await releaseIdempotencyKey(db, claim))) {
         const error = buildLostAnswerError()
-        await keepSealed(claim, error.status, JSON.stringify(toErrorBody(error)))
+        await storeEncrypted(claim, error.status, JSON.stringify(toErrorBody(error)))
       }
     } catch (error) {
-      // the work is done and its answer is worth more than the chance to repeat it
-      request.log.error({ err: error, request_id: request.id }, 'could not keep the answer of an idempotent request')
+      // the request was carried out, so its answer must be sent even if it cannot be stored
+      request.log.error({ err: error, request_id: request.id }, 'could not store the answer of an idempotent request')
     }
   }
 
-  const keepSealed = (claim: IdempotencyClaim, status: number, answer: string) =>
+  const storeEncrypted = (claim: IdempotencyClaim, status: number, answer: string) =>
     storeAnswer(db, claim, status, secrets.encrypt(answer, buildBinding(claim)))
 }
 
@@ -108,7 +109,7 @@ const sendStoredAnswer = (reply: FastifyReply, status: number, body: string) =>
 const buildBinding = ({ projectId, key }: Pick<IdempotencyClaim, 'projectId' | 'key'>) =>
   `${projectId}:idempotency:${key}`
 
-/** For a new key of the installation. */
+/** For key rotation. */
 export const ENCRYPTED_IDEMPOTENCY_COLUMNS: EncryptedColumn[] = [
   {
     table: 'idempotency_keys',

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createYieldPoint, type YieldPoint } from '../../platform/time/clock.ts'
 import { exceedsWeight, isLeaf, splitByWeight } from './json-weight.ts'
 
-/** What is written at once: some 2 ms at worst. */
+/** A chunk takes about 2 ms at worst. */
 const MAX_CHUNK_WEIGHT = 5_000
 
-/** preSerialization: an answer that takes long to write is written in pieces, with turns for others between them. */
+/** preSerialization hook: serializes a long response in chunks and yields to other work between them (docs/design/api.md#long-answers). */
 export function serializeLongResponse(
   _request: FastifyRequest,
   reply: FastifyReply,
@@ -17,20 +17,20 @@ export function serializeLongResponse(
     return
   }
   stringifyInChunks(payload, createYieldPoint()).then(bytes => {
-    // Fastify sends bytes as they are, its types know texts only
+    // Fastify sends bytes unchanged, although its types allow strings only
     reply.serializer((() => bytes) as unknown as () => string)
     done(null, payload)
   }, done)
 }
 
-/** The JSON of a value, as JSON.stringify writes it. */
+/** The same JSON as JSON.stringify. */
 export async function stringifyInChunks(value: unknown, pause: YieldPoint): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for (const piece of generateChunks(value)) {
-    pieces.push(Buffer.from(piece))
+  const chunks: Buffer[] = []
+  for (const chunk of generateChunks(value)) {
+    chunks.push(Buffer.from(chunk))
     await pause()
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(chunks)
 }
 
 function* generateChunks(value: unknown): Generator<string> {
@@ -39,7 +39,7 @@ function* generateChunks(value: unknown): Generator<string> {
   else yield* generateRecordChunks(value as Record<string, unknown>)
 }
 
-/** Neighbours that are small are written together: 100,000 pieces would cost more than what is in them. */
+/** Small neighbours are written together, because 100,000 chunks would cost more than their content. */
 function* generateListChunks(list: unknown[]): Generator<string> {
   let before = '['
   for (const neighbours of splitByWeight(list, MAX_CHUNK_WEIGHT)) {

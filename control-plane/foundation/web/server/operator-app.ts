@@ -3,9 +3,9 @@ import { type App, addHostCheck, createServer, type HostContext } from './app.ts
 import { notFound } from './errors.ts'
 
 /**
- * The HTTP server of the operator's port, without routes. It asks for no key: a client that reaches the port may read what it
- * serves. On loopback, requests have to name the installation, or come by an address or a name without a dot: a page of another site
- * whose name leads to this machine cannot read it through a browser on this machine.
+ * The HTTP server of the operator port, without routes. It needs no key: a client that reaches the port may read it. On
+ * loopback, `Host` must be the installation, an address or a name without a dot, so that a page of another site cannot
+ * read it through a browser on this machine.
  */
 export function createOperatorApp({ log, ...hosts }: HostContext & { log: Log }): App {
   const app = createServer(log)

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { App } from './app.ts'
 
-/** By engine: by how many seconds a clock is ahead of this machine's, where that is more than a little. */
+/** For each engine whose clock differs from this machine's by more than 3 s: by how many seconds it is ahead. */
 export type ClockReport = { disagreements(): Record<string, number> }
 
 /** Each resolves when the dependency answers. */
@@ -12,16 +12,16 @@ const INSIDE = { config: { hosts: 'inside' } } as const
 
 export type ProcessStatus = {
   metrics: Metrics
-  /** critical loops that do not get on */
+  /** critical loops that exceeded their limit */
   stuck: () => string[]
-  /** what a process needs to do its work */
+  /** dependencies without which the process cannot work */
   required: Dependencies
-  /** what it does most of its work without: shown, and no reason to be unready */
+  /** dependencies that are shown and do not make the process unready */
   optional: Dependencies
   clocks?: ClockReport
 }
 
-/** `/healthz`, on both ports: this process is of use; if not, it has to be started again (decisions 162). */
+/** `/healthz`, on both ports: 503 means that this process must be restarted (docs/design/api.md#process-endpoints). */
 export function livenessRoutes(app: App, { stuck }: Pick<ProcessStatus, 'stuck'>): void {
   app.get('/healthz', { config: { hosts: 'any' } }, async (_request, reply) => {
     const loops = stuck()
@@ -29,16 +29,16 @@ export function livenessRoutes(app: App, { stuck }: Pick<ProcessStatus, 'stuck'>
   })
 }
 
-/** `/readyz`: send it requests, or go on with a rollout; and `/metrics`. On the operator's port (decisions 214). */
+/** `/readyz` (200: the process can work, so it may receive requests and a rollout may continue) and `/metrics`, on the operator port. */
 export function processRoutes(app: App, { metrics, stuck, required, optional, clocks }: ProcessStatus): void {
   app.get('/readyz', INSIDE, async (_request, reply) => {
     const entries = Object.entries({ ...required, ...optional })
-    const states = await Promise.all(entries.map(async ([name, ask]) => [name, await pingDependency(ask)] as const))
+    const states = await Promise.all(entries.map(async ([name, ping]) => [name, await pingDependency(ping)] as const))
     const isReady = stuck().length === 0 && states.every(([name, state]) => state === 'ok' || name in optional)
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
       dependencies: Object.fromEntries(states),
-      // for people: the process does not go by its machine's clock, so it is as ready as before
+      // information only: the process does not use its machine's clock, so it stays ready
       ...(clocks && { clock_disagreement_seconds: clocks.disagreements() }),
     })
   })
@@ -49,12 +49,12 @@ export function processRoutes(app: App, { metrics, stuck, required, optional, cl
   })
 }
 
-async function pingDependency(ask: () => Promise<unknown>): Promise<'ok' | 'away'> {
-  const patience = AbortSignal.timeout(DEPENDENCY_TIMEOUT_MS)
+async function pingDependency(ping: () => Promise<unknown>): Promise<'ok' | 'away'> {
+  const timeout = AbortSignal.timeout(DEPENDENCY_TIMEOUT_MS)
   const tooLate = new Promise<never>((_resolve, reject) => {
-    patience.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
+    timeout.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
   })
-  return Promise.race([ask(), tooLate]).then(
+  return Promise.race([ping(), tooLate]).then(
     () => 'ok' as const,
     () => 'away' as const,
   )

@@ -5,13 +5,12 @@ import { joinPath } from './validation-errors.ts'
 const MAX_DEPTH = 32
 const MAX_VALUES = 50_000
 
-/** Characters that PostgreSQL cannot keep: NUL, and halves of a surrogate pair. */
+/** Characters that PostgreSQL cannot store: NUL, and lone surrogates. */
 const UNSTORABLE = /\0|\p{Surrogate}/u
 
 /**
- * The value of a JSON body; undefined for an empty one. Throws a 400 for what is not UTF-8 or JSON, for text that
- * cannot be stored, for `__proto__` keys, and for nesting or a number of values that no request needs. Both are counted
- * in the bytes, before anything is built of them.
+ * The value of a JSON body; undefined for an empty one. Throws a 400 for bytes that are not UTF-8 or JSON, for text that
+ * cannot be stored, for `__proto__` keys, and for too many values or levels, which are counted before anything is parsed.
  */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
@@ -23,10 +22,10 @@ export function parseBody(bytes: Buffer): unknown {
   return value
 }
 
-/** True for a text that can be stored as it is. */
+/** True for a text that PostgreSQL can store. */
 export const isStorable = (text: string) => !UNSTORABLE.test(text)
 
-/** Throws 400 for what is not UTF-8. */
+/** Throws 400 for bytes that are not UTF-8. */
 export function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -43,7 +42,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Throws 400 for what no body may hold, however it was written. */
+/** Throws 400 for values that no body may contain, in whatever format it was written. */
 export function assertPlain(root: unknown): void {
   const fault = findBodyFault(root, 0, { values: 1 })
   if (fault)
@@ -54,12 +53,12 @@ export function assertPlain(root: unknown): void {
 }
 
 type Key = { key: string; isItem: boolean }
-/** What is wrong with a value; `keys` lead to it, and are collected on the way back, so only a refusal pays for them. */
+/** The problem of a value. `keys` is the path to it, collected on the way back, so that valid bodies cost nothing. */
 type BodyFault = { keys: Key[]; sentence: string }
 
 function findBodyFault(value: unknown, depth: number, count: { values: number }): BodyFault | null {
-  if (typeof value === 'string') return isStorable(value) ? null : buildFault('holds characters that are not text')
-  if (value === Infinity || value === -Infinity) return buildFault('is a number that is too large')
+  if (typeof value === 'string') return isStorable(value) ? null : buildFault('contains invalid characters')
+  if (value === Infinity || value === -Infinity) return buildFault('is too large for a number')
   if (Number.isNaN(value)) return buildFault('is not a number')
   if (typeof value !== 'object' || value === null) return null
   if (depth === MAX_DEPTH) throw tooDeep()
@@ -80,8 +79,8 @@ function findBodyFault(value: unknown, depth: number, count: { values: number })
 
 const buildFault = (sentence: string): BodyFault => ({ keys: [], sentence })
 
-const tooManyValues = () => buildRefusal('', `has more than ${MAX_VALUES} values`)
-const tooDeep = () => buildRefusal('', `is nested more than ${MAX_DEPTH} deep`)
+const tooManyValues = () => buildRefusal('', `must have at most ${MAX_VALUES} values`)
+const tooDeep = () => buildRefusal('', `must be nested at most ${MAX_DEPTH} levels deep`)
 
 const buildRefusal = (path: string, sentence: string) =>
   validationError([{ path, message: `${path || 'the body'} ${sentence}` }])

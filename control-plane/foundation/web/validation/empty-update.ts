@@ -1,2 +1,2 @@
-/** True for an update that changes nothing, not even when the record was changed last. */
+/** True for an update without fields; it does not change `updated_at` either. */
 export const isEmptyUpdate = (body: object): boolean => Object.keys(body).length === 0

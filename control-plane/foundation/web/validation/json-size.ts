@@ -1,4 +1,4 @@
-/** `depth`: of containers inside each other. */
+/** `depth`: the number of nested containers. */
 export type JsonSize = { values: number; depth: number }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
@@ -7,10 +7,10 @@ const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 const isWhitespace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 
 /**
- * How many values a JSON text holds and how deep they are nested, counted in its bytes: nothing is built. Stops as soon as
- * either is more than `most`. What is not JSON has some size too.
+ * Counts the values and the depth of a JSON text in its bytes, without parsing it. Stops as soon as either exceeds `max`.
+ * Bytes that are not JSON also get some size.
  */
-export function measureJson(bytes: Uint8Array, most: JsonSize): JsonSize {
+export function measureJson(bytes: Uint8Array, max: JsonSize): JsonSize {
   const size = { values: 1, depth: 0 }
   let [level, isText, isEmpty] = [0, false, false]
   for (let i = 0; i < bytes.length; i++) {
@@ -22,7 +22,7 @@ export function measureJson(bytes: Uint8Array, most: JsonSize): JsonSize {
     }
     if (isWhitespace(byte)) continue
     if (isClosing(byte)) level--
-    // a container's first value; each other one follows a comma
+    // the first value of a container; each other one follows a comma
     else if (isEmpty) size.values++
     isEmpty = false
     if (byte === QUOTE) isText = true
@@ -31,7 +31,7 @@ export function measureJson(bytes: Uint8Array, most: JsonSize): JsonSize {
       isEmpty = true
       size.depth = Math.max(size.depth, ++level)
     }
-    if (size.values > most.values || size.depth > most.depth) return size
+    if (size.values > max.values || size.depth > max.depth) return size
   }
   return size
 }

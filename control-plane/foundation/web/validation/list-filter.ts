@@ -1,8 +1,8 @@
 import { validationError } from '../server/errors.ts'
 
 /**
- * A list filter that takes one value or several separated by commas; null when it is not asked for. A value outside
- * the enumeration is a 400 that names the allowed ones (decisions 1.5).
+ * A list filter with one value or several separated by commas; null when it is absent. A value outside the enumeration is
+ * a 400 that names the allowed ones.
  */
 export function parseListFilter<T extends string>(
   path: string,
@@ -13,5 +13,5 @@ export function parseListFilter<T extends string>(
   const values = value.split(',')
   const wrong = values.find(one => !(allowed as readonly string[]).includes(one))
   if (wrong === undefined) return values as T[]
-  throw validationError([{ path, message: `${path} "${wrong}" is not one of ${allowed.join(', ')}` }])
+  throw validationError([{ path, message: `${path} must be one of ${allowed.join(', ')}, not "${wrong}"` }])
 }

@@ -2,7 +2,7 @@ const DEFAULT_PER_PAGE = 25
 
 export type PageParams = { page?: number; per_page?: number }
 
-/** SQL bounds of a page (decisions 1.4: `page` from 1, `per_page` 25 by default). */
+/** SQL bounds of a page (docs/design/api.md#pagination). */
 export function toPageBounds(query: PageParams): { limit: number; offset: number } {
   const limit = query.per_page ?? DEFAULT_PER_PAGE
   return { limit, offset: ((query.page ?? 1) - 1) * limit }
@@ -14,6 +14,6 @@ export function buildPageMeta(query: PageParams, total: number) {
   return { page: query.page ?? 1, per_page: perPage, total, total_pages: Math.ceil(total / perPage) }
 }
 
-/** `meta` of a list that answered everything because no page was asked for: one page that is large enough. */
+/** `meta` of a list that returns everything because no page was requested: one page that is large enough. */
 export const buildFullPageMeta = (total: number) =>
   buildPageMeta({ per_page: Math.max(DEFAULT_PER_PAGE, total) }, total)

@@ -1,8 +1,8 @@
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> }
 
 /**
- * A query string says everything as text. What reads exactly as a whole number, a number, `true` or `false` where the schema
- * asks for one becomes it; everything else stays text, for the validation to refuse.
+ * Converts query values, which are all strings: a text that is exactly an integer, a number, `true` or `false` is converted
+ * where the schema has that type. Everything else stays a string, which the validation refuses.
  */
 export function coerceQuery(query: Record<string, unknown>, schema: Schema): Record<string, unknown> {
   return Object.fromEntries(

@@ -3,13 +3,13 @@ import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import { FORMATS, hasMoreValues, type SchemaCheck } from './validation-errors.ts'
 
-/** Of larger values only the first fault is reported: each fault costs time, and there can be several a value. */
+/** Of larger values only the first fault is reported, because each fault costs time and a value may have several. */
 const MAX_VALUES_FOR_ALL_FAULTS = 5_000
 
 /**
- * How Fastify gets its checks: all faults at once (of a value of ordinary size), nothing coerced and nothing dropped,
- * defaults filled in (decisions 1.2, 1.3). A schema is compiled when its route is first asked: all of them together take
- * longer than everything else of a start, and a process of few roles never needs most of them.
+ * Compiles schemas for Fastify: all faults are reported (of values of ordinary size), nothing is coerced or dropped, and
+ * defaults are filled in (docs/design/api.md#validation). A schema is compiled at the first request of its route: compiling
+ * all takes longer than the rest of a start, and a process with few roles never needs most of them.
  */
 export function createSchemaCompiler(): FastifySchemaCompiler<AnySchema> {
   const [all, first] = [createAjv(true), createAjv(false)]
@@ -27,7 +27,7 @@ export function createSchemaCompiler(): FastifySchemaCompiler<AnySchema> {
 }
 
 function createAjv(allErrors: boolean): Ajv {
-  // optimizing the code of a check takes as long as everything else of compiling it, and makes it no faster
+  // optimizing doubles the time to compile a schema and does not make validation faster
   const ajv = new Ajv({ useDefaults: true, addUsedSchema: false, allErrors, code: { optimize: false } })
   addFormats.default(ajv)
   for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)

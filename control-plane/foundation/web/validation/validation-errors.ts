@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ErrorDetail } from '../server/errors.ts'
 
-/** What the validator of Fastify (Ajv, all errors) says about one place of a request. */
+/** One error of Fastify's validator (Ajv). */
 export type ValidationFault = {
   keyword: string
   instancePath: string
@@ -12,50 +12,50 @@ export type ValidationFault = {
 }
 
 /**
- * A schema as Fastify calls it; the faults of the last value that was refused stay on it. Of a value that holds more than
- * `mostValues` it finds only the first fault.
+ * A compiled schema as Fastify calls it; `errors` are those of the last value. For a value with more than `maxValues` values
+ * only the first error is found.
  */
-export type SchemaCheck = ((value: unknown, mostValues?: number) => boolean) & { errors?: ErrorObject[] | null }
+export type SchemaCheck = ((value: unknown, maxValues?: number) => boolean) & { errors?: ErrorObject[] | null }
 
-/** Makes a check of a schema. */
+/** Compiles a schema. */
 export type CompileSchema = (of: { schema: object }) => SchemaCheck
 
-/** How many values there are, containers included; no more than `most` are looked at. */
-export function countValues(value: unknown, most: number): number {
-  if (most <= 0 || typeof value !== 'object' || value === null) return Math.min(1, Math.max(0, most))
+/** The number of values, containers included. Stops counting at `max`. */
+export function countValues(value: unknown, max: number): number {
+  if (max <= 0 || typeof value !== 'object' || value === null) return Math.min(1, Math.max(0, max))
   let count = 1
   for (const key in value) {
-    if (count >= most) return count
-    count += countValues((value as Record<string, unknown>)[key], most - count)
+    if (count >= max) return count
+    count += countValues((value as Record<string, unknown>)[key], max - count)
   }
   return count
 }
 
-export const hasMoreValues = (value: unknown, most: number): boolean => countValues(value, most + 1) > most
+export const hasMoreValues = (value: unknown, max: number): boolean => countValues(value, max + 1) > max
 
-/** Holds a value against a schema; of one that holds more than `mostValues` it finds the first fault. */
-export type FindFaults = (schema: TSchema, value: unknown, mostValues?: number) => ValidationFault[]
+/** Validates a value against a schema. For a value with more than `maxValues` values only the first fault is found. */
+export type FindFaults = (schema: TSchema, value: unknown, maxValues?: number) => ValidationFault[]
 
-/** The validator that Fastify makes of a schema, for what is known only after a body was read: all messages read alike. */
+/** Uses Fastify's validator for schemas that are known only after the body was read, so that all messages have one form. */
 export const createFaultFinder =
   (request: FastifyRequest): FindFaults =>
-  (schema, value, mostValues) => {
+  (schema, value, maxValues) => {
     const check = request.compileValidationSchema(schema as Record<string, unknown>, 'body') as unknown as SchemaCheck
-    return check(value, mostValues) ? [] : (check.errors ?? [])
+    return check(value, maxValues) ? [] : (check.errors ?? [])
   }
 
 const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 
 /**
- * Our own formats, and stricter ones than Ajv's. `line`: what may stand in a header, a subject, a host or a name.
- * `date-time`: what RFC 3339 writes and JavaScript can read, so no leap seconds, with days that exist, from 1970 on.
+ * Additional formats, and stricter ones than Ajv's. `line`: text for a header, a subject, a host or a name. `date-time`:
+ * RFC 3339 as far as JavaScript can parse it, so no leap seconds, existing days only, from 1970 on.
  */
 export const FORMATS = {
   line: /^[^\r\n\0]*$/,
   'date-time': (text: string) => DATE_TIME.test(text) && Date.parse(text) >= 0 && isDay(text.slice(0, 10)),
 }
 
-/** JavaScript reads February 30th as March 2nd. */
+/** JavaScript parses February 30th as March 2nd. */
 const isDay = (day: string) => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 
 const MAX_DETAILS = 50
@@ -69,7 +69,7 @@ const FORMAT_SENTENCES: Record<string, string> = {
 }
 
 const PATTERN_SENTENCES: Record<string, string> = {
-  '^[a-z0-9-]+$': 'must be made of lower-case letters, digits and hyphens',
+  '^[a-z0-9-]+$': 'must contain only lower-case letters, digits and hyphens',
   '^#[0-9a-fA-F]{6}$': 'must be a color such as #2563eb',
 }
 
@@ -83,11 +83,11 @@ const TYPE_SENTENCES: Record<string, string> = {
   null: 'null',
 }
 
-/** The faults as places and sentences (decisions 1.3): "interval_seconds must be at least 30". */
+/** Faults as paths and sentences, for example "interval_seconds must be at least 30". */
 export function toErrorDetails(faults: ValidationFault[], part: string): ErrorDetail[] {
   const details = withoutBranches(faults.slice(0, MAX_DETAILS)).map(fault => {
-    const path = formatPlace(fault)
-    const orNull = fault.keyword === 'type' && faults.some(other => isNullBranch(other) && samePlace(other, fault))
+    const path = formatPath(fault)
+    const orNull = fault.keyword === 'type' && faults.some(other => isNullBranch(other) && hasSamePath(other, fault))
     return { path, message: `${path || `the ${part}`} ${formatSentence(fault)}${orNull ? ' or null' : ''}` }
   })
   return [...new Map(details.map(detail => [detail.message, detail])).values()]
@@ -99,7 +99,7 @@ export function joinPath(path: string, key: string, isItem: boolean): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** Of a value that may be one of several things, Ajv tells each branch's complaint and its own: keep the useful ones. */
+/** For a union, Ajv reports an error for each branch and one for the union. Keeps the useful ones. */
 function withoutBranches(faults: ValidationFault[]): ValidationFault[] {
   const isNoise = (fault: ValidationFault) =>
     fault.keyword === 'anyOf' || fault.keyword === 'oneOf' || isNullBranch(fault)
@@ -110,9 +110,9 @@ function withoutBranches(faults: ValidationFault[]): ValidationFault[] {
 }
 
 const isNullBranch = (fault: ValidationFault) => fault.keyword === 'type' && fault.params.type === 'null'
-const samePlace = (a: ValidationFault, b: ValidationFault) => a !== b && a.instancePath === b.instancePath
+const hasSamePath = (a: ValidationFault, b: ValidationFault) => a !== b && a.instancePath === b.instancePath
 
-function formatPlace({ keyword, instancePath, params }: ValidationFault): string {
+function formatPath({ keyword, instancePath, params }: ValidationFault): string {
   const keys = instancePath
     .split('/')
     .slice(1)
@@ -150,7 +150,7 @@ function formatSentence({ keyword, params, message }: ValidationFault): string {
     case 'maxProperties':
       return `must have at most ${limit} ${getUnit(keyword)}`
     case 'uniqueItems':
-      return 'must not have the same item twice'
+      return 'must not contain the same item twice'
     case 'pattern':
       return PATTERN_SENTENCES[String(params.pattern)] ?? `must match ${params.pattern}`
     case 'format':

@@ -1,12 +1,12 @@
 /**
- * Text without what no reader can see: control characters other than line breaks, and marks that turn the direction of
- * what follows, with which a name could make a message read differently.
+ * Removes invisible characters: control characters other than line breaks, and marks that change the direction of the
+ * following text, with which a name could make a message read differently.
  */
 export function stripInvisible(text: string): string {
   return (
     text
       .replace(/\r\n?/g, '\n')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: this function removes control characters
       .replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
       .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
   )

@@ -14,11 +14,11 @@ import {
   parseOptions,
 } from '../command.ts'
 
-/** Who may come in. */
+/** Accounts, users and API keys. */
 export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   bootstrap: {
     usage: '--email <email> [--name <name>]',
-    summary: 'creates an account, prints it with its admin API key as JSON',
+    summary: 'create an account and print it with its admin API key as JSON',
     async run({ db, env }, args) {
       const { text } = parseOptions(args, { required: ['email'], optional: ['name'] })
       const email = parseEmail(text('email')!)
@@ -28,7 +28,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   },
   'api-key create': {
     usage: '--organization <id> [--name <name>]',
-    summary: 'prints a new admin API key, for an organization that is locked out',
+    summary: 'print a new admin API key, for an organization that is locked out',
     async run({ db }, args) {
       const { text } = parseOptions(args, { required: ['organization'], optional: ['name'] })
       return createKeyFor(db, text('organization')!, parseOptionalName(text('name')) ?? 'Made by the operator')
@@ -36,7 +36,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   },
   'user list': {
     usage: '[--organization <id>]',
-    summary: 'prints id, e-mail, claimed or not, and organizations with roles of every user',
+    summary: 'print id, e-mail, claimed or not, and organizations with roles of every user',
     async run({ db }, args) {
       const organizationId = parseOptions(args, { optional: ['organization'] }).text('organization') ?? null
       if (organizationId !== null) await getOrganization(db, organizationId)
@@ -46,8 +46,8 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   },
   'user claim-link': {
     usage: '<email>',
-    summary: 'prints a link by which that user sets a new password, good for 72 hours, once',
-    details: ['For when mail does not arrive. Links made before it stop working.'],
+    summary: 'print a link with which that user sets a new password; it works once, for 72 hours',
+    details: ['For users who do not receive mail. Earlier links stop working.'],
     async run({ db, env }, args) {
       return createClaimLink(
         db,
@@ -58,12 +58,15 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   },
   'user remove': {
     usage: '<email> --organization <id>',
-    summary: 'ends a membership, also of a founder whose address is not proven',
-    details: ['The API refuses that, because anybody can make an account for an address of others. API keys stay.'],
+    summary: 'end a membership, also that of a founder with an unconfirmed address',
+    details: [
+      'The API refuses to remove such a founder, because an account can be created for any address.',
+      'API keys are not deleted.',
+    ],
     async run({ db }, args) {
       const [email, rest] = parseFirstArgument(args, 'the e-mail address of a user')
       const organizationId = parseOptions(rest, { required: ['organization'] }).text('organization')!
-      return `${await removeUser(db, organizationId, parseEmail(email))} is not a member any more`
+      return `${await removeUser(db, organizationId, parseEmail(email))} is no longer a member`
     },
   },
 }

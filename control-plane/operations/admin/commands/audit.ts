@@ -5,18 +5,18 @@ import { type AdminCommand, formatTable, parseOptions, UsageError } from '../com
 
 const NO_FILTER = { actorId: null, resource: null, resourceId: null, action: null, from: null, to: null }
 
-/** Who changed what. */
+/** The audit log. */
 export const AUDIT_COMMANDS: Record<string, AdminCommand> = {
   'audit list': {
     usage: '[--organization <id>] [--limit <rows>]',
-    summary: 'prints time, actor, what was done to what, and the fields that changed, newest first',
-    details: ['--limit 100  at most so many rows'],
+    summary: 'print time, actor, action, resource and changed fields of the audit log, newest first',
+    details: ['--limit <rows>  print at most this many rows; default 100'],
     async run({ db }, args) {
       const { text } = parseOptions(args, { optional: ['organization', 'limit'] })
       const limit = Number(text('limit') ?? 100)
-      if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit has to be a number of rows')
+      if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be a number of rows, at least 1')
       const organizationId = text('organization')
-      // one that was deleted has its log still
+      // a deleted organization still has its audit log
       if (organizationId !== undefined && !isId(organizationId)) throw notFound('organization')
       const scope = organizationId === undefined ? null : { organizationId, projectId: null }
       const { rows } = await listAudit(db, scope, NO_FILTER, { limit, offset: 0 })

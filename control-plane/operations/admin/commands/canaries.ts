@@ -17,20 +17,20 @@ import {
 import { loadCanaries } from '../../../insight/canaries/store.ts'
 import { type AdminCommand, assertNoArguments, parseOptions, UsageError } from '../command.ts'
 
-/** Targets that fail on purpose. */
+/** Canaries: targets that fail on purpose. */
 export const CANARY_COMMANDS: Record<string, AdminCommand> = {
   'canaries create': {
     usage: '[--url <origin>] [--every <seconds>] [--for <seconds>] [--kinds <kind>,…]',
-    summary: 'makes a target that fails on purpose for each region with probes',
+    summary: 'create a target that fails on purpose for each region with probes',
     details: [
-      'They measure how fast an outage is reported. Run it again to change them or to add and drop regions.',
-      `They fail in these ways in turn, all unless you say: ${FAILURE_KINDS.join(', ')}.`,
+      'Canaries measure how fast an outage is reported. Run the command again to change them or to update the regions.',
+      `They fail in these ways in turn (--kinds, default all): ${FAILURE_KINDS.join(', ')}.`,
     ],
     async run({ db, env }, args) {
       const { text } = parseOptions(args, { optional: ['url', 'every', 'for', 'kinds'] })
       const kinds = parseFailureKinds(text('kinds') ?? DEFAULT_SCHEDULE.kinds.join(','))
       if (kinds === null)
-        throw new UsageError(`--kinds takes one or more of ${FAILURE_KINDS.join(', ')}, each once, with commas between`)
+        throw new UsageError(`--kinds must be one or more of ${FAILURE_KINDS.join(', ')}, each once, separated by commas`)
       const schedule = {
         everySeconds: Number(text('every') ?? DEFAULT_SCHEDULE.everySeconds),
         forSeconds: Number(text('for') ?? DEFAULT_SCHEDULE.forSeconds),
@@ -40,29 +40,29 @@ export const CANARY_COMMANDS: Record<string, AdminCommand> = {
       if (problem !== null) throw new UsageError(problem)
       const key = readSecretKey(env)
       const { checkLiteral } = createEgress({ allow: readList(env, 'EGRESS_ALLOW') })
-      const sealed = {
+      const crypto = {
         secrets: createSecretCipher(key, readOlderSecretKey(env)),
         sign: createSigner(key, CANARY_KEY_PURPOSE),
       }
-      const tools = { db, ...sealed, checkLiteral, publicUrl: readPublicUrl(env) }
+      const tools = { db, ...crypto, checkLiteral, publicUrl: readPublicUrl(env) }
       const origin = (text('url') ?? readPublicUrl(env)).replace(/\/+$/, '')
       await createCanaries(tools, { ...schedule, origin }, now())
       return listCanaries(db)
     },
   },
   'canaries list': {
-    summary: 'prints region, monitor, status, next and last planned failure',
+    summary: 'print region, monitor, status, next and last planned failure of each canary',
     async run({ db }, args) {
       assertNoArguments(args)
       return listCanaries(db)
     },
   },
   'canaries remove': {
-    summary: 'deletes them; what was measured stays',
+    summary: 'delete all canaries; measurements are kept',
     async run({ db, env }, args) {
       assertNoArguments(args)
-      const wereThere = await removeCanaries(db, readPublicUrl(env), now())
-      return wereThere ? 'the canaries are removed' : 'there are no canaries'
+      const isRemoved = await removeCanaries(db, readPublicUrl(env), now())
+      return isRemoved ? 'the canaries were removed' : 'there are no canaries'
     },
   },
 }

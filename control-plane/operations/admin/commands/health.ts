@@ -8,33 +8,33 @@ import { assessHealth, isAllHealthy } from '../../health/findings/all-findings.t
 import { formatReport, getReadAtMs } from '../../health/report.ts'
 import { assertNoArguments, NegativeAnswer, type OfflineAdminCommand } from '../command.ts'
 
-/** Whether the watching itself is well. */
+/** The health of the installation. */
 export const HEALTH_COMMANDS: Record<string, OfflineAdminCommand> = {
   health: {
-    summary: 'says what of the watching is well, what is not, since when, and what to do',
-    details: ['Asks PostgreSQL, NATS and ClickHouse. Exit code 0 when all is well, 1 when something is not.'],
+    summary: 'report the health of the installation: problems, since when, and what to do',
+    details: ['Queries PostgreSQL, NATS and ClickHouse. Exit code 0 without problems, 1 with problems.'],
     async runOffline(env, args) {
       assertNoArguments(args)
-      const answer = await runHealth(env)
-      if (answer.isWell) return answer.words
-      throw new NegativeAnswer(answer.words)
+      const { isHealthy, text } = await runHealth(env)
+      if (isHealthy) return text
+      throw new NegativeAnswer(text)
     },
   },
 }
 
-async function runHealth(env: Env): Promise<{ isWell: boolean; words: string }> {
+async function runHealth(env: Env): Promise<{ isHealthy: boolean; text: string }> {
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const clickhouse = createClickhouse(readUrl(env, 'CLICKHOUSE_URL', ['http:', 'https:']))
   const nats = await connectNatsIfUp(env)
   try {
     const facts = await withPostgres(databaseUrl, db => readHealthFacts({ db, nats, clickhouse }))
     const findings = assessHealth(facts)
-    return { isWell: isAllHealthy(findings), words: formatReport(findings, getReadAtMs(facts)) }
+    return { isHealthy: isAllHealthy(findings), text: formatReport(findings, getReadAtMs(facts)) }
   } finally {
     await Promise.allSettled([nats?.close(), clickhouse.close()])
   }
 }
 
-/** Null: it does not answer within 5 s. */
+/** Null when NATS does not answer within 5 s. */
 const connectNatsIfUp = (env: Env): Promise<Nats | null> =>
   connectNats(readText(env, 'NATS_URL'), 'admin', readNatsOperator(env)).catch(() => null)

@@ -6,23 +6,23 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { refreshRdapBootstrap } from '../../../verdict/expiry/actions.ts'
 import { type AdminCommand, assertNoArguments, type OfflineAdminCommand, parseOptions } from '../command.ts'
 
-/** What the installation has to know of the world. */
+/** External data that the installation needs. */
 export const RDAP_COMMANDS: Record<string, AdminCommand> = {
   'rdap refresh': {
-    summary: 'fetches the list of registries asked about domains',
+    summary: 'fetch the list of RDAP services of domain registries',
     async run({ db, env }, args) {
       assertNoArguments(args)
       const egress = createEgress({ allow: readList(env, 'EGRESS_ALLOW') })
       const count = await refreshRdapBootstrap(db, egress, readRdapBootstrapUrl(env), now())
-      return `RDAP services of ${count} top-level domains are known now`
+      return `the RDAP services of ${count} top-level domains were stored`
     },
   },
 }
 
-/** What NATS servers have to know of the installation. */
+/** Configuration for NATS servers. */
 export const NATS_COMMANDS: Record<string, OfflineAdminCommand> = {
   'nats seed': {
-    summary: 'prints a new seed for NATS_OPERATOR_SEED',
+    summary: 'print a new seed for NATS_OPERATOR_SEED',
     runOffline(_env, args) {
       assertNoArguments(args)
       return generateOperatorSeed()
@@ -30,7 +30,7 @@ export const NATS_COMMANDS: Record<string, OfflineAdminCommand> = {
   },
   'nats config': {
     usage: '--dir <directory>',
-    summary: 'prints what NATS servers have to be told of NATS_OPERATOR_SEED',
+    summary: 'print the configuration for NATS servers that belongs to NATS_OPERATOR_SEED',
     runOffline(env, args) {
       const operator = readNatsOperator(env)
       if (operator === null) throw new ConfigError('NATS_OPERATOR_SEED is not set')

@@ -23,10 +23,10 @@ import {
 
 const ORGANIZATION = 'the id of an organization'
 
-/** Whose projects there are, and what they may have. */
+/** Organizations and their plans. */
 export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
   'organization list': {
-    summary: 'prints id, plan, monitors, members, day of creation and name of every organization',
+    summary: 'print id, plan, monitors, members, day of creation and name of every organization',
     async run({ db }, args) {
       assertNoArguments(args)
       const row = (one: Awaited<ReturnType<typeof listOrganizations>>[number]) => [
@@ -37,7 +37,7 @@ export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
   },
   'organization show': {
     usage: '<id>',
-    summary: 'prints plan, use of its limits, projects, members and keys, as JSON',
+    summary: 'print plan, use of its limits, projects, members and keys of an organization as JSON',
     async run({ db, env }, args) {
       const id = parseOnlyArgument(args, ORGANIZATION)
       return formatJson(await describeOrganization(db, id, readLimitSettings(env)), 2)
@@ -45,47 +45,47 @@ export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
   },
   'organization rename': {
     usage: '<id> --name <name>',
-    summary: 'gives an organization another name',
+    summary: 'rename an organization',
     async run({ db }, args) {
       const [id, rest] = parseFirstArgument(args, ORGANIZATION)
       const name = parseName(parseOptions(rest, { required: ['name'] }).text('name')!)
       await renameOrganization(db, id, name)
-      return `organization ${id} is called ${name} now`
+      return `organization ${id} is now named ${name}`
     },
   },
   'organization delete': {
     usage: '<id> --yes',
-    summary: 'deletes an organization with everything in it; without --yes it says what that is',
+    summary: 'delete an organization with everything in it; without --yes, only print what would be deleted',
     details: [
       'Its API keys stop working within 5 seconds, probes stop checking its monitors, and the provider of its chats is',
-      'told that the app has left them.',
-      'Members who are in no other organization are deleted too. Check history and screenshots, which nobody can read',
-      'any more, go when they are old enough; what is in the audit log stays for its year. It ends when all of it is',
-      'gone; if it is interrupted, the role schedule goes on, or the same command again.',
+      'notified that the app was removed.',
+      'Members without another organization are deleted as well. Check history and screenshots can no longer be read and',
+      'are deleted at their usual age; the audit log is kept for a year. The command ends when everything is deleted. If it',
+      'is interrupted, the role schedule continues, or run the command again.',
     ],
     async run({ db }, args) {
       const [id, rest] = parseFirstArgument(args, ORGANIZATION)
       const isSure = parseOptions(rest, { flags: ['yes'] }).has('yes')
       const { name, monitors, statusPages, members } = await deleteOrganization(db, id, isSure)
       const what = `${escapeUnprintable(name)} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
-      if (!isSure) throw new UsageError(`this would delete ${what}; say --yes to do it`)
+      if (!isSure) throw new UsageError(`this would delete ${what}; add --yes to delete it`)
       return `deleted: ${what}`
     },
   },
   'plan show': {
     usage: '<organization>',
-    summary: 'prints the plan of an organization',
+    summary: 'print the plan of an organization',
     async run({ db }, args) {
       return getOrganizationPlan(db, parseOnlyArgument(args, ORGANIZATION))
     },
   },
   'plan set': {
     usage: '<organization> <plan>',
-    summary: `changes a plan: ${PLANS.join(', ')}`,
+    summary: `change the plan of an organization: ${PLANS.join(', ')}`,
     async run({ db }, [organizationId, plan, ...rest]) {
-      if (!organizationId || !plan || rest.length > 0) throw new UsageError(`give ${ORGANIZATION} and a plan`)
+      if (!organizationId || !plan || rest.length > 0) throw new UsageError(`missing argument: ${ORGANIZATION} and a plan`)
       await changePlan(db, organizationId, plan)
-      return `organization ${organizationId} has plan ${plan} now`
+      return `organization ${organizationId} now has plan ${plan}`
     },
   },
 }

@@ -3,12 +3,12 @@ import { createProbeToken, revokeProbe, revokeProbeToken } from '../../../monito
 import { type ListedProbe, listProbes } from '../../../monitoring/fleet/probes/enrolment-store.ts'
 import { type AdminCommand, assertNoArguments, formatTable, parseOnlyArgument, parseOptions } from '../command.ts'
 
-/** Who may join the fleet, and who is in it. */
+/** Probes and their enrolment tokens. */
 export const PROBE_COMMANDS: Record<string, AdminCommand> = {
   'probe-token create': {
     usage: '--region <region> [--reusable]',
-    summary: 'prints an enrolment token for one probe of that region, good for 7 days',
-    details: ['--reusable  for any number of probes, as a fleet that scales by itself needs'],
+    summary: 'print an enrolment token for one probe of that region; it is valid for 7 days',
+    details: ['--reusable  the token enrols any number of probes, for example in a fleet with autoscaling'],
     async run({ db }, args) {
       const { text, has } = parseOptions(args, { required: ['region'], flags: ['reusable'] })
       return createProbeToken(db, text('region')!, { isReusable: has('reusable') })
@@ -16,14 +16,14 @@ export const PROBE_COMMANDS: Record<string, AdminCommand> = {
   },
   'probe-token revoke': {
     usage: '<token>',
-    summary: 'shuts out every probe that a token let in, within 5 seconds',
+    summary: 'revoke a token and every probe that enrolled with it, within 5 seconds',
     async run({ db }, args) {
       await revokeProbeToken(db, parseOnlyArgument(args, 'a token'))
-      return 'the token is revoked, and every probe that it let in'
+      return 'the token and every probe that enrolled with it are revoked'
     },
   },
   'probe list': {
-    summary: 'prints id, region, name and last sign of life of every probe',
+    summary: 'print id, region, name and last heartbeat of every probe',
     async run({ db }, args) {
       assertNoArguments(args)
       return formatTable((await listProbes(db)).map(toTableRow))
@@ -31,7 +31,7 @@ export const PROBE_COMMANDS: Record<string, AdminCommand> = {
   },
   'probe revoke': {
     usage: '<id>',
-    summary: 'shuts out one probe within 5 seconds; a new token lets it in anew',
+    summary: 'revoke one probe within 5 seconds; it can enrol again with a new token',
     async run({ db }, args) {
       const id = parseOnlyArgument(args, 'the id of a probe')
       await revokeProbe(db, id)
@@ -40,11 +40,11 @@ export const PROBE_COMMANDS: Record<string, AdminCommand> = {
   },
   'probe undrain': {
     usage: '<id>',
-    summary: 'gives work again to a probe that was drained for disagreeing often',
+    summary: 'assign work again to a probe that was drained because its results often differed',
     async run({ db }, args) {
       const id = parseOnlyArgument(args, 'the id of a probe')
       await undrainProbe(db, id)
-      return `probe ${id} gets work again`
+      return `probe ${id} is no longer drained`
     },
   },
 }

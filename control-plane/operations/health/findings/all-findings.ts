@@ -6,16 +6,16 @@ import { type HealthFinding, type HealthSubject, reportHealthy, reportProblem } 
 import { assessPartitions } from './partition-findings.ts'
 import { assessHistory, assessStreams } from './stream-findings.ts'
 
-/** Clocks of one machine room agree to some milliseconds; from here on one of them is wrong. */
+/** Synchronized clocks agree to milliseconds; with a larger difference one of them is wrong. */
 const MAX_CLOCK_DIFFERENCE_MS = 3_000
-/** An alert begins within milliseconds. */
+/** Normally an attempt begins within milliseconds. */
 const MAX_DELIVERY_DELAY_MS = 60_000
 const MAX_FAN_OUT_DELAY_MS = 60_000
-/** It is written down every few seconds. */
+/** Normally stored every few seconds. */
 const MAX_INTAKE_SILENCE_MS = 60_000
 const MAX_STANDBY_LAG_MS = 60_000
 
-/** Facts in words, in the order in which they are read: what else depends on comes first. */
+/** Turns facts into findings. Engines come first, because the others depend on them. */
 export function assessHealth(facts: HealthFacts): HealthFinding[] {
   const { postgres, nats, clickhouse } = facts
   return [
@@ -39,18 +39,18 @@ function assessEngines({ postgres, nats, clickhouse }: HealthFacts): HealthFindi
     postgres?.isReadOnly &&
     reportProblem(
       'postgres',
-      'PostgreSQL takes no writes: it is a standby',
+      'PostgreSQL is a standby and accepts no writes',
       null,
-      'Promote it, or let DATABASE_URL name the primary.',
+      'Promote it, or set DATABASE_URL to the primary.',
     )
   return [
-    readOnly || assessEngine('postgres', 'PostgreSQL', postgres, 'Verdicts and alerts wait for it.'),
-    assessEngine('nats', 'NATS', nats, 'Probes keep their results; nothing is decided until it is back.'),
+    readOnly || assessEngine('postgres', 'PostgreSQL', postgres, 'Verdicts and alerts wait until it is back.'),
+    assessEngine('nats', 'NATS', nats, 'Probes store their results; there are no new verdicts until it is back.'),
     assessEngine(
       'clickhouse',
       'ClickHouse',
       clickhouse,
-      'There is no history until it is back; verdicts and alerts go on.',
+      'History is delayed until it is back; verdicts and alerts continue.',
     ),
   ]
 }
@@ -58,9 +58,9 @@ function assessEngines({ postgres, nats, clickhouse }: HealthFacts): HealthFindi
 const assessEngine = (subject: HealthSubject, name: string, answer: object | null, meaning: string): HealthFinding =>
   answer
     ? reportHealthy(subject, `${name} answers`)
-    : reportProblem(subject, `${name} does not answer`, null, `${meaning} See its own log, and the network between.`)
+    : reportProblem(subject, `${name} does not answer`, null, `${meaning} Check its log and the network.`)
 
-/** Every pair is compared: the clock that is in each line is the wrong one. */
+/** Compares every pair: the clock that appears in each finding is the wrong one. */
 function assessClocks({ clocks }: HealthFacts): HealthFinding[] {
   if (clocks.length === 0) return []
   const known = [{ name: 'this machine', aheadMs: 0 }, ...clocks]
@@ -69,7 +69,7 @@ function assessClocks({ clocks }: HealthFacts): HealthFinding[] {
       const ahead = other.aheadMs - aheadMs
       if (Math.abs(ahead) <= MAX_CLOCK_DIFFERENCE_MS) return []
       const much = `${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`
-      const todo = 'Let both machines keep time by NTP. Picket goes by the clocks of JetStream and PostgreSQL.'
+      const todo = 'Synchronize both machines by NTP. Picket uses the clocks of JetStream and PostgreSQL.'
       return [reportProblem('clocks', `The clock of ${other.name} is ${much} that of ${name}`, null, todo)]
     }),
   )
@@ -88,13 +88,13 @@ function assessAlerts({
   const changed =
     lastTransitionAtMs === null
       ? 'no status has changed yet'
-      : `the last change of a status was ${formatAgo(nowMs - lastTransitionAtMs)}`
+      : `the last status change was ${formatAgo(nowMs - lastTransitionAtMs)}`
   const deliveries = isOverdue(nowMs, deliveriesDue, MAX_DELIVERY_DELAY_MS)
     ? reportProblem(
         'deliveries',
-        `Deliveries are due and not attempted: to ${deliveriesDue.count} lanes of channels`,
+        `Deliveries in ${deliveriesDue.count} lanes are due and not attempted`,
         deliveriesDue.sinceMs,
-        'Does a process with the role deliver run? Its log and picket_deliveries_in_flight tell what it does.',
+        'Check that a process with the role deliver runs, its log, and picket_deliveries_in_flight.',
       )
     : reportHealthy('deliveries', `Deliveries are attempted in time; ${changed}`)
   const fanOut = isOverdue(nowMs, fanOuts, MAX_FAN_OUT_DELAY_MS)
@@ -102,18 +102,18 @@ function assessAlerts({
         'fan_outs',
         `${fanOuts.count} events wait until their deliveries are queued`,
         fanOuts.sinceMs,
-        'Does a process with the role deliver run? Locks of a project hold up that project only (pg_locks).',
+        'Check that a process with the role deliver runs. Locks of a project delay only that project (pg_locks).',
       )
     : reportHealthy('fan_outs', `${fanOuts.count} events wait until their deliveries are queued`)
   const isSilent = heartbeats.monitors > 0 && nowMs - heartbeats.listeningAtMs > MAX_INTAKE_SILENCE_MS
   const intake = isSilent
     ? reportProblem(
         'heartbeats',
-        `No process takes the pings of ${heartbeats.monitors} heartbeat monitors`,
+        `No process accepts the pings of ${heartbeats.monitors} heartbeat monitors`,
         heartbeats.listeningAtMs,
-        'Start a process with the role api. Jobs that pinged meanwhile are not held to be late.',
+        'Start a process with the role api. Jobs that pinged meanwhile do not count as late.',
       )
-    : reportHealthy('heartbeats', `Pings of ${heartbeats.monitors} heartbeat monitors are taken`)
+    : reportHealthy('heartbeats', `Pings of ${heartbeats.monitors} heartbeat monitors are accepted`)
   return [deliveries, fanOut, intake]
 }
 
@@ -121,22 +121,22 @@ function assessReplication({ nowMs, standbys }: PostgresFacts): HealthFinding[] 
   if (standbys.length === 0)
     return [reportHealthy('replication', 'PostgreSQL has no standby: a lost disk loses its data')]
   return standbys.map(({ name, isConnected, state, behindMs }) => {
-    const todo = 'Until it has caught up, promoting it loses the newest changes. See its log and the network between.'
+    const todo = 'Until it has caught up, promoting it loses the newest changes. Check its log and the network.'
     if (!isConnected) {
       return reportProblem(
         'replication',
-        `The standby ${name} of PostgreSQL is not connected, and its slot keeps the log for it`,
+        `The standby ${name} of PostgreSQL is not connected, and its replication slot retains WAL`,
         null,
         todo,
       )
     }
     if (state !== null && state !== 'streaming') {
-      return reportProblem('replication', `The standby ${name} of PostgreSQL does not stream: ${state}`, null, todo)
+      return reportProblem('replication', `The standby ${name} of PostgreSQL is not streaming: ${state}`, null, todo)
     }
     if (behindMs !== null && behindMs > MAX_STANDBY_LAG_MS) {
       return reportProblem('replication', `The standby ${name} of PostgreSQL is behind`, nowMs - behindMs, todo)
     }
-    return reportHealthy('replication', `The standby ${name} of PostgreSQL streams`)
+    return reportHealthy('replication', `The standby ${name} of PostgreSQL is streaming`)
   })
 }
 

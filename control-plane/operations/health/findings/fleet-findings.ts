@@ -1,10 +1,10 @@
 import type { ForeignReportFact, PostgresFacts, ProbeFact, RegionFact } from '../facts.ts'
 import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
 
-/** A region that had a probe so lately is missed, also when no monitor uses it now. */
+/** A region that had a probe within this time is reported, even if no monitor uses it now. */
 const MAX_ABSENCE_MS = 24 * 3_600_000
 
-/** Regions without probes, monitors that no probe checks, and probes that cannot hand over what they found. */
+/** Regions without probes, monitors that no probe checks, and probes that cannot publish their results. */
 export function assessFleet({ nowMs, regions, probes, foreignReports }: PostgresFacts): HealthFinding[] {
   const wanted = regions.filter(
     ({ monitors, lastHeartbeatAtMs }) =>
@@ -19,7 +19,7 @@ export function assessFleet({ nowMs, regions, probes, foreignReports }: Postgres
       : [reportHealthy('regions', `Live probes by region: ${live || 'no region is used yet'}`)]),
     ...(ofProbes.length > 0
       ? ofProbes
-      : [reportHealthy('probes', `${probes.length} live probes publish what they find`)]),
+      : [reportHealthy('probes', `${probes.length} live probes publish their results`)]),
   ]
 }
 
@@ -31,15 +31,15 @@ function findRegionProblems({
   noLiveProbeSinceMs,
 }: RegionFact): HealthFinding[] {
   if (liveProbes === 0) {
-    const text = `No probe of ${region} is live; ${monitors} monitors use the region`
+    const text = `Region ${region} has no live probe; ${monitors} monitors use it`
     return [
-      reportProblem('regions', text, noLiveProbeSinceMs, 'See the log of its probes. Can they reach the role fleet?'),
+      reportProblem('regions', text, noLiveProbeSinceMs, 'Check the logs of its probes, and that they can reach the role fleet.'),
     ]
   }
   if (unassigned === 0) return []
   const text = `No live probe of ${region} can check ${unassigned} of ${monitors} monitors`
   return [
-    reportProblem('regions', text, null, 'GET /probes shows what its probes can do; add one that can do the rest.'),
+    reportProblem('regions', text, null, 'GET /probes shows the capabilities of its probes; add a probe with the missing ones.'),
   ]
 }
 
@@ -48,15 +48,15 @@ function findProbeProblems({ name, region, spoolResults, droppedResults, connect
   const lost = droppedResults > 0 ? `; ${droppedResults} were lost since it started` : ''
   const spool = reportProblem(
     'probes',
-    `${probe} could not publish ${spoolResults} results, and keeps them on its disk${lost}`,
+    `${probe} could not publish ${spoolResults} results and stores them on its disk${lost}`,
     null,
-    'Can it reach NATS, and is there room in the streams? What it publishes late is history only.',
+    'Check that it can reach NATS and that the streams have room. Results that are published late are history only.',
   )
   const alone = reportProblem(
     'probes',
-    `${probe} says that its own connection to the internet does not work`,
+    `${probe} reports that its own connection to the internet does not work`,
     null,
-    'Its results count as unknown until it does. See the network of its machine.',
+    'Its results count as unknown meanwhile. Check the network of its machine.',
   )
   return [...(spoolResults > 0 ? [spool] : []), ...(connectivityOk === false ? [alone] : [])]
 }
@@ -67,13 +67,13 @@ const NOUNS: Record<ForeignReportFact['what'], string> = {
   screenshot: 'screenshots',
 }
 
-/** It was refused, so it changed nothing; but a probe of Picket never does this. */
+/** The reports were refused and changed nothing, but an uncompromised probe never sends them. */
 function toForeignReportProblem({ region, what, amount, probe, firstAtMs }: ForeignReportFact): HealthFinding {
-  const from = probe === null ? `A probe of ${region}` : `A probe of ${region}, by its own account ${probe},`
+  const from = probe === null ? `A probe of ${region}` : `A probe of ${region}, which names itself ${probe},`
   return reportProblem(
     'probes',
     `${from} may be compromised: it sent ${amount} ${NOUNS[what]} for regions or monitors that are not its own`,
     firstAtMs,
-    'They were refused. Revoke the probes of the region and their token, see how they were reached, and change the credentials in the monitors that they checked (docs/deployment.md). The log of the role record names the monitors.',
+    'They were refused. Revoke the probes of the region and their token, find out how they were compromised, and change the credentials of the monitors that they checked (docs/deployment.md). The log of the role record names the monitors.',
   )
 }

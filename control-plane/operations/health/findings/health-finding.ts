@@ -1,12 +1,12 @@
-/** One sentence about one part of the watching, for the operator. */
+/** One sentence about one part of the installation, for the operator. */
 export type HealthFinding = {
-  /** the part; the label of a metric */
+  /** the part, also a metric label */
   subject: HealthSubject
   isHealthy: boolean
   text: string
-  /** ms since 1970; null: it is not known, or it is well */
+  /** ms since 1970; null: unknown, or healthy */
   sinceMs: number | null
-  /** null: there is nothing to do */
+  /** what to do; null: nothing */
   todo: string | null
 }
 

@@ -2,12 +2,12 @@ import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { NatsFacts, PartitionFact, PostgresFacts } from '../facts.ts'
 import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
 
-/** A position is stored every 5 s at least. */
+/** Normally a position is stored at least every 5 s. */
 const MAX_LAG_MS = 30_000
 const ADVICE =
-  'Does a process with the role verdict run, and can it reach PostgreSQL and NATS? Its log says why a partition stops.'
+  'Check that a process with the role verdict runs and can reach PostgreSQL and NATS. Its log names the reason why a partition stops.'
 
-/** Whether each partition has a reader, and whether it counts what comes. */
+/** Whether each partition has a reader, and whether the reader keeps up. */
 export function assessPartitions({ nowMs, partitions }: PostgresFacts, nats: NatsFacts): HealthFinding[] {
   return [...assessOwnership(partitions), ...assessProgress(nowMs, partitions, nats)]
 }
@@ -26,7 +26,7 @@ function assessOwnership(partitions: PartitionFact[]): HealthFinding[] {
   ]
 }
 
-/** The age of the oldest message that waits is measured by JetStream's clock, which gave the message its time. */
+/** The age of the oldest uncounted message is measured by JetStream's clock, which gave the message its time. */
 function assessProgress(
   nowMs: number,
   partitions: PartitionFact[],
@@ -38,12 +38,12 @@ function assessProgress(
     return sinceMs !== null && (logMs ?? nowMs) - sinceMs > MAX_LAG_MS
   })
   if (behind.length > 0) {
-    const text = `Results arrive, and ${behind.length} of ${partitions.length} partitions are not counted on: ${formatIds(behind)}`
+    const text = `Results arrive, but ${behind.length} of ${partitions.length} partitions do not keep up: ${formatIds(behind)}`
     return [reportProblem('verdicts', text, findOldest(behind.map(waitingSince)), ADVICE)]
   }
   const lastAtMs = streams.find(({ name }) => name === 'RESULTS')?.lastAtMs ?? 0
-  const arrived = lastAtMs > 0 ? `the newest came ${formatDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none came yet'
-  return [reportHealthy('verdicts', `Results are counted as they come; ${arrived}`)]
+  const arrived = lastAtMs > 0 ? `the newest arrived ${formatDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none has arrived yet'
+  return [reportHealthy('verdicts', `Results are counted as they arrive; ${arrived}`)]
 }
 
 const formatIds = (partitions: PartitionFact[]) => partitions.map(({ id }) => id).join(', ')

@@ -3,26 +3,26 @@ import type { ClickhouseFacts, NatsFacts, RecorderFact, StreamFact } from '../fa
 import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
 
 const NEARLY_FULL = 0.9
-/** A full stream whose oldest messages make room is in order, as long as it reaches back far enough. */
+/** A full stream that drops its oldest messages is healthy while it reaches back this far. */
 const MIN_SPAN_MS = 3_600_000
-/** What comes late is recorded slowly on purpose, and after an outage for some minutes. */
+/** Late results are recorded slowly on purpose, and a backlog after an outage takes minutes. */
 const MAX_HISTORY_DELAY_MS = 5 * 60_000
-/** Pings that were kept are stored within seconds once a process has PostgreSQL again. */
+/** Queued pings are stored within seconds when PostgreSQL is reachable again. */
 const MAX_PING_WAIT_MS = 60_000
 
-/** Room in the streams of NATS, and their copies. */
+/** Size and replicas of the NATS streams. */
 export function assessStreams({ streams, nowMs }: NatsFacts): HealthFinding[] {
   const found = streams.flatMap(stream => [
     ...assessRoom(stream),
     ...assessReplicas(stream),
     ...assessStoredPings(stream, nowMs),
   ])
-  return found.length > 0 ? found : [reportHealthy('streams', streams.map(filling).join(', '))]
+  return found.length > 0 ? found : [reportHealthy('streams', streams.map(formatFill).join(', '))]
 }
 
 const computeFillShare = ({ bytes, maxBytes }: StreamFact) => (maxBytes === null ? 0 : bytes / maxBytes)
 
-const filling = (stream: StreamFact) => {
+const formatFill = (stream: StreamFact) => {
   const mib = `${Math.round(stream.bytes / 1024 / 1024)} MiB`
   return `${stream.name} holds ${mib}${stream.maxBytes === null ? '' : `, ${Math.round(computeFillShare(stream) * 100)} % of its size`}`
 }
@@ -30,13 +30,14 @@ const filling = (stream: StreamFact) => {
 function assessRoom(stream: StreamFact): HealthFinding[] {
   if (computeFillShare(stream) < NEARLY_FULL) return []
   if (stream.refusesWhenFull) {
-    const todo = 'It refuses what comes once it is full. See what keeps its messages from being stored.'
-    return [reportProblem('streams', filling(stream), stream.firstAtMs, todo)]
+    const todo = 'When it is full, it refuses new messages. Find out why its messages are not stored.'
+    return [reportProblem('streams', formatFill(stream), stream.firstAtMs, todo)]
   }
   const spanMs = stream.lastAtMs - stream.firstAtMs
   if (spanMs >= MIN_SPAN_MS) return []
-  const text = `${filling(stream)}, and reaches back ${formatDuration(spanMs)} only`
-  const todo = 'What ClickHouse has not recorded by then is lost to the history: RESULTS_MAX_BYTES and LATE_MAX_BYTES.'
+  const text = `${formatFill(stream)}, and reaches back only ${formatDuration(spanMs)}`
+  const todo =
+    'Results that ClickHouse has not recorded by then are missing in the history. Increase RESULTS_MAX_BYTES or LATE_MAX_BYTES.'
   return [reportProblem('streams', text, null, todo)]
 }
 
@@ -44,21 +45,21 @@ const assessReplicas = ({ name, replicasBehind }: StreamFact): HealthFinding[] =
   replicasBehind.map(server =>
     reportProblem(
       'streams',
-      `The copy of ${name} on ${server} is away or not up to date`,
+      `The replica of ${name} on ${server} is unreachable or not up to date`,
       null,
-      'See the log of that server.',
+      'Check the log of that server.',
     ),
   )
 
 function assessStoredPings({ name, messages, firstAtMs }: StreamFact, nowMs: number | null): HealthFinding[] {
   if (name !== 'PINGS' || messages === 0 || nowMs === null || nowMs - firstAtMs <= MAX_PING_WAIT_MS) return []
-  const todo = 'Processes with the role api store them as soon as they have PostgreSQL. See their logs.'
+  const todo = 'Processes with the role api store them when they can reach PostgreSQL. Check their logs.'
   return [
     reportProblem('heartbeats', `${messages} heartbeat pings are acknowledged and not stored yet`, firstAtMs, todo),
   ]
 }
 
-/** Whether ClickHouse gets what is decided. */
+/** Whether results are written to ClickHouse in time. */
 export function assessHistory({ recorders, nowMs }: NatsFacts, clickhouse: ClickhouseFacts | null): HealthFinding[] {
   const late = recorders.filter(
     ({ oldestAtMs }) => oldestAtMs !== null && nowMs !== null && nowMs - oldestAtMs > MAX_HISTORY_DELAY_MS,
@@ -66,7 +67,7 @@ export function assessHistory({ recorders, nowMs }: NatsFacts, clickhouse: Click
   if (late.length > 0) return late.map(toLateFinding)
   const lastAtMs = clickhouse?.lastRecordedAtMs ?? null
   const newest =
-    lastAtMs === null ? 'none within the hour' : `the newest ${formatDuration(clickhouse!.nowMs - lastAtMs)} ago`
+    lastAtMs === null ? 'none in the last hour' : `the newest ${formatDuration(clickhouse!.nowMs - lastAtMs)} ago`
   return [reportHealthy('history', `Results are written to ClickHouse; ${newest}`)]
 }
 
@@ -75,5 +76,5 @@ const toLateFinding = ({ stream, waiting, oldestAtMs }: RecorderFact): HealthFin
     'history',
     `${waiting} messages of ${stream} are not written to ClickHouse yet`,
     oldestAtMs,
-    'Does a process with the role record run, and does ClickHouse take inserts? Verdicts and alerts are not touched.',
+    'Check that a process with the role record runs and that ClickHouse accepts inserts. Verdicts and alerts are not affected.',
   )
