@@ -58,9 +58,9 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
     )
     if (monitors.length === 0) return arrivals.map(() => false)
     const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
-    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
-    const stored = await findStoredBefore(tx, arrivals, [...watches.keys()])
-    const taken = new Map([...watches].map(([id, watch]) => [id, createPingEffects(watch)]))
+    const { locked, nowMs } = await loadHeartbeats(tx, monitors)
+    const stored = await findStoredBefore(tx, arrivals, [...locked.keys()])
+    const taken = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
     const answers = arrivals.map(arrival => {
       const id = idOf.get(arrival.tokenHash.toString('hex'))
       if (id === undefined) return false
@@ -87,7 +87,7 @@ async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: str
 
 async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now: Date): Promise<void> {
   const pings = taken.flatMap(one => one.pings)
-  const heartbeats = taken.map(({ locked: watch }) => ({ id: watch.monitor.id, ...watch.heartbeat }))
+  const heartbeats = taken.map(({ locked: one }) => ({ id: one.monitor.id, ...one.heartbeat }))
   await insertPings(tx, pings)
   await storeHeartbeats(tx, heartbeats)
   const full = new Set(pings.filter(ping => ping.number % PINGS_PER_PRUNING === 0).map(ping => ping.monitorId))
@@ -112,8 +112,8 @@ export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limi
     if ((await loadIntakeGapMs(tx)) > MAX_INTAKE_GAP_MS) return 0
     const monitors = await lockDueHeartbeats(tx, limit)
     if (monitors.length === 0) return 0
-    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
-    await evaluateHeartbeats(tx, [...watches.values()], nowMs, tools)
+    const { locked, nowMs } = await loadHeartbeats(tx, monitors)
+    await evaluateHeartbeats(tx, [...locked.values()], nowMs, tools)
     return monitors.length
   })
 }
@@ -123,46 +123,46 @@ const RETRY_DELAY_MS = 60_000
 /** Together; after a refusal each under a savepoint of its own, and what is refused alone too is put off. */
 async function evaluateHeartbeats(
   tx: Tx,
-  watches: LockedHeartbeat[],
+  locked: LockedHeartbeat[],
   nowMs: number,
   { publicUrl, log }: { publicUrl: string; log: Log },
 ): Promise<void> {
-  const judgeSome = (some: LockedHeartbeat[]) =>
+  const evaluateSome = (some: LockedHeartbeat[]) =>
     tx.transaction(async savepoint => {
-      const taken = some.flatMap(watch => evaluateDue(watch, nowMs) ?? [])
+      const taken = some.flatMap(one => evaluateDue(one, nowMs) ?? [])
       await storeEffects(savepoint, taken, publicUrl, new Date(nowMs))
     })
   try {
-    await judgeSome(watches)
+    await evaluateSome(locked)
   } catch (refusal) {
     if (!isMonitorError(refusal)) throw refusal
-    for (const watch of watches) {
-      await judgeSome([watch]).catch(async err => {
+    for (const one of locked) {
+      await evaluateSome([one]).catch(async err => {
         if (!isMonitorError(err)) throw err
-        log.error({ err, monitorId: watch.monitor.id }, 'an overdue heartbeat was put off')
-        await storeHeartbeats(tx, [{ id: watch.monitor.id, ...watch.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
+        log.error({ err, monitorId: one.monitor.id }, 'an overdue heartbeat was put off')
+        await storeHeartbeats(tx, [{ id: one.monitor.id, ...one.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
       })
     }
   }
 }
 
-function evaluateDue(watch: LockedHeartbeat, nowMs: number): PingEffects | null {
-  const finding = checkOverdue(watch, nowMs)
-  if (finding === 'overdue') return markOverdue(watch, nowMs)
-  if (finding === 'wait') return null
-  return createPingEffects({ ...watch, heartbeat: { ...watch.heartbeat, dueAtMs: null } })
+function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
+  const overdue = checkOverdue(one, nowMs)
+  if (overdue === 'overdue') return markOverdue(one, nowMs)
+  if (overdue === 'wait') return null
+  return createPingEffects({ ...one, heartbeat: { ...one.heartbeat, dueAtMs: null } })
 }
 
 /**
- * Says that this process takes pings. After a silence (everything was down, or PostgreSQL was away) what could not
+ * Says that this process takes pings. After a gap (everything was down, or PostgreSQL was away) what could not
  * arrive is excused in the same transaction, before anybody finds it overdue: our outage is not the job's.
  */
-export async function recordIntakeAlive(db: Db): Promise<{ silence: IntakeGap; excused: number } | null> {
+export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
   if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null
   return db.transaction(async tx => {
-    const silence = await restartIntake(tx)
-    if (silence.to.getTime() - silence.from.getTime() <= MAX_INTAKE_GAP_MS) return null
-    return { silence, excused: await extendDeadlines(tx, silence) }
+    const gap = await restartIntake(tx)
+    if (gap.to.getTime() - gap.from.getTime() <= MAX_INTAKE_GAP_MS) return null
+    return { gap, excused: await extendDeadlines(tx, gap) }
   })
 }
 

@@ -50,7 +50,7 @@ const toMs = (column: string) => `CAST(floor(extract(epoch FROM ${column}) * 100
 export async function loadHeartbeats(
   tx: Tx,
   monitors: HeartbeatMonitor[],
-): Promise<{ watches: Map<string, LockedHeartbeat>; nowMs: number }> {
+): Promise<{ locked: Map<string, LockedHeartbeat>; nowMs: number }> {
   const rows = await query<HeartbeatRow>(
     tx,
     `SELECT row.id, ${toMs('clock_timestamp()')} AS "nowMs", v.state, h.pings,
@@ -61,12 +61,12 @@ export async function loadHeartbeats(
     [monitors.map(({ id }) => id)],
   )
   const byId = new Map(rows.map(row => [row.id, row]))
-  const watches = monitors.map((monitor): [string, LockedHeartbeat] => {
+  const locked = monitors.map((monitor): [string, LockedHeartbeat] => {
     const { state, pings, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs } = byId.get(monitor.id)!
     const heartbeat = { pings: pings ?? 0, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs }
     return [monitor.id, { monitor, heartbeat, state }]
   })
-  return { watches: new Map(watches), nowMs: rows[0]?.nowMs ?? 0 }
+  return { locked: new Map(locked), nowMs: rows[0]?.nowMs ?? 0 }
 }
 
 /** Writes heartbeats by their monitors' ids, all in one statement. */

@@ -23,7 +23,7 @@ export async function countMessages(reading: PartitionReading, messages: StreamM
   await retryDeferred(reading)
   updateRegionAbsences(reading, reading.tools.liveSets.absences())
   if (reading.stale.size > 0) await reloadStale(reading)
-  let harvest = createBatchEffects()
+  let effects = createBatchEffects()
   let counted = 0
   for (const message of messages) {
     reportClockStep(reading, message)
@@ -31,20 +31,20 @@ export async function countMessages(reading: PartitionReading, messages: StreamM
     const unknown = batch && findVersionsToLoad(reading, batch)
     const aheadEpoch = batch && findEpochAhead(reading.tools, batch)
     if (unknown || aheadEpoch || counted >= RESULTS_PER_TURN) {
-      await commitEffects(reading, harvest)
-      harvest = createBatchEffects()
+      await commitEffects(reading, effects)
+      effects = createBatchEffects()
       counted = 0
       if (aheadEpoch) await awaitEpoch(reading, batch, aheadEpoch)
       if (unknown) await reload(reading, unknown)
       await new Promise(resolve => setImmediate(resolve))
     }
-    if (batch) countBatch(reading, reading.tools, harvest, message, batch, monotonicMs())
+    if (batch) countBatch(reading, reading.tools, effects, message, batch, monotonicMs())
     counted += batch?.results.length ?? 0
     if (!isAlreadyCounted(reading.start, message)) {
       reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
     }
   }
-  await commitEffects(reading, harvest)
+  await commitEffects(reading, effects)
   if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await retryUntilDone(reading, () => savePosition(reading))
   await saveCheckpoint(reading)
 }
@@ -71,14 +71,14 @@ function decode({ tools }: PartitionReading, message: StreamMessage): ResultBatc
 
 /** The monitors that the database has to be asked for before this batch counts; null when there are none. */
 function findVersionsToLoad(
-  { memory, unknownMonitors: strangers }: PartitionReading,
+  { memory, unknownMonitors }: PartitionReading,
   batch: ResultBatch,
 ): Map<string, number> | null {
   let versions: Map<string, number> | null = null
   for (const result of batch.results) {
     const { monitorId, configVersion } = result
     if (!needsReload(memory, result) || !isId(monitorId)) continue
-    if (!versions?.has(monitorId) && !mayLookUp(strangers, monitorId, monotonicMs())) continue
+    if (!versions?.has(monitorId) && !mayLookUp(unknownMonitors, monitorId, monotonicMs())) continue
     versions ??= new Map()
     versions.set(monitorId, Math.max(versions.get(monitorId) ?? 0, configVersion))
   }

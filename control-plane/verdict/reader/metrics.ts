@@ -66,11 +66,11 @@ const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 /** Once a harvest, for each of the few regions that it has. */
 export function recordEffects(
   meters: VerdictMetrics,
-  { countsByRegion: regions, doubted, replayed: recalled }: BatchEffects,
+  { countsByRegion, doubted, replayed }: BatchEffects,
 ): void {
-  if (recalled > 0) meters.recalled.inc(recalled)
+  if (replayed > 0) meters.recalled.inc(replayed)
   for (const [region, count] of doubted) meters.doubted.inc({ region }, count)
-  for (const [region, kinds] of regions) {
+  for (const [region, kinds] of countsByRegion) {
     for (const [kind, count] of Object.entries(kinds)) {
       meters.results.inc({ kind }, count)
       meters.ofRegions.inc({ region, kind }, count)

@@ -56,21 +56,21 @@ export function startPartitionReader(
 ): PartitionReader {
   const stopping = new AbortController()
   const stale = new Set<string>()
-  const proof: ReaderLiveness = { atMs: monotonicMs(), workingSinceMs: null }
+  const liveness: ReaderLiveness = { atMs: monotonicMs(), workingSinceMs: null }
   let ending = new AbortController()
   let isReopenWanted = false
   let open: OrderedReader | null = null
   let current: PartitionReading | null = null
 
-  /** While work goes on the reader reads; `isProof`: and for a while after it. */
-  const whileWorking = async <T>(isProof: boolean, work: () => Promise<T>): Promise<T> => {
-    proof.workingSinceMs = monotonicMs()
+  /** While work goes on the reader reads; `showsLiveness`: and for a while after it. */
+  const whileWorking = async <T>(showsLiveness: boolean, work: () => Promise<T>): Promise<T> => {
+    liveness.workingSinceMs = monotonicMs()
     try {
       const done = await work()
-      if (isProof) proof.atMs = monotonicMs()
+      if (showsLiveness) liveness.atMs = monotonicMs()
       return done
     } finally {
-      proof.workingSinceMs = null
+      liveness.workingSinceMs = null
     }
   }
   const openAfter = (reading: PartitionReading, from: PartitionReading['start']['from']) =>
@@ -135,7 +135,7 @@ export function startPartitionReader(
   return {
     id: owned.id,
     epoch: owned.epoch,
-    isReading: () => isReaderAlive(proof, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
+    isReading: () => isReaderAlive(liveness, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
     position: () => current?.position.sequence ?? null,
     isStreamReplaced: stream =>
       current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence),

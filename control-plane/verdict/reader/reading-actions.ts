@@ -130,7 +130,7 @@ export async function reloadMonitors(
   versions: Map<string, number>,
   options: { isDiscarded: boolean; before?: Map<string, MonitorState | null> },
 ): Promise<void> {
-  const { tools, memory, partition, deferred, certificates, unknownMonitors: strangers } = reading
+  const { tools, memory, partition, deferred, certificates, unknownMonitors } = reading
   const { isDiscarded, before: states } = options
   const rows = await loadMonitors(tools.db, partition.id, [...versions.keys()])
   tools.meters.lookedFor.inc(versions.size)
@@ -146,7 +146,7 @@ export async function reloadMonitors(
       markReloaded(reading, id, monotonicMs())
       continue
     }
-    recordUnknownMonitor(strangers, id, monotonicMs())
+    recordUnknownMonitor(unknownMonitors, id, monotonicMs())
     for (const region of before?.policy?.regions ?? [])
       certificates.delete(getCertificateKey({ monitorId: id, region }))
   }

@@ -31,53 +31,53 @@ export type StatusChange = {
  * about to go down, are written down here and withheld; the worker tells later what has to be. Called in the verdict's
  * transaction, on locked monitor rows, at most once a monitor, before anything is announced.
  */
-export async function suppressEvents(tx: Tx, news: StatusChange[], now: Date): Promise<EventRow[]> {
-  const ids = news.map(({ monitor }) => monitor.id)
+export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date): Promise<EventRow[]> {
+  const ids = changes.map(({ monitor }) => monitor.id)
   const silences = await lockSilences(tx, ids)
-  const groundOf = await loadSuppressionContexts(tx, ids, now)
-  const judged = news.map(one => {
-    const ground = groundOf(one.monitor.id)
-    return { ...one, ...ground, silence: computeSilence(one, silences.get(one.monitor.id), ground, now) }
+  const contextOf = await loadSuppressionContexts(tx, ids, now)
+  const decided = changes.map(change => {
+    const context = contextOf(change.monitor.id)
+    return { ...change, ...context, silence: computeSilence(change, silences.get(change.monitor.id), context, now) }
   })
   await insertEvents(
     tx,
-    judged.flatMap(({ silence, events }) => (silence ? events : [])),
+    decided.flatMap(({ silence, events }) => (silence ? events : [])),
   )
   await storeSilences(
     tx,
-    judged.flatMap(({ silence }) => silence ?? []),
+    decided.flatMap(({ silence }) => silence ?? []),
   )
   await storeOutageCauses(
     tx,
-    judged.flatMap(({ transition: step, causedBy, monitor }) => buildCauses(step, causedBy, monitor.id)),
+    decided.flatMap(({ transition: step, causedBy, monitor }) => buildCauses(step, causedBy, monitor.id)),
   )
-  const turned = news.filter(({ transition: step }) => step.from === 'down' || step.to === 'down')
+  const turned = changes.filter(({ transition: step }) => step.from === 'down' || step.to === 'down')
   await scheduleReview(
     tx,
     turned.map(({ monitor }) => monitor.id),
     now,
   )
-  return judged.flatMap(({ silence, events }) => (silence ? [] : events))
+  return decided.flatMap(({ silence, events }) => (silence ? [] : events))
 }
 
-/** Null when the news may be told. What follows on something withheld is withheld too, so that the order stays. */
+/** Null when the changes may be told. What follows on something withheld is withheld too, so that the order stays. */
 function computeSilence(
   { monitor, transition: step, events }: StatusChange,
   before: Silence | undefined,
-  { conditions: reasons }: SuppressionContext,
+  { conditions }: SuppressionContext,
   now: Date,
 ): Silence | null {
   if (!before && events.length === 0) return null
   const withheld = suppressTransition(before?.withheld ?? null, { ...step, eventIds: events.map(({ id }) => id) })
-  const pace = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
-  const finding = reviewSuppression(
+  const timing = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
+  const review = reviewSuppression(
     before ?? INITIAL_REVIEW_STATE,
-    reasons,
-    { isOutage: withheld.began !== null, graceMs: computeGraceMs(pace) },
+    conditions,
+    { isOutage: withheld.began !== null, graceMs: computeGraceMs(timing) },
     now,
   )
   const { isAsked } = before ?? { isAsked: false }
-  if (finding.kind === 'wait') return { ...finding, monitorId: monitor.id, withheld, isAsked }
+  if (review.kind === 'wait') return { ...review, monitorId: monitor.id, withheld, isAsked }
   return before ? { ...before, withheld, reason: 'turn', dueAt: now } : null
 }
 
@@ -97,14 +97,14 @@ export async function endSilences(
 ): Promise<EventRow[]> {
   const ids = leaving.map(({ monitorId }) => monitorId)
   const silences = await lockSilences(tx, ids)
-  const untold = new Set<EventRow>()
+  const suppressed = new Set<EventRow>()
   for (const { monitorId, events } of leaving) {
     const withheld = silences.get(monitorId)?.withheld
     if (!withheld) continue
     await routeEvents(tx, await loadEventsToSend(tx, listNotificationsOnRemoval(withheld)), now)
-    if (withheld.outage === 'untold') for (const event of events) untold.add(event)
+    if (withheld.outage === 'untold') for (const event of events) suppressed.add(event)
   }
   await deleteSilences(tx, [...silences.keys()])
-  await insertEvents(tx, [...untold])
-  return leaving.flatMap(({ events }) => events.filter(event => !untold.has(event)))
+  await insertEvents(tx, [...suppressed])
+  return leaving.flatMap(({ events }) => events.filter(event => !suppressed.has(event)))
 }

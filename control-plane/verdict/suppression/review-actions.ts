@@ -27,27 +27,27 @@ export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<num
     const ids = monitors.map(({ id }) => id)
     if (ids.length === 0) return 0
     const silences = await lockSilences(tx, ids)
-    const groundOf = await loadSuppressionContexts(tx, ids, now)
-    const found = monitors.flatMap(monitor => {
+    const contextOf = await loadSuppressionContexts(tx, ids, now)
+    const reviewed = monitors.flatMap(monitor => {
       const silence = silences.get(monitor.id)
-      return silence ? [{ ...reviewSilence(silence, monitor, groundOf(monitor.id), now), before: silence }] : []
+      return silence ? [{ ...reviewSilence(silence, monitor, contextOf(monitor.id), now), before: silence }] : []
     })
     await storeSilences(
       tx,
-      found.flatMap(({ waiting }) => waiting ?? []),
+      reviewed.flatMap(({ waiting }) => waiting ?? []),
     )
     await storeOutageCauses(
       tx,
-      found.flatMap(({ cause }) => cause ?? []),
+      reviewed.flatMap(({ cause }) => cause ?? []),
     )
-    const over = found.filter(({ waiting }) => waiting === null)
+    const finished = reviewed.filter(({ waiting }) => waiting === null)
     await deleteSilences(
       tx,
-      over.map(({ before }) => before.monitorId),
+      finished.map(({ before }) => before.monitorId),
     )
     await sendNotifications(
       tx,
-      over.flatMap(({ before }) => listPendingNotifications(before.withheld)),
+      finished.flatMap(({ before }) => listPendingNotifications(before.withheld)),
       now,
     )
     return monitors.length
@@ -58,18 +58,18 @@ export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<num
 function reviewSilence(
   silence: Silence,
   monitor: SilencedMonitor,
-  { conditions: reasons, causedBy }: SuppressionContext,
+  { conditions, causedBy }: SuppressionContext,
   now: Date,
 ): { waiting: Silence | null; cause: OutageCause | null } {
   const { withheld, monitorId } = silence
   const isOutage = withheld.began !== null
-  const finding =
+  const result =
     listPendingNotifications(withheld).length === 0
       ? ({ kind: 'tell' } as const)
-      : reviewSuppression(silence, reasons, { isOutage, graceMs: computeGraceMs(monitor) }, now)
+      : reviewSuppression(silence, conditions, { isOutage, graceMs: computeGraceMs(monitor) }, now)
   const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
   const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
-  return { waiting: finding.kind === 'tell' ? null : { ...silence, ...finding }, cause }
+  return { waiting: result.kind === 'tell' ? null : { ...silence, ...result }, cause }
 }
 
 async function sendNotifications(tx: Tx, due: PendingNotification[], now: Date): Promise<void> {

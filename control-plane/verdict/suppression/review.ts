@@ -41,40 +41,40 @@ const PARENT_PENDING_INTERVAL_MS = 1_000
  * parent that may be about to go down is waited for. `graceMs`: how long the monitor's own checks may need to see that its parent is back.
  */
 export function reviewSuppression(
-  course: ReviewState,
-  reasons: SuppressionConditions,
+  state: ReviewState,
+  conditions: SuppressionConditions,
   { isOutage, graceMs }: { isOutage: boolean; graceMs: number },
   now: Date,
 ): ReviewResult {
-  const { isParentDown } = reasons
-  const { isAnswered } = course
-  const graceUntil = computeGraceUntil(course, reasons, graceMs, now)
+  const { isParentDown } = conditions
+  const { isAnswered } = state
+  const graceUntil = computeGraceUntil(state, conditions, graceMs, now)
   const wait = (
     reason: SuppressionReason,
     untilMs: number,
     everyMs = REVIEW_INTERVAL_MS,
-    doubtUntil = course.doubtUntil,
+    doubtUntil = state.doubtUntil,
   ): ReviewResult => {
     const dueAt = new Date(Math.min(untilMs, now.getTime() + everyMs))
     return { kind: 'wait', reason, dueAt, isParentDown, graceUntil, doubtUntil, isAnswered }
   }
-  if (reasons.maintenanceUntil !== null) return wait('maintenance', reasons.maintenanceUntil.getTime())
+  if (conditions.maintenanceUntil !== null) return wait('maintenance', conditions.maintenanceUntil.getTime())
   if (isParentDown) return wait('parent', Number.POSITIVE_INFINITY)
   if (graceUntil !== null && now < graceUntil) return wait('grace', graceUntil.getTime())
-  const doubtMs = reasons.parentPendingMs ?? (isAnswered ? null : reasons.parentCheckMs)
+  const doubtMs = conditions.parentPendingMs ?? (isAnswered ? null : conditions.parentCheckMs)
   if (isOutage && doubtMs !== null) {
-    const doubtUntil = course.doubtUntil ?? new Date(now.getTime() + doubtMs)
+    const doubtUntil = state.doubtUntil ?? new Date(now.getTime() + doubtMs)
     if (now < doubtUntil) return wait('doubt', doubtUntil.getTime(), PARENT_PENDING_INTERVAL_MS, doubtUntil)
   }
   return { kind: 'tell' }
 }
 
 function computeGraceUntil(
-  course: ReviewState,
+  state: ReviewState,
   { isParentDown }: SuppressionConditions,
   graceMs: number,
   now: Date,
 ): Date | null {
   if (isParentDown) return null
-  return course.isParentDown ? new Date(now.getTime() + graceMs) : course.graceUntil
+  return state.isParentDown ? new Date(now.getTime() + graceMs) : state.graceUntil
 }

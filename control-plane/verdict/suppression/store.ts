@@ -84,14 +84,14 @@ export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<Silen
 export function listAncestors(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
   return query(
     db,
-    `SELECT kin.monitor_id AS "monitorId", kin.ancestor_id AS "ancestorId", kin.distance, a.status, ${CHECK_TIMING},
+    `SELECT line.monitor_id AS "monitorId", line.ancestor_id AS "ancestorId", line.distance, a.status, ${CHECK_TIMING},
        a.status IS DISTINCT FROM 'down' AND NOT a.is_paused AND EXISTS (
          SELECT FROM verdict_states v, jsonb_array_elements(v.state->'cells') cell
          WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
        ) AS "isFailing",
        a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.data_source_id IS NULL AND a.url IS NOT NULL
          AND NOT a.is_paused AS "isAskable"
-     FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id`,
+     FROM ancestors_of(?::uuid[]) line JOIN monitors a ON a.id = line.ancestor_id`,
     [monitorIds],
   )
 }
@@ -105,11 +105,11 @@ export async function loadSuppressionContexts(
   now: Date,
 ): Promise<(monitorId: string) => SuppressionContext> {
   const ends = await loadMaintenanceEnds(db, monitorIds, now)
-  const kin = new Map<string, Ancestor[]>()
+  const ancestorsOf = new Map<string, Ancestor[]>()
   for (const one of await listAncestors(db, monitorIds))
-    kin.set(one.monitorId, [...(kin.get(one.monitorId) ?? []), one])
+    ancestorsOf.set(one.monitorId, [...(ancestorsOf.get(one.monitorId) ?? []), one])
   return id => {
-    const ancestors = kin.get(id) ?? []
+    const ancestors = ancestorsOf.get(id) ?? []
     return { conditions: buildSuppressionConditions(ancestors, ends.get(id) ?? null), causedBy: findCause(ancestors) }
   }
 }

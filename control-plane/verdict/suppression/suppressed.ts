@@ -25,17 +25,17 @@ export type SuppressedChanges = {
   last: SuppressedTransition | null
 }
 
-/** A step to tell; `quietly`: without the outage that it ended, which nobody was told of. */
+/** A transition to tell; `quietly`: without the outage that it ended, which nobody was told of. */
 export type PendingNotification = { transition: SuppressedTransition; withoutOutage: boolean }
 
-export function suppressTransition(before: SuppressedChanges | null, step: SuppressedTransition): SuppressedChanges {
-  const known = before ?? createSuppressedChanges(step)
-  const next = { ...known, last: step }
-  if (step.to === 'up') {
-    if (known.outage === 'told') return { ...next, outage: 'none', ended: step }
+export function suppressTransition(before: SuppressedChanges | null, transition: SuppressedTransition): SuppressedChanges {
+  const known = before ?? createSuppressedChanges(transition)
+  const next = { ...known, last: transition }
+  if (transition.to === 'up') {
+    if (known.outage === 'told') return { ...next, outage: 'none', ended: transition }
     return { ...next, outage: 'none', began: null }
   }
-  if (step.to === 'down' && known.outage === 'none') return { ...next, outage: 'untold', began: step }
+  if (transition.to === 'down' && known.outage === 'none') return { ...next, outage: 'untold', began: transition }
   return next
 }
 

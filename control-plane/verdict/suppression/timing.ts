@@ -18,15 +18,15 @@ const RESULT_LATENCY_MS = 5_000
 const getTimeoutMs = ({ timeoutMs, intervalSeconds }: CheckTiming) => Math.min(timeoutMs, intervalSeconds * 1_000)
 
 /** How long a monitor with a failed check can need until it is down, in ms, at most a minute. */
-export function computeParentPendingMs(pace: CheckTiming): number {
+export function computeParentPendingMs(timing: CheckTiming): number {
   return Math.min(
     MAX_PARENT_PENDING_MS,
-    sumRecheckDelaysMs(pace.retryCount) + (pace.retryCount + 1) * getTimeoutMs(pace) + RESULT_LATENCY_MS,
+    sumRecheckDelaysMs(timing.retryCount) + (timing.retryCount + 1) * getTimeoutMs(timing) + RESULT_LATENCY_MS,
   )
 }
 
 /** How long a monitor that works again can need until it is up, in ms: its next check, and the one that confirms it. */
-export function computeGraceMs(pace: CheckTiming): number {
-  if (pace.isHeartbeat) return Math.min(MAX_GRACE_MS, (pace.heartbeatInterval ?? 0) * 1_000)
-  return Math.min(MAX_GRACE_MS, pace.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(pace) + RESULT_LATENCY_MS)
+export function computeGraceMs(timing: CheckTiming): number {
+  if (timing.isHeartbeat) return Math.min(MAX_GRACE_MS, (timing.heartbeatInterval ?? 0) * 1_000)
+  return Math.min(MAX_GRACE_MS, timing.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(timing) + RESULT_LATENCY_MS)
 }

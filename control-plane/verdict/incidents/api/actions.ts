@@ -29,7 +29,7 @@ export type IncidentActor = { projectId: string; userId: string | null }
  */
 export async function openIncident(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   body: IncidentCreate,
   now: Date,
 ): Promise<IncidentRecord> {
@@ -37,13 +37,13 @@ export async function openIncident(
   const monitorIds = [...new Set((body.monitor_ids ?? []).map(id => id.toLowerCase()))]
   const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null, createdAt: now }
   const rating = { title, severity, status, source: 'manual' as const }
-  const incident = { id: newId(), projectId: person.projectId, ...rating, ...times, monitorIds }
+  const incident = { id: newId(), projectId: actor.projectId, ...rating, ...times, monitorIds }
   return db.transaction(async tx => {
-    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, person.projectId, monitorIds))
+    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, actor.projectId, monitorIds))
     if (!isKnown) throw notFound('monitor')
-    if (status !== 'resolved') await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    if (status !== 'resolved') await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await insertIncident(tx, incident)
-    const update = message === '' ? null : newUpdate(incident.id, person, { status, message, is_internal: false }, now)
+    const update = message === '' ? null : newUpdate(incident.id, actor, { status, message, is_internal: false }, now)
     if (update) await insertIncidentUpdate(tx, update, true)
     return publishIncidentEvent(tx, 'incident.created', incident.id, update, publicUrl, now)
   })
@@ -55,20 +55,20 @@ export async function openIncident(
  */
 export async function changeIncident(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   id: string,
   body: IncidentChange,
   now: Date,
 ): Promise<IncidentRecord> {
-  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
+  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
     const { title = before.title, severity = before.severity, status = before.status } = body
     const after = { ...before, title, severity, status, resolvedAt: computeResolvedAt(before, status, now) }
     const change = buildChangeUpdate(before, after)
     if (change === null && title === before.title) return getRecord(tx, id)
-    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, after, now)
     if (change === null) return getRecord(tx, id)
-    const update = newUpdate(id, person, { status, ...change }, now)
+    const update = newUpdate(id, actor, { status, ...change }, now)
     await insertIncidentUpdate(tx, update, false)
     return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
   })
@@ -77,16 +77,16 @@ export async function changeIncident(
 /** Posts an update, which sets the incident's status (decisions 5.2). Throws 404. */
 export async function postUpdate(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   id: string,
   { message, status: named, is_internal = false }: UpdateCreate,
   now: Date,
 ): Promise<IncidentUpdateRecord> {
-  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
+  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
     const status = getStatusAfterUpdate(before.status, named)
-    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, { ...before, status, resolvedAt: computeResolvedAt(before, status, now) }, now)
-    const update = newUpdate(id, person, { status, message, is_internal }, now)
+    const update = newUpdate(id, actor, { status, message, is_internal }, now)
     await insertIncidentUpdate(tx, update, false)
     await publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
     return update
@@ -151,8 +151,8 @@ const getRecord = async (tx: Tx, id: string) => (await listIncidentsByIds(tx, [i
 function newUpdate(
   incidentId: string,
   { userId }: IncidentActor,
-  said: Pick<IncidentUpdateRecord, 'status' | 'message' | 'is_internal'>,
+  content: Pick<IncidentUpdateRecord, 'status' | 'message' | 'is_internal'>,
   now: Date,
 ): IncidentUpdateRecord {
-  return { id: newId(), incident_id: incidentId, ...said, author_id: userId, created_at: now, updated_at: now }
+  return { id: newId(), incident_id: incidentId, ...content, author_id: userId, created_at: now, updated_at: now }
 }

@@ -14,14 +14,14 @@ const PRUNE_INTERVAL_MS = 60_000
 const MAX_GAP_MS = 60_000
 
 /**
- * Drains probes that disagree often, and tells the operator of the fleet's troubles: an incident of the operator
+ * Drains probes that disagree often, and tells the operator of the fleet's problems: an incident of the operator
  * project, the log, and gauges. Any number of processes may watch. Without an operator project only the log and the
  * gauges tell it.
  */
 export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
   const { db, publicUrl } = context
-  const show = createGauges(context.metrics)
-  const sayOnce = createProblemLogger(context.log)
+  const setGauges = createGauges(context.metrics)
+  const logProblems = createProblemLogger(context.log)
   let sinceMs = monotonicMs()
   let lastMs = sinceMs
   let prunedMs = Number.NEGATIVE_INFINITY
@@ -34,8 +34,8 @@ export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: 
     }
     const seen = await checkFleet(db, publicUrl, startedMs - sinceMs, now())
     lastMs = monotonicMs()
-    show(seen.regions)
-    sayOnce(seen)
+    setGauges(seen.regions)
+    logProblems(seen)
   })
 }
 
@@ -55,12 +55,12 @@ function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
 
 /** Logs each trouble when it begins and when it ends. */
 function createProblemLogger(log: Log): (found: FleetReport) => void {
-  const said = new Set<string>()
-  return ({ problems: troubles, recoveries: wells }) => {
-    for (const { subject, title, message } of troubles) {
-      if (!said.has(subject)) log.error({ subject }, `${title}. ${message}`)
-      said.add(subject)
+  const logged = new Set<string>()
+  return ({ problems, recoveries }) => {
+    for (const { subject, title, message } of problems) {
+      if (!logged.has(subject)) log.error({ subject }, `${title}. ${message}`)
+      logged.add(subject)
     }
-    for (const { subject, message } of wells) if (said.delete(subject)) log.info({ subject }, message)
+    for (const { subject, message } of recoveries) if (logged.delete(subject)) log.info({ subject }, message)
   }
 }

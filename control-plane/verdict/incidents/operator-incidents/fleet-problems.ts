@@ -35,19 +35,19 @@ export function isRegionInUse({ monitors, lastHeartbeatAt, readAt }: RegionHealt
  * wrote down while the control plane was away is no probe's fault. What is neither yet is in neither list.
  */
 export function findRegionProblems(regions: readonly RegionHealth[], watchedMs: number): FleetReport {
-  const troubles: FleetProblem[] = []
-  const wells: FleetRecovery[] = []
+  const problems: FleetProblem[] = []
+  const recoveries: FleetRecovery[] = []
   for (const seen of regions) {
     const { region, liveProbes, noLiveProbeSince, readAt } = seen
     const subject = `region:${region}`
-    if (!isRegionInUse(seen)) wells.push({ subject, message: `No monitor uses ${region} any more.` })
-    else if (liveProbes > 0) wells.push({ subject, message: `${region} has a live probe again.` })
+    if (!isRegionInUse(seen)) recoveries.push({ subject, message: `No monitor uses ${region} any more.` })
+    else if (liveProbes > 0) recoveries.push({ subject, message: `${region} has a live probe again.` })
     else if (noLiveProbeSince !== null) {
       const missedMs = Math.min(readAt.getTime() - noLiveProbeSince.getTime(), watchedMs)
-      if (missedMs >= NO_PROBE_GRACE_MS) troubles.push(buildRegionProblem(subject, seen, noLiveProbeSince))
+      if (missedMs >= NO_PROBE_GRACE_MS) problems.push(buildRegionProblem(subject, seen, noLiveProbeSince))
     }
   }
-  return { problems: troubles, recoveries: wells }
+  return { problems, recoveries }
 }
 
 /** A probe that gets no work for disagreeing with others. */
@@ -61,7 +61,7 @@ export function findProbeProblems(
   open: readonly string[],
   now: Date,
 ): FleetReport {
-  const troubles = drained.map(({ id, name, region, reason, drainedUntil }) => ({
+  const problems = drained.map(({ id, name, region, reason, drainedUntil }) => ({
     subject: `${PROBE}${id}`,
     title: `Probe ${name} of ${region} is drained: it ${reason}`,
     severity: 'minor' as const,
@@ -70,11 +70,11 @@ export function findProbeProblems(
       `${drainedUntil.toISOString()}, or after: npm run admin -- probe undrain ${id}`,
     startedAt: now,
   }))
-  const subjects = new Set(troubles.map(({ subject }) => subject))
-  const wells = open
+  const subjects = new Set(problems.map(({ subject }) => subject))
+  const recoveries = open
     .filter(subject => subject.startsWith(PROBE) && !subjects.has(subject))
     .map(subject => ({ subject, message: 'It is drained no more.' }))
-  return { problems: troubles, recoveries: wells }
+  return { problems, recoveries }
 }
 
 function buildRegionProblem(subject: string, { region, monitors }: RegionHealth, startedAt: Date): FleetProblem {

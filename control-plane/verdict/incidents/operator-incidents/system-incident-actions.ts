@@ -46,13 +46,13 @@ async function publishUpdate(
   tx: Tx,
   name: IncidentEventName,
   id: string,
-  said: { status: 'investigating' | 'resolved'; message: string },
+  content: { status: 'investigating' | 'resolved'; message: string },
   isInitial: boolean,
   publicUrl: string,
   now: Date,
 ): Promise<void> {
   const times = { created_at: now, updated_at: now }
-  const update = { id: newId(), incident_id: id, ...said, is_internal: false, author_id: null, ...times }
+  const update = { id: newId(), incident_id: id, ...content, is_internal: false, author_id: null, ...times }
   await insertIncidentUpdate(tx, update, isInitial)
   const [owned] = await listIncidentsByIds(tx, [id])
   await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)

@@ -112,12 +112,12 @@ export function readCheckpoint(data: Uint8Array, { takenAtMs }: CheckpointBase):
 export function applyCheckpoint(memory: TrackedMonitors, marked: CheckpointContents): string[] {
   const toStore: string[] = []
   for (const { monitorId, unstored, cells } of marked) {
-    const watch = memory.get(monitorId)
-    if (!watch?.policy) continue
+    const tracked = memory.get(monitorId)
+    if (!tracked?.policy) continue
     // what is unchecked was stored as it was
-    if (unstored && !watch.state.unchecked && isOfSameState(watch.state, unstored, cells)) {
-      watch.state = {
-        ...watch.state,
+    if (unstored && !tracked.state.unchecked && isOfSameState(tracked.state, unstored, cells)) {
+      tracked.state = {
+        ...tracked.state,
         askedAtMs: unstored.askedAtMs,
         cells: cells.map(cell => ({ ...NO_GROWTH, ...cell })),
       }
@@ -125,9 +125,9 @@ export function applyCheckpoint(memory: TrackedMonitors, marked: CheckpointConte
       continue
     }
     for (const seen of cells) {
-      const known = watch.state.cells.find(cell => cell.region === seen.region)
+      const known = tracked.state.cells.find(cell => cell.region === seen.region)
       if (!known || !isWhole(known) || !isNewer(seen.fence, known.fence)) continue
-      watch.state = withTally(watch.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
+      tracked.state = withTally(tracked.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
     }
   }
   return toStore

@@ -5,8 +5,8 @@ import { findProjectIds, lockAvailableMonitors } from '../../../monitoring/monit
 import { applyDecisionsLocked, isMonitorError, type VerdictChange } from '../../core/decision-actions.ts'
 import type { ReaderTools } from '../reading-actions.ts'
 
-/** What became of changes that are not stored: `deferred` wait for locked rows, as others of `held` projects have to. */
-export type ApplyOutcome = { discarded: string[]; deferred: VerdictChange[]; held: string[] }
+/** What became of changes that are not stored: `deferred` wait for locked rows, as others of `lockedProjects` projects have to. */
+export type ApplyOutcome = { discarded: string[]; deferred: VerdictChange[]; lockedProjects: string[] }
 
 /** Of many tenants with locked rows the first one is waited for; the others hardly. */
 const NEXT_LOCK_TIMEOUT_MS = 20
@@ -23,7 +23,7 @@ export async function applyUnlocked(
   changes: VerdictChange[],
   { publicUrl }: ReaderTools,
 ): Promise<ApplyOutcome> {
-  if (changes.length === 0) return { discarded: [], deferred: [], held: [] }
+  if (changes.length === 0) return { discarded: [], deferred: [], lockedProjects: [] }
   const ids = changes.map(change => change.monitorId)
   const monitors = await lockAvailableMonitors(tx, ids)
   const free = new Set(monitors.map(({ id }) => id))
@@ -32,7 +32,7 @@ export async function applyUnlocked(
   const locked = missing.length === 0 ? new Map() : await findProjectIds(tx, missing)
   const ready = changes.filter(({ monitorId }) => !locked.has(monitorId))
   const { discarded } = await applyDecisionsLocked(tx, monitors, ready, publicUrl, now())
-  return { discarded, deferred: changes.filter(({ monitorId }) => locked.has(monitorId)), held: [] }
+  return { discarded, deferred: changes.filter(({ monitorId }) => locked.has(monitorId)), lockedProjects: [] }
 }
 
 /**
@@ -45,14 +45,14 @@ export async function applyPerProject(tx: Tx, changes: VerdictChange[], tools: R
     changes.map(change => change.monitorId),
   )
   const outcomes: ApplyOutcome[] = []
-  for (const [project, ours] of groupBy(changes, change => projects.get(change.monitorId) ?? null)) {
+  for (const [project, own] of groupBy(changes, change => projects.get(change.monitorId) ?? null)) {
     const outcome = await tx
-      .transaction(savepoint => applyUnlocked(savepoint, ours, tools))
+      .transaction(savepoint => applyUnlocked(savepoint, own, tools))
       .catch(async error => {
-        if (isMonitorError(error)) return applyOneByOne(tx, ours, tools)
+        if (isMonitorError(error)) return applyOneByOne(tx, own, tools)
         if (!isLockTimeout(error)) throw error
         await setLockTimeout(tx, NEXT_LOCK_TIMEOUT_MS)
-        return { discarded: [], deferred: ours, held: project === null ? [] : [project] }
+        return { discarded: [], deferred: own, lockedProjects: project === null ? [] : [project] }
       })
     outcomes.push(outcome)
   }
@@ -67,10 +67,10 @@ async function applyOneByOne(tx: Tx, changes: VerdictChange[], tools: ReaderTool
     const outcome = await tx
       .transaction(savepoint => applyUnlocked(savepoint, [change], tools))
       .catch(err => {
-        if (isLockTimeout(err)) return { discarded: [], deferred: [change], held: [] }
+        if (isLockTimeout(err)) return { discarded: [], deferred: [change], lockedProjects: [] }
         if (!isMonitorError(err)) throw err
         tools.setAside('decision', 'a decision was set aside', { err, monitorId })
-        return { discarded: [monitorId], deferred: [], held: [] }
+        return { discarded: [monitorId], deferred: [], lockedProjects: [] }
       })
     outcomes.push(outcome)
   }
@@ -80,5 +80,5 @@ async function applyOneByOne(tx: Tx, changes: VerdictChange[], tools: ReaderTool
 const mergeOutcomes = (outcomes: ApplyOutcome[]): ApplyOutcome => ({
   discarded: outcomes.flatMap(({ discarded }) => discarded),
   deferred: outcomes.flatMap(({ deferred }) => deferred),
-  held: outcomes.flatMap(({ held }) => held),
+  lockedProjects: outcomes.flatMap(({ lockedProjects }) => lockedProjects),
 })

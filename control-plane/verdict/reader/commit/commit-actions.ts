@@ -25,19 +25,19 @@ const LOCK_TIMEOUT_MS = 500
 
 /**
  * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
- * harvest changed, then the hints. A harvest without changes costs nothing.
+ * effects changed, then the hints. A effects without changes costs nothing.
  */
-export async function commitEffects(reading: PartitionReading, harvest: BatchEffects): Promise<void> {
+export async function commitEffects(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools } = reading
-  if (harvest.certificates.size > 0) await storeNewCertificates(reading, [...harvest.certificates.values()])
-  addWaitingChanges(reading, harvest)
-  if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  publishHints(tools.nats, harvest)
-  const witnesses = harvest.asks.filter(({ ask }) => ask.witness).length
+  if (effects.certificates.size > 0) await storeNewCertificates(reading, [...effects.certificates.values()])
+  addWaitingChanges(reading, effects)
+  if (effects.changes.size > 0) await storeChanges(reading, effects)
+  publishHints(tools.nats, effects)
+  const witnesses = effects.asks.filter(({ ask }) => ask.witness).length
   if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
   tools.meters.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
-  recordEffects(tools.meters, harvest)
-  tools.meters.disagreements.inc(harvest.disagreements.length)
+  recordEffects(tools.meters, effects)
+  tools.meters.disagreements.inc(effects.disagreements.length)
 }
 
 /** Those of a monitor whose row is locked are noted again from its next result. */
@@ -53,19 +53,19 @@ async function storeNewCertificates(reading: PartitionReading, seen: ObservedCer
   for (const one of seen) if (locked.includes(one.monitorId)) reading.certificates.delete(getCertificateKey(one))
 }
 
-async function storeChanges(reading: PartitionReading, harvest: BatchEffects): Promise<void> {
+async function storeChanges(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools, memory } = reading
-  const changes = [...harvest.changes.values()].map(change => ({
+  const changes = [...effects.changes.values()].map(change => ({
     ...change,
     state: memory.get(change.monitorId)!.state,
   }))
   const startedMs = monotonicMs()
-  const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, harvest.disagreements))
+  const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, effects.disagreements))
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
   markSaved(reading)
-  recordDeferred(reading, outcome, harvest.statesBefore)
+  recordDeferred(reading, outcome, effects.statesBefore)
   const { discarded } = outcome
-  markCommitted(reading, harvest, discarded)
+  markCommitted(reading, effects, discarded)
   recordTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
@@ -80,15 +80,15 @@ async function storeChanges(reading: PartitionReading, harvest: BatchEffects): P
 async function applyInTransaction(
   reading: PartitionReading,
   changes: VerdictChange[],
-  told: NewDisagreement[],
+  disagreements: NewDisagreement[],
 ): Promise<ApplyOutcome> {
   const { tools, partition } = reading
   const { ready, waiting } = await splitByDeferral(reading, changes)
-  const inTransaction = (judgeReady: (tx: Tx) => Promise<ApplyOutcome>) =>
+  const inTransaction = (applyReady: (tx: Tx) => Promise<ApplyOutcome>) =>
     tools.db.transaction(async tx => {
       await movePosition(tx, reading, LOCK_TIMEOUT_MS)
-      await storeDisagreements(tx, tools, told)
-      const outcome = await judgeReady(tx)
+      await storeDisagreements(tx, tools, disagreements)
+      const outcome = await applyReady(tx)
       const deferred = [...waiting, ...outcome.deferred]
       await insertDeferredChanges(tx, partition.id, deferred)
       return { ...outcome, deferred }

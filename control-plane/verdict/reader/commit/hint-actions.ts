@@ -3,8 +3,8 @@ import { jetstreamNowMs, type Nats } from '../../../foundation/platform/nats/cli
 import { buildHints, type HintInput } from './hints.ts'
 
 /** Publishes hints for probes and fleet; safe to lose. */
-export function publishHints(nats: Nats, news: HintInput): void {
-  for (const { subject, body } of buildHints(news, newId, jetstreamNowMs(nats))) {
+export function publishHints(nats: Nats, input: HintInput): void {
+  for (const { subject, body } of buildHints(input, newId, jetstreamNowMs(nats))) {
     nats.connection.publish(subject, JSON.stringify(body))
   }
 }

@@ -34,7 +34,7 @@ export type ResultCounts = Record<Decision['kind'] | ResultRefusal, number>
 
 const createResultCounts = (): ResultCounts => ({
   counted: 0,
-  aside: 0,
+  out_of_band: 0,
   history: 0,
   refused_future: 0,
   refused_epoch: 0,

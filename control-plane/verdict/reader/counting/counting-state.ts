@@ -72,7 +72,7 @@ const LONG_AGO = 0
 const MAX_UNSTORED_MS = 60_000
 const LATE_STORES_PER_BATCH = 200
 
-/** What is known where reading begins. `foundAtMs`: when the message at the stored position was taken; null: it is gone. */
+/** What is known where reading begins. `foundAtMs`: when the message at the stored position was discardedIds; null: it is gone. */
 type ReadingStart = {
   stream: StreamBounds
   foundAtMs: number | null
@@ -119,12 +119,12 @@ export function updateRegionAbsences(counting: CountingState, known: KnownAbsenc
 
 /** A monitor in memory was read from the database again. */
 export function markReloaded(
-  { memory, absences, coverage: sight }: CountingState,
+  { memory, absences, coverage }: CountingState,
   monitorId: string,
   monotonicMs: number,
 ): void {
   applyAbsences(memory, absences, [monitorId])
-  sight.reloadedMs.set(monitorId, monotonicMs)
+  coverage.reloadedMs.set(monitorId, monotonicMs)
 }
 
 /**
@@ -132,8 +132,8 @@ export function markReloaded(
  * moved; 0: it was not.
  */
 export function applyClockStep(counting: CountingState, takenAtMs: number, monotonicMs: number, logMs: number): number {
-  const { memory, unstored, streamClock: logTime } = counting
-  const stepMs = detectClockStep(logTime, takenAtMs, monotonicMs, logMs)
+  const { memory, unstored, streamClock } = counting
+  const stepMs = detectClockStep(streamClock, takenAtMs, monotonicMs, logMs)
   if (stepMs === 0 || !counting.isCounting) return 0
   for (const id of [...unstored.keys(), ...shiftAllTimes(memory, stepMs)]) unstored.set(id, LONG_AGO)
   counting.steppedMs = monotonicMs
@@ -152,23 +152,23 @@ export function findEpochAhead({ liveSets }: CountingTools, { region, results }:
 export function countBatch(
   counting: CountingState,
   tools: CountingTools,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   message: { sequence: number; takenAtMs: number },
   batch: ResultBatch,
   monotonicMs: number,
 ): void {
   const { memory, unstored, mark } = counting
   const { sequence, takenAtMs } = message
-  const isRecall = isAlreadyCounted(counting.start, message)
+  const isReplay = isAlreadyCounted(counting.start, message)
   // reading goes on by time, so the last ones that the checkpoint knows come again
-  if (isRecall && mark && sequence <= mark.sequence && takenAtMs <= mark.takenAtMs) return
-  if (!isRecall && !counting.isCounting) {
+  if (isReplay && mark && sequence <= mark.sequence && takenAtMs <= mark.takenAtMs) return
+  if (!isReplay && !counting.isCounting) {
     for (const id of startCountingAt(memory, takenAtMs, counting.position.takenAtMs)) unstored.set(id, LONG_AGO)
     counting.isCounting = true
   }
-  if (isRecall) harvest.replayed += batch.results.length
+  if (isReplay) effects.replayed += batch.results.length
   else {
-    selectRegionCounts(harvest, batch.region)
+    selectRegionCounts(effects, batch.region)
     // the check of a witness is published by the fleet
     if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.heardMs.set(batch.region, monotonicMs)
   }
@@ -178,17 +178,17 @@ export function countBatch(
   for (const result of batch.results) {
     const refusal = findRefusal(live, spans, result.epoch)
     if (refusal !== null) {
-      if (!isRecall) harvest.counts[refusal]++
+      if (!isReplay) effects.counts[refusal]++
       continue
     }
     try {
       const counted = toVerdictResult(batch, result)
-      if (isRecall) replayResult(memory, unstored, result.monitorId, counted, takenAtMs)
+      if (isReplay) replayResult(memory, unstored, result.monitorId, counted, takenAtMs)
       else {
-        if (counted.isDoubted) countDoubted(harvest, batch.region)
-        countResult(memory, harvest, result.monitorId, counted, takenAtMs, tolerance, tools.parents)
+        if (counted.isDoubted) countDoubted(effects, batch.region)
+        countResult(memory, effects, result.monitorId, counted, takenAtMs, tolerance, tools.parents)
         if (memory.has(result.monitorId))
-          recordCertificate(counting.certificates, harvest.certificates, batch.region, result, takenAtMs)
+          recordCertificate(counting.certificates, effects.certificates, batch.region, result, takenAtMs)
       }
     } catch (err) {
       tools.setAside('result', 'a result was set aside', { err, monitorId: result.monitorId, sequence })
@@ -196,11 +196,11 @@ export function countBatch(
   }
 }
 
-/** Adds to a harvest what has waited long enough for its storing, a few at a time. */
-export function addWaitingChanges({ memory, unstored, position }: CountingState, harvest: BatchEffects): void {
-  for (const [id, sinceMs] of harvest.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
+/** Adds to a effects what has waited long enough for its storing, a few at a time. */
+export function addWaitingChanges({ memory, unstored, position }: CountingState, effects: BatchEffects): void {
+  for (const [id, sinceMs] of effects.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
   if (position.takenAtMs === null) return
-  addOverdueChanges(memory, harvest, unstored, {
+  addOverdueChanges(memory, effects, unstored, {
     nowMs: position.takenAtMs,
     ageMs: MAX_UNSTORED_MS,
     limit: LATE_STORES_PER_BATCH,
@@ -212,13 +212,13 @@ export function markUnstored({ unstored, position }: CountingState, monitorId: s
   if (!unstored.has(monitorId)) unstored.set(monitorId, position.takenAtMs ?? LONG_AGO)
 }
 
-/** The changes of a harvest are committed, but for those that were discarded: these monitors have to be read again. */
-export function markCommitted(counting: CountingState, harvest: BatchEffects, discarded: readonly string[]): void {
-  const taken = new Set(discarded)
-  for (const monitorId of harvest.changes.keys()) {
+/** The changes of a effects are committed, but for those that were discarded: these monitors have to be read again. */
+export function markCommitted(counting: CountingState, effects: BatchEffects, discarded: readonly string[]): void {
+  const discardedIds = new Set(discarded)
+  for (const monitorId of effects.changes.keys()) {
     const isWaiting = counting.unstored.delete(monitorId)
     // behind the others, so that what is refused again and again does not hold them up
-    if (isWaiting && taken.has(monitorId)) markUnstored(counting, monitorId)
+    if (isWaiting && discardedIds.has(monitorId)) markUnstored(counting, monitorId)
   }
-  revertChanges(counting.memory, harvest, discarded)
+  revertChanges(counting.memory, effects, discarded)
 }

@@ -25,10 +25,10 @@ export type TrackedMonitors = Map<string, TrackedMonitor>
 
 /** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
 export function needsReload(memory: TrackedMonitors, result: { monitorId: string; configVersion: number }): boolean {
-  const watch = memory.get(result.monitorId)
-  if (!watch) return true
-  const knownVersion = watch.policy?.configVersion ?? 0
-  return result.configVersion > knownVersion && result.configVersion > watch.lookedForVersion
+  const tracked = memory.get(result.monitorId)
+  if (!tracked) return true
+  const knownVersion = tracked.policy?.configVersion ?? 0
+  return result.configVersion > knownVersion && result.configVersion > tracked.lookedForVersion
 }
 
 /**
@@ -72,7 +72,7 @@ function restoreUnchecked(state: MonitorState, shown: VerdictStatus): MonitorSta
 
 /** Reading begins, and all results from `knownFromMs` on are known; null: all there are. */
 export function restoreStates(memory: TrackedMonitors, knownFromMs: number | null): void {
-  for (const watch of memory.values()) watch.state = restoreState(watch.state, knownFromMs)
+  for (const tracked of memory.values()) tracked.state = restoreState(tracked.state, knownFromMs)
 }
 
 /**
@@ -82,7 +82,7 @@ export function restoreStates(memory: TrackedMonitors, knownFromMs: number | nul
 export function startCountingAt(memory: TrackedMonitors, nowMs: number, positionAtMs: number | null): string[] {
   const stepMs = positionAtMs === null ? 0 : computeSetback(positionAtMs, nowMs)
   const toStore = stepMs < 0 ? shiftAllTimes(memory, stepMs) : []
-  for (const watch of memory.values()) watch.state = clampStateTimes(watch.state, nowMs)
+  for (const tracked of memory.values()) tracked.state = clampStateTimes(tracked.state, nowMs)
   return toStore
 }
 
@@ -92,9 +92,9 @@ export function startCountingAt(memory: TrackedMonitors, nowMs: number, position
  */
 export function shiftAllTimes(memory: TrackedMonitors, stepMs: number): string[] {
   const toStore: string[] = []
-  for (const [id, watch] of memory) {
-    watch.state = shiftStateTimes(watch.state, stepMs)
-    if (watch.policy && !isSteady(watch.state)) toStore.push(id)
+  for (const [id, tracked] of memory) {
+    tracked.state = shiftStateTimes(tracked.state, stepMs)
+    if (tracked.policy && !isSteady(tracked.state)) toStore.push(id)
   }
   return toStore
 }
@@ -108,49 +108,49 @@ export function computeMaxVoteLifetimeMs(memory: TrackedMonitors): number {
 }
 
 /**
- * Counts one result, and notes in the harvest what has to be stored or published. Other processes look at the failures of
+ * Counts one result, and notes in the effects what has to be stored or published. Other processes look at the failures of
  * `parents`, so that their first one is stored at once.
  */
 export function countResult(
   memory: TrackedMonitors,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   monitorId: string,
   result: VerdictResult,
   takenAtMs: number,
   tolerance?: ClockTolerance,
   parents?: ReadonlySet<string>,
 ): void {
-  const watch = memory.get(monitorId)
-  if (!watch?.policy) {
-    harvest.counts.history++
+  const tracked = memory.get(monitorId)
+  if (!tracked?.policy) {
+    effects.counts.history++
     return
   }
-  const decision = decide(watch.state, result, watch.policy, takenAtMs, tolerance)
-  harvest.counts[decision.kind]++
-  const before = watch.state
-  watch.state = decision.state
+  const decision = decide(tracked.state, result, tracked.policy, takenAtMs, tolerance)
+  effects.counts[decision.kind]++
+  const before = tracked.state
+  tracked.state = decision.state
   if (decision.store !== 'no') {
     const isSoon =
-      decision.store === 'soon' && !(parents?.has(monitorId) && isFailing(before) !== isFailing(watch.state))
-    if (!isSoon) recordChange(harvest, monitorId, watch, decision, before)
-    else if (!harvest.unstored.has(monitorId)) harvest.unstored.set(monitorId, takenAtMs)
+      decision.store === 'soon' && !(parents?.has(monitorId) && isFailing(before) !== isFailing(tracked.state))
+    if (!isSoon) recordChange(effects, monitorId, tracked, decision, before)
+    else if (!effects.unstored.has(monitorId)) effects.unstored.set(monitorId, takenAtMs)
   }
-  if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
-  if (decision.disagreement) recordDisagreement(harvest, watch.policy, decision, result, takenAtMs)
-  if (decision.regionState) harvest.regionStates.push({ monitorId, ...decision.regionState })
+  if (decision.ask) effects.asks.push({ monitorId, ask: decision.ask })
+  if (decision.disagreement) recordDisagreement(effects, tracked.policy, decision, result, takenAtMs)
+  if (decision.regionState) effects.regionStates.push({ monitorId, ...decision.regionState })
 }
 
 const isFailing = ({ cells }: MonitorState) => cells.some(cell => cell.failures > 0 || cell.state === 'failing')
 
 function recordDisagreement(
-  harvest: BatchEffects,
+  effects: BatchEffects,
   policy: Policy,
   { state, disagreement }: Decision,
   { scheduledAtMs }: VerdictResult,
   atMs: number,
 ): void {
   const oddProbeId = findOutlierProbe(state, disagreement!, policy, atMs)
-  harvest.disagreements.push({ monitorId: state.monitorId, ...disagreement!, oddProbeId, scheduledAtMs, atMs })
+  effects.disagreements.push({ monitorId: state.monitorId, ...disagreement!, oddProbeId, scheduledAtMs, atMs })
 }
 
 /**
@@ -165,13 +165,13 @@ export function replayResult(
   result: VerdictResult,
   takenAtMs: number,
 ): void {
-  const watch = memory.get(monitorId)
-  if (!watch?.policy) return
-  if (isKnownOpinion(watch.state, result, takenAtMs)) return
-  const { store, state } = decide(watch.state, result, watch.policy, takenAtMs, REPLAY_TOLERANCE)
+  const tracked = memory.get(monitorId)
+  if (!tracked?.policy) return
+  if (isKnownOpinion(tracked.state, result, takenAtMs)) return
+  const { store, state } = decide(tracked.state, result, tracked.policy, takenAtMs, REPLAY_TOLERANCE)
   if (store !== 'no' && !unstored.has(monitorId)) unstored.set(monitorId, takenAtMs)
   const { configVersion, askedAtMs, cells } = state
-  watch.state = store === 'at_once' ? { ...watch.state, configVersion, askedAtMs, cells } : state
+  tracked.state = store === 'at_once' ? { ...tracked.state, configVersion, askedAtMs, cells } : state
 }
 
 /** Opinions of other probes move no fence: one that came before the newest result of its region was heard before that was stored. */
@@ -180,25 +180,25 @@ const isKnownOpinion = ({ cells }: MonitorState, { trigger, region }: VerdictRes
   cells.some(cell => cell.region === region && cell.votedAtMs !== null && cell.votedAtMs > takenAtMs)
 
 function recordChange(
-  harvest: BatchEffects,
+  effects: BatchEffects,
   monitorId: string,
   { policy, state }: TrackedMonitor,
   { transition }: Decision,
   before: MonitorState,
 ): void {
-  const known = harvest.changes.get(monitorId)
+  const known = effects.changes.get(monitorId)
   const transitions = [...(known?.transitions ?? []), ...(transition ? [transition] : [])]
-  harvest.changes.set(monitorId, { monitorId, configVersion: policy!.configVersion, state, transitions })
-  if (!known) harvest.statesBefore.set(monitorId, before)
+  effects.changes.set(monitorId, { monitorId, configVersion: policy!.configVersion, state, transitions })
+  if (!known) effects.statesBefore.set(monitorId, before)
 }
 
 /**
- * Adds to the harvest what waits for its storing for `ageMs` or longer at `nowMs`, `limit` at most. The longest come first;
+ * Adds to the effects what waits for its storing for `ageMs` or longer at `nowMs`, `limit` at most. The longest come first;
  * a time that is ahead was taken before JetStream's clock was set back.
  */
 export function addOverdueChanges(
   memory: TrackedMonitors,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   unstored: UnstoredMonitors,
   { nowMs, ageMs, limit }: { nowMs: number; ageMs: number; limit: number },
 ): void {
@@ -206,13 +206,13 @@ export function addOverdueChanges(
   for (const [monitorId, atMs] of unstored) {
     const isYoung = atMs <= nowMs && atMs > nowMs - ageMs
     if (isYoung || left-- === 0) return
-    const watch = memory.get(monitorId)
-    if (!watch?.policy) unstored.delete(monitorId)
-    else if (!harvest.changes.has(monitorId)) {
-      const { policy, state } = watch
+    const tracked = memory.get(monitorId)
+    if (!tracked?.policy) unstored.delete(monitorId)
+    else if (!effects.changes.has(monitorId)) {
+      const { policy, state } = tracked
       const { configVersion } = policy
-      harvest.changes.set(monitorId, { monitorId, configVersion, state, transitions: [] })
-      harvest.statesBefore.set(monitorId, state)
+      effects.changes.set(monitorId, { monitorId, configVersion, state, transitions: [] })
+      effects.statesBefore.set(monitorId, state)
     }
   }
 }

@@ -95,9 +95,9 @@ export function applyAbsences(
   ids: Iterable<string> = memory.keys(),
 ): void {
   for (const id of ids) {
-    const watch = memory.get(id)
-    if (!watch?.policy) continue
-    const own = selectAbsences(watch.policy, absences)
-    if (own !== null || watch.policy.absences) watch.policy = withAbsences(watch.policy, own)
+    const tracked = memory.get(id)
+    if (!tracked?.policy) continue
+    const own = selectAbsences(tracked.policy, absences)
+    if (own !== null || tracked.policy.absences) tracked.policy = withAbsences(tracked.policy, own)
   }
 }

@@ -35,7 +35,7 @@ const POLL_INTERVAL_MS = 250
 
 export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
-  const patience = createEpochWaits()
+  const waits = createEpochWaits()
   let absences = createKnownAbsences()
   /** when the newest read that has ended began */
   let readFromMs = Number.NEGATIVE_INFINITY
@@ -60,11 +60,11 @@ export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log 
       if (!isAhead() || !sets.has(region) || !isPlausibleEpoch(epoch, jetstreamNowMs(tools.nats))) return
       // of a probe that is not live nothing counts in any case
       const isWorthIt = () => isAhead() && isLiveNow(sets.get(region), probeId)
-      while (!signal.aborted && isWorthIt() && mayWaitForEpoch(patience, region, monotonicMs())) {
+      while (!signal.aborted && isWorthIt() && mayWaitForEpoch(waits, region, monotonicMs())) {
         await sleep(POLL_INTERVAL_MS, signal)
         await refresh()
       }
-      if (!isAhead()) endEpochWait(patience, region, monotonicMs())
+      if (!isAhead()) endEpochWait(waits, region, monotonicMs())
       else if (signal.aborted) throw new Error('the reader ends while it waits for an epoch')
     },
   }

@@ -56,29 +56,29 @@ export const createEpochWaits = (): EpochWaits => ({
 })
 
 /** Whether a reader may wait now. A probe that invents epochs holds up the verdict for a thirtieth of the time at most. */
-export function mayWaitForEpoch(patience: EpochWaits, region: string, nowMs: number): boolean {
-  const untilMs = patience.until.get(region) ?? Number.NEGATIVE_INFINITY
+export function mayWaitForEpoch(waits: EpochWaits, region: string, nowMs: number): boolean {
+  const untilMs = waits.until.get(region) ?? Number.NEGATIVE_INFINITY
   if (nowMs < untilMs) return true
   if (nowMs < untilMs + EPOCH_WAIT_COOLDOWN_MS) return false
-  refill(patience, nowMs)
-  const grantedMs = Math.min(EPOCH_WAIT_TIMEOUT_MS, patience.leftMs)
+  refill(waits, nowMs)
+  const grantedMs = Math.min(EPOCH_WAIT_TIMEOUT_MS, waits.leftMs)
   if (grantedMs <= 0) return false
-  patience.leftMs -= grantedMs
-  patience.until.set(region, nowMs + grantedMs)
+  waits.leftMs -= grantedMs
+  waits.until.set(region, nowMs + grantedMs)
   return true
 }
 
 /** The epoch that was waited for is there: the rest of the wait can be granted to others. */
-export function endEpochWait(patience: EpochWaits, region: string, nowMs: number): void {
-  const untilMs = patience.until.get(region)
+export function endEpochWait(waits: EpochWaits, region: string, nowMs: number): void {
+  const untilMs = waits.until.get(region)
   if (untilMs === undefined) return
-  patience.until.delete(region)
-  refill(patience, nowMs)
-  patience.leftMs = Math.min(MAX_TOTAL_WAIT_MS, patience.leftMs + Math.max(0, untilMs - nowMs))
+  waits.until.delete(region)
+  refill(waits, nowMs)
+  waits.leftMs = Math.min(MAX_TOTAL_WAIT_MS, waits.leftMs + Math.max(0, untilMs - nowMs))
 }
 
-function refill(patience: EpochWaits, nowMs: number): void {
-  const earnedMs = ((nowMs - patience.atMs) / EPOCH_WAIT_COOLDOWN_MS) * MAX_TOTAL_WAIT_MS
-  patience.leftMs = Math.min(MAX_TOTAL_WAIT_MS, patience.leftMs + earnedMs)
-  patience.atMs = nowMs
+function refill(waits: EpochWaits, nowMs: number): void {
+  const earnedMs = ((nowMs - waits.atMs) / EPOCH_WAIT_COOLDOWN_MS) * MAX_TOTAL_WAIT_MS
+  waits.leftMs = Math.min(MAX_TOTAL_WAIT_MS, waits.leftMs + earnedMs)
+  waits.atMs = nowMs
 }

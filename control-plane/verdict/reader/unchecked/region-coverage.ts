@@ -26,14 +26,14 @@ const MAX_UPDATE_GAP_MS = 15_000
 
 /** To be called every few seconds. `isGone`: no probe of the region can publish. */
 export function updateRegionCoverage(
-  sight: RegionCoverage,
+  coverage: RegionCoverage,
   regions: readonly string[],
   isGone: (region: string) => boolean,
   nowMs: number,
 ): void {
-  const { explainedSinceMs, heardMs } = sight
-  if (nowMs - sight.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
-  sight.updatedMs = nowMs
+  const { explainedSinceMs, heardMs } = coverage
+  if (nowMs - coverage.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
+  coverage.updatedMs = nowMs
   for (const region of regions) {
     const isHeard = nowMs - (heardMs.get(region) ?? Number.NEGATIVE_INFINITY) <= MAX_SILENCE_MS
     if (!isHeard && !isGone(region)) explainedSinceMs.delete(region)

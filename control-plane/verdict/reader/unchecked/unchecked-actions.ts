@@ -26,17 +26,17 @@ export async function clearUncheckedStatuses(
   silentMs: number,
   isAll: boolean,
 ): Promise<void> {
-  const { tools, memory, coverage: sight, position, deferred, unstored } = reading
+  const { tools, memory, coverage, position, deferred, unstored } = reading
   const nowMs = monotonicMs()
   // as this reader has it: what it remembers moves with its own next message
   const logMs = nowMs + reading.streamClock.offsetMs
   const isRecent = isAll || (position.takenAtMs !== null && logMs - position.takenAtMs < MAX_LAG_MS)
-  recordRound(sight, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
-  if (nowMs - sight.scannedMs < SCAN_INTERVAL_MS || sight.completeSinceMs === null) return
-  sight.scannedMs = nowMs
+  recordRound(coverage, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
+  if (nowMs - coverage.scannedMs < SCAN_INTERVAL_MS || coverage.completeSinceMs === null) return
+  coverage.scannedMs = nowMs
   const { explainedSinceMs } = tools.regionCoverage
-  const look = { sight, explainedSinceMs, monotonicMs: nowMs, logMs }
-  const found = findUncheckedMonitors(memory, look, BATCH_SIZE)
+  const scan = { coverage, explainedSinceMs, monotonicMs: nowMs, logMs }
+  const found = findUncheckedMonitors(memory, scan, BATCH_SIZE)
   const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
   if (free.length === 0) return
   const states = await retryUntilDone(reading, () =>
@@ -52,7 +52,7 @@ export async function clearUncheckedStatuses(
   }
   publishHints(tools.nats, { regionStates: toRegionStates(states), asks: [] })
   // the rest at once, also where some of these could not be stored
-  if (found.length >= BATCH_SIZE && states.length > 0) sight.scannedMs = Number.NEGATIVE_INFINITY
+  if (found.length >= BATCH_SIZE && states.length > 0) coverage.scannedMs = Number.NEGATIVE_INFINITY
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
 }
 
