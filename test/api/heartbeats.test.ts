@@ -56,7 +56,7 @@ t.test('GET, HEAD and POST /ping/{token} 200 OK is a success', async t => {
   t.equal((await checksOf(id)).meta.total, 3)
   t.same(
     (await transitionsOf(id)).map(({ from, to, summary }: never) => [from, to, summary]),
-    [[null, 'up', 'A success came.']],
+    [[null, 'up', 'A success arrived.']],
   )
 })
 
@@ -143,7 +143,7 @@ t.test('an explicit fail is down at once, with an incident; the next success end
   await ping(url, '/0')
   t.equal(await statusOf(id), 'up')
   t.match(await transitionsOf(id), [
-    { from: 'down', to: 'up', summary: /^A success came, after an outage of \d s\.$/ },
+    { from: 'down', to: 'up', summary: /^A success arrived, after an outage of \d s\.$/ },
     {
       from: 'up',
       to: 'down',

@@ -39,7 +39,7 @@ export const formatRecoveryMessage = (monitorName: string, duration: string): st
 export const PAUSED_MESSAGE = 'Resolved because the monitor was paused.'
 export const DELETED_MESSAGE = 'Resolved because the monitor was deleted.'
 export const ARCHIVED_MESSAGE = 'Resolved because the monitor was archived: its data source does not have it any more.'
-export const UNCHECKED_MESSAGE = 'Resolved because the monitor is not checked any more.'
+export const UNCHECKED_MESSAGE = 'Resolved because the monitor is no longer checked.'
 
 /** The status that a posted update leaves (decisions 5.2): what it names, else `investigating`, but resolved stays so. */
 export const getStatusAfterUpdate = (before: IncidentStatus, named: IncidentStatus | undefined): IncidentStatus =>

@@ -14,11 +14,20 @@ import { mayLookUp } from './counting/unknown-monitors.ts'
 import { isAlreadyCounted } from './partitions/start-position.ts'
 import { type PartitionReading, reloadMonitors, retryUntilDone, savePosition } from './reading-actions.ts'
 
-/** How often the position is stored when nothing else has to be. */
+/** How often the position is stored if nothing else has to be stored. */
 export const SAVE_INTERVAL_MS = 5_000
 const RESULTS_PER_TURN = 5_000
 
-/** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
+/**
+ * Handles a run of messages:
+ *
+ * 1. Retry deferred changes whose time has come.
+ * 2. Update the absences of regions, and reload monitors that were changed.
+ * 3. For each message: follow steps of JetStream's clock, decode the batch, and count its results. Before a batch with unknown
+ *    monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let other work run.
+ * 4. Commit the rest.
+ * 5. Store the position if it was not stored for 5 s, and a checkpoint if one is due.
+ */
 export async function countMessages(reading: PartitionReading, messages: StreamMessage[]): Promise<void> {
   await retryDeferred(reading)
   updateRegionAbsences(reading, reading.tools.liveSets.absences())
@@ -58,18 +67,18 @@ async function reloadStale(reading: PartitionReading): Promise<void> {
 const reload = (reading: PartitionReading, versions: Map<string, number>) =>
   retryUntilDone(reading, () => reloadMonitors(reading, versions, { isDiscarded: false }))
 
-/** Null for a message that is set aside; its neighbours count. */
+/** Returns null for a message that cannot be decoded; the others count. */
 function decode({ tools }: PartitionReading, message: StreamMessage): ResultBatch | null {
   try {
     return decodeBatch(message.subject, message.data)
   } catch (err) {
     const { subject, sequence } = message
-    tools.setAside('message', 'a message was set aside', { err, subject, sequence })
+    tools.setAside('message', 'set aside a message that cannot be decoded', { err, subject, sequence })
     return null
   }
 }
 
-/** The monitors that the database has to be asked for before this batch counts; null when there are none. */
+/** The monitors to load before this batch counts, with the config versions looked for; null if there are none. */
 function findVersionsToLoad(
   { memory, unknownMonitors }: PartitionReading,
   batch: ResultBatch,
@@ -92,5 +101,5 @@ function reportClockStep(reading: PartitionReading, { takenAtMs }: StreamMessage
   const { tools, partition } = reading
   const stepMs = applyClockStep(reading, takenAtMs, monotonicMs(), jetstreamNowMs(tools.nats))
   if (stepMs === 0) return
-  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
+  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, "JetStream's clock was set")
 }

@@ -20,12 +20,17 @@ import { recordDeferred, splitByDeferral } from './deferred-actions.ts'
 import { insertDeferredChanges } from './deferred-store.ts'
 import { publishHints } from './hint-actions.ts'
 
-/** How long the other tenants of a partition wait for locked rows of one, once. */
+/** How long the other tenants of a partition wait for the locked rows of one tenant, once. */
 const LOCK_TIMEOUT_MS = 500
 
 /**
- * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
- * effects changed, then the hints. A effects without changes costs nothing.
+ * Stores and publishes the effects of a run of results (docs/design/results.md#commit):
+ *
+ * 1. Store new certificates, so that the position never passes one that is not stored.
+ * 2. Add changes that have waited in memory for long enough.
+ * 3. Apply all changes and move the position in one transaction. Without changes, nothing is written.
+ * 4. Publish hints to the probes.
+ * 5. Update the metrics.
  */
 export async function commitEffects(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools } = reading
@@ -40,13 +45,13 @@ export async function commitEffects(reading: PartitionReading, effects: BatchEff
   tools.meters.disagreements.inc(effects.disagreements.length)
 }
 
-/** Those of a monitor whose row is locked are noted again from its next result. */
+/** Certificates of monitors whose rows are locked are recorded again with their next result. */
 async function storeNewCertificates(reading: PartitionReading, seen: ObservedCertificate[]): Promise<void> {
   const { storeCertificates, setAside } = reading.tools
   const locked = await retryUntilDone(reading, () =>
     storeCertificates(seen).catch(err => {
       if (!isInvalidRowError(err)) throw err
-      setAside('certificates', 'certificates were set aside', { err, count: seen.length })
+      setAside('certificates', 'set aside certificates that cannot be stored', { err, count: seen.length })
       return [] as string[]
     }),
   )
@@ -74,8 +79,17 @@ async function storeChanges(reading: PartitionReading, effects: BatchEffects): P
 }
 
 /**
- * One transaction: the position, and every change either with all that follows from it or deferred as it is. After a
- * refusal, or when a lock does not come, the same again with each tenant apart.
+ * Stores a run of changes in one transaction (docs/design/results.md#commit):
+ *
+ * 1. Split the changes: those of monitors or projects with deferred changes have to wait behind them.
+ * 2. Move the stored position, fenced by the partition's epoch and the old position. It also renews the lease, and sets the
+ *    lock timeout of the transaction.
+ * 3. Store disagreements between probes under a savepoint.
+ * 4. Apply the changes of monitors whose rows are free, with everything that follows from them (`applyDecisions`).
+ * 5. Store the other changes as deferred changes.
+ *
+ * After an error of one tenant's rows or a lock timeout, the whole transaction is repeated, with each project under its own
+ * savepoint.
  */
 async function applyInTransaction(
   reading: PartitionReading,
@@ -99,13 +113,13 @@ async function applyInTransaction(
   })
 }
 
-/** Of use to the operator only: what the database refuses holds up no verdict. */
+/** Disagreements are for the operator only, so an error of the database does not delay a verdict. */
 async function storeDisagreements(tx: Tx, { setAside }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
   if (rows.length === 0) return
   await tx
     .transaction(savepoint => insertDisagreements(savepoint, rows))
     .catch(err => {
       if (!isInvalidRowError(err) && !isLockTimeout(err)) throw err
-      setAside('disagreements', 'disagreements were set aside', { err, count: rows.length })
+      setAside('disagreements', 'set aside disagreements that cannot be stored', { err, count: rows.length })
     })
 }

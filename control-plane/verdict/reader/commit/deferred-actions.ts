@@ -11,10 +11,10 @@ import { deleteDeferredChanges } from './deferred-store.ts'
 
 const MIN_RETRY_DELAY_MS = 50
 const MAX_RETRY_DELAY_MS = 1_000
-/** A try that waits holds up the whole partition, so it is a tenth of the pause. */
+/** A retry blocks the whole partition while it waits for locks, so it waits at most a tenth of the pause. */
 const LOCK_TIMEOUT_MS = 100
 
-/** Changes of a monitor stay in order, and those of a project that was found locked are not tried one by one. */
+/** Keeps the changes of a monitor in order, and defers all changes of a project whose rows were found locked. */
 export async function splitByDeferral(
   { tools, deferred, lockedProjects }: PartitionReading,
   changes: VerdictChange[],
@@ -26,7 +26,7 @@ export async function splitByDeferral(
   return { ready: changes.filter(change => !waits(change)), waiting: changes.filter(waits) }
 }
 
-/** What a committed transaction has deferred. */
+/** Records what a committed transaction has deferred. */
 export function recordDeferred(
   reading: PartitionReading,
   outcome: ApplyOutcome,
@@ -42,13 +42,13 @@ export function recordDeferred(
   updateGauge(reading)
 }
 
-/** How long to wait for messages at most, so that what waits is tried again in time. */
+/** How long to wait for messages at most, so that deferred changes are retried in time. */
 export const limitWaitMs = ({ deferred, retry }: PartitionReading, ms: number): number =>
   deferred.size === 0 ? ms : Math.min(ms, Math.max(0, retry.dueMs - monotonicMs()))
 
 /**
- * Judges what was deferred and is free by now, in one transaction that takes it out of `deferred_changes`: whatever
- * ends in between, each change is stored once. To be called when everything that was counted is stored.
+ * Applies deferred changes whose rows are free by now, in one transaction that deletes them from `deferred_changes`, so that
+ * each change is stored once. To be called when everything that was counted is stored.
  */
 export async function retryDeferred(reading: PartitionReading): Promise<void> {
   const { tools, deferred, lockedProjects, retry } = reading

@@ -10,7 +10,7 @@ import {
 import type { RegionState } from '../../core/types.ts'
 import type { BatchEffects } from '../counting/batch-effects.ts'
 
-/** What hints are made of. */
+/** The effects that hints are built from. */
 export type HintInput = Pick<BatchEffects, 'regionStates' | 'asks'>
 
 export type Hint = { subject: string; body: object }
@@ -22,7 +22,7 @@ const WIRE_STATES: Record<RegionState, WireState> = {
   failing: WireState.FAILING,
 }
 
-/** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
+/** The hints to publish after effects are stored: region states and requests for checks. They may be lost. */
 export function buildHints(input: HintInput, newId: () => string, nowMs: number): Hint[] {
   const states = new Map<string, { monitorId: string; state: WireState }[]>()
   for (const { monitorId, region, state } of input.regionStates) {

@@ -11,19 +11,19 @@ import type { BatchEffects, UnstoredMonitors } from './batch-effects.ts'
 import { buildPolicy, type VerdictMonitorRow } from './policy.ts'
 import { computeSetback } from './stream-clock.ts'
 
-/** A monitor in the memory of its partition's owner. */
+/** A monitor in the memory of its partition's reader. */
 export type TrackedMonitor = {
   /** null: paused; its results are history */
   policy: Policy | null
   state: MonitorState
-  /** the newest config version that the database has been asked for because a result carried it */
+  /** the newest config version that was looked for in the database because a result had it */
   lookedForVersion: number
 }
 
-/** All of a partition's monitors by id. What is not in here is deleted or unknown; its results are history. */
+/** All monitors of a partition by id. Results of other monitors are history. */
 export type TrackedMonitors = Map<string, TrackedMonitor>
 
-/** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
+/** Whether the monitor has to be loaded before this result counts: it is unknown, or the result has a newer version. */
 export function needsReload(memory: TrackedMonitors, result: { monitorId: string; configVersion: number }): boolean {
   const tracked = memory.get(result.monitorId)
   if (!tracked) return true
@@ -32,9 +32,9 @@ export function needsReload(memory: TrackedMonitors, result: { monitorId: string
 }
 
 /**
- * Takes up what the database says of a monitor, one that is deleted leaves; `stored` null: there is none in this partition. What is in
- * memory is newer than the stored state and stays, unless it was discarded (`isDiscarded`). A stored state that is
- * gone means that the monitor was paused meanwhile: it starts anew (decisions 4.8).
+ * Updates memory with the stored monitor and removes a deleted one; `stored` is null if the partition has no such monitor.
+ * The state in memory is newer than the stored one and stays, unless it was discarded (`isDiscarded`). If the stored
+ * state is missing, the monitor was paused in the meantime and begins like a new one.
  */
 export function loadMonitor(
   memory: TrackedMonitors,
@@ -58,26 +58,27 @@ export function loadMonitor(
   function stateToUse(): MonitorState {
     if (!stored?.state) return createMonitorState(monitorId, policy.configVersion)
     if (known?.policy && !isDiscarded) return known.state
-    // the id that is the key, not another copy of it
+    // use the same string as the key, to save memory
     const state = { ...stored.state, monitorId, unchecked: restoreUnchecked(stored.state, stored.status) }
     return known?.policy ? mergeVoteTimes(state, known.state) : state
   }
 }
 
-/** A process of an older version, which stores other changes of such a monitor, does not know of it. */
+/** Restores `unchecked` if a process of an older version, which does not know it, has stored the state since. */
 function restoreUnchecked(state: MonitorState, shown: VerdictStatus): MonitorState['unchecked'] {
   if (state.unchecked || state.status === null || shown !== null) return state.unchecked ?? null
   return { sinceMs: findLastCountedMs(state) ?? 0, isTold: true }
 }
 
-/** Reading begins, and all results from `knownFromMs` on are known; null: all there are. */
+/** To be called when reading begins and all results from `knownFromMs` on are known; null: all results are known. */
 export function restoreStates(memory: TrackedMonitors, knownFromMs: number | null): void {
   for (const tracked of memory.values()) tracked.state = restoreState(tracked.state, knownFromMs)
 }
 
 /**
- * The first message that is counted was taken at `nowMs`, the one before it at `positionAtMs`. Where JetStream's clock was
- * set back in between everything is as long ago as it was, and nothing that is stored can be later. Answers as `stepAll`.
+ * To be called with the first message that counts, taken at `nowMs`; the one before it was taken at `positionAtMs`. If
+ * JetStream's clock was set back in between, ages stay the same and no stored time stays in the future. Returns what
+ * `shiftAllTimes` returns.
  */
 export function startCountingAt(memory: TrackedMonitors, nowMs: number, positionAtMs: number | null): string[] {
   const stepMs = positionAtMs === null ? 0 : computeSetback(positionAtMs, nowMs)
@@ -87,8 +88,8 @@ export function startCountingAt(memory: TrackedMonitors, nowMs: number, position
 }
 
 /**
- * JetStream's clock was set by `stepMs`: what is remembered stays as long ago as it was. Answers the monitors whose stored
- * states, which are by the old clock, would be wrong by that after a restart.
+ * Moves all times by `stepMs` after JetStream's clock was set, so that ages stay the same. Returns the monitors whose stored
+ * states have to be replaced, because their times would be wrong after a restart.
  */
 export function shiftAllTimes(memory: TrackedMonitors, stepMs: number): string[] {
   const toStore: string[] = []
@@ -108,8 +109,8 @@ export function computeMaxVoteLifetimeMs(memory: TrackedMonitors): number {
 }
 
 /**
- * Counts one result, and notes in the effects what has to be stored or published. Other processes look at the failures of
- * `parents`, so that their first one is stored at once.
+ * Counts one result and adds what has to be stored or published to the effects. The first failure of a monitor in `parents`
+ * is stored with its result, because other processes read it.
  */
 export function countResult(
   memory: TrackedMonitors,
@@ -154,9 +155,9 @@ function recordDisagreement(
 }
 
 /**
- * A result that was counted before the restart, read again: it moves what is not stored, or not yet. What was stored
- * then is in the state already, so that its result is out of order. Nothing is decided again: should a result decide
- * now what it did not then, its streak counts and the next one decides.
+ * Counts a result again that was counted before the restart. It rebuilds what was not stored; a result that is part of the
+ * stored state is out of order. No status changes: if the result would decide now what it did not decide then, its streak
+ * counts and the next result decides.
  */
 export function replayResult(
   memory: TrackedMonitors,
@@ -174,7 +175,10 @@ export function replayResult(
   tracked.state = store === 'at_once' ? { ...tracked.state, configVersion, askedAtMs, cells } : state
 }
 
-/** Opinions of other probes move no fence: one that came before the newest result of its region was heard before that was stored. */
+/**
+ * Second opinions do not move the high-water mark. One from before the newest result of its region is in the stored state
+ * already.
+ */
 const isKnownOpinion = ({ cells }: MonitorState, { trigger, region }: VerdictResult, takenAtMs: number) =>
   trigger === Trigger.OTHER_PROBE &&
   cells.some(cell => cell.region === region && cell.votedAtMs !== null && cell.votedAtMs > takenAtMs)
@@ -193,8 +197,8 @@ function recordChange(
 }
 
 /**
- * Adds to the effects what waits for its storing for `ageMs` or longer at `nowMs`, `limit` at most. The longest come first;
- * a time that is ahead was taken before JetStream's clock was set back.
+ * Adds the states that have waited to be stored for `ageMs` or longer at `nowMs` to the effects, at most `limit`, the oldest
+ * first. A time in the future is from before JetStream's clock was set back.
  */
 export function addOverdueChanges(
   memory: TrackedMonitors,
@@ -217,7 +221,7 @@ export function addOverdueChanges(
   }
 }
 
-/** Changes that were not stored, because the monitor was changed meanwhile: as if their results had not come. */
+/** Reverts changes that were discarded because the monitor was changed, as if their results had not arrived. */
 export function revertChanges(
   memory: TrackedMonitors,
   { statesBefore: before }: BatchEffects,
@@ -226,7 +230,7 @@ export function revertChanges(
   for (const id of monitorIds) memory.get(id)!.state = before.get(id)!
 }
 
-/** How many monitors are held at their status because too few regions vote (decisions 4.4). */
+/** How many monitors keep their status because too few regions vote. */
 export function countHeldMonitors(memory: TrackedMonitors): number {
   let held = 0
   for (const { state, policy } of memory.values()) if (policy && state.quorumLostSinceMs !== null) held++

@@ -5,16 +5,16 @@ import type { UncheckedMonitor } from '../../core/unknown-status/unchecked-actio
 import type { BatchEffects } from '../counting/batch-effects.ts'
 import type { TrackedMonitor, TrackedMonitors } from '../counting/tracked-monitors.ts'
 
-/** What a reader knows of its own view. Times are monotonic, in ms. */
+/** Whether a reader has seen all messages. Times are monotonic, in ms. */
 export type ReaderCoverage = {
-  /** since when it has seen everything that was published, without a break; null: it does not now */
+  /** since when it has seen everything that was published, without a gap; null: not now */
   completeSinceMs: number | null
   /** its last round */
   lastRoundMs: number
   scannedMs: number
-  /** when monitors were read from the database again, because they may have been changed */
+  /** when monitors were last read from the database again */
   reloadedMs: Map<string, number>
-  /** the last monitor of a scan that found more than it may: the next scan continues after it, so that each has its turn */
+  /** the last monitor of a scan that reached its limit; the next scan continues after it */
   lastScannedId: string | null
 }
 
@@ -26,10 +26,10 @@ export const createReaderCoverage = (): ReaderCoverage => ({
   lastScannedId: null,
 })
 
-/** Between two rounds of a reader that works; after a longer time it does not know what it missed. */
+/** The longest time between two rounds of a working reader. After a longer one it may have missed something. */
 const MAX_ROUND_GAP_MS = 15_000
 
-/** To be called each round. `isUpToDate`: the server answers, and all that was published lately has been read. */
+/** To be called each round. `isUpToDate`: the server answers, and the newest results have been read. */
 export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs: number): void {
   if (!isUpToDate || nowMs - coverage.lastRoundMs > MAX_ROUND_GAP_MS) coverage.completeSinceMs = null
   coverage.lastRoundMs = nowMs
@@ -45,9 +45,8 @@ export type UncheckedScan = {
 }
 
 /**
- * The monitors of which no check has counted for the lifetime of a vote (three intervals and the timeout), although it would
- * have been seen here all the time; and those whose owner was not notified of that yet. `limit` at most. Each with its
- * state as it is from then on.
+ * The monitors for which no check has counted for the lifetime of a vote (three intervals + timeout), although this reader
+ * would have seen it; and those whose owners were not notified yet. At most `limit`, each with its new state.
  */
 export function findUncheckedMonitors(memory: TrackedMonitors, scan: UncheckedScan, limit: number): UncheckedMonitor[] {
   const { coverage, monotonicMs } = scan
@@ -78,7 +77,7 @@ function toUncheckedMonitor(monitorId: string, tracked: TrackedMonitor, scan: Un
 export const toRegionStates = (states: readonly MonitorState[]): BatchEffects['regionStates'] =>
   states.flatMap(({ monitorId, cells }) => cells.map(({ region, state }) => ({ monitorId, region, state })))
 
-/** Of a monitor that is checked every hour. */
+/** The vote lifetime of a monitor that is checked every hour. */
 const MAX_VOTE_LIFETIME_MS = 4 * 3_600_000
 
 function isSilent({ policy, state }: TrackedMonitor, monitorId: string, scan: UncheckedScan): boolean {

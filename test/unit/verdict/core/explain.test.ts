@@ -135,7 +135,7 @@ t.test('slow answers in most regions say so', async t => {
   t.equal(degraded.explanation.rule, 'majority_degraded')
   t.equal(
     formatExplanation(degraded.explanation),
-    '1 of 1 region did not come up in 1 check: us-east (degraded, 12.5 ms).',
+    '1 of 1 region was not up in 1 check: us-east (degraded, 12.5 ms).',
   )
 })
 
