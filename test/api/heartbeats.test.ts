@@ -180,7 +180,7 @@ t.test(
     for (const { id } of [late, begun]) await runOut(id)
     await waitFor(async () => (await statusOf(late.id)) === 'down' && (await statusOf(begun.id)) === 'down')
     t.equal(await statusOf(fresh.id), null)
-    const message = 'no success within 1 hour, nor within 1 minute of grace'
+    const message = 'no success within 1 hour and a grace period of 1 minute'
     const { data } = await checksOf(late.id)
     t.match(data, [
       { status: 'down', error: { source: 'target', code: 'overdue', message }, heartbeat: { kind: 'overdue' } },

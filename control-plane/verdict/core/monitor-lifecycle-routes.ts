@@ -48,8 +48,7 @@ const TransitionRecord = Type.Object({
     {},
     {
       additionalProperties: true,
-      description:
-        'Votes, attempts, thresholds and timings. Empty after the retention time of explanations.',
+      description: 'Votes, attempts, thresholds and timings. Empty after the retention time of explanations.',
     },
   ),
   caused_by_monitor_id: nullable(Type.String({ description: 'The parent monitor whose outage caused this one.' })),

@@ -27,16 +27,25 @@ import type { LockedHeartbeat, PingArrival } from './types.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
 
-/** The answer for a ping that was withdrawn before its commit: it is in the message stream. */
+/** A ping was withdrawn before its commit, because it is in the message stream. */
 export class WithdrawnPingError extends Error {}
 
-/** How many pings of a monitor are kept at least; at most `PRUNED_EACH` more. */
+/** How many pings of a monitor are kept at least; up to `PINGS_PER_PRUNING` more. */
 export const MIN_KEPT_PINGS = 1_000
 const PINGS_PER_PRUNING = 100
 
 /**
- * Takes pings in one transaction (decisions 4.9): what they change of a verdict commits with them. Answers for each
- * whether its token is known; an Error for one that cannot be stored, which does not stop the others.
+ * Stores pings in one transaction, together with what they change in the verdict. Returns for each whether its token is
+ * known, or an Error if it cannot be stored, which does not stop the others:
+ *
+ * 1. Lock the monitors of the tokens, in the order of their ids.
+ * 2. Load heartbeats and verdict states, and PostgreSQL's time.
+ * 3. Find queued pings that are stored already.
+ * 4. Apply the pings in order; leave out withdrawn and stored ones.
+ * 5. Insert pings, update heartbeats, delete old pings.
+ * 6. Apply the decisions (`applyDecisions`).
+ *
+ * After an error caused by one monitor, each ping is stored in its own transaction.
  */
 export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
   try {
@@ -74,7 +83,7 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
   })
 }
 
-/** Only a ping from the message stream can have been stored before; its monitor's row is locked by now. */
+/** Only a ping from the message stream can be stored already. Its monitor is locked by now. */
 async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: string[]): Promise<Set<string>> {
   const kept = arrivals.filter(({ isKept }) => isKept)
   if (kept.length === 0) return new Set()
@@ -100,12 +109,12 @@ async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now
   if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
 }
 
-/** After so long without a sign that pings are taken nobody is overdue: they may have been sent. */
+/** After a longer gap in the acceptance of pings no heartbeat is overdue, because its ping may have been sent. */
 const MAX_INTAKE_GAP_MS = 5_000
 
 /**
- * Passes the verdict on at most `limit` heartbeats whose success did not come in time; any number of processes may do
- * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
+ * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the number
+ * of evaluated heartbeats: fewer than `limit` means that no more are due.
  */
 export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
   return tools.db.transaction(async tx => {
@@ -120,7 +129,7 @@ export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limi
 
 const RETRY_DELAY_MS = 60_000
 
-/** Together; after a refusal each under a savepoint of its own, and what is refused alone too is put off. */
+/** Evaluates all together; after an error each under its own savepoint, and defers one that fails alone. */
 async function evaluateHeartbeats(
   tx: Tx,
   locked: LockedHeartbeat[],
@@ -134,12 +143,12 @@ async function evaluateHeartbeats(
     })
   try {
     await evaluateSome(locked)
-  } catch (refusal) {
-    if (!isMonitorError(refusal)) throw refusal
+  } catch (error) {
+    if (!isMonitorError(error)) throw error
     for (const one of locked) {
       await evaluateSome([one]).catch(async err => {
         if (!isMonitorError(err)) throw err
-        log.error({ err, monitorId: one.monitor.id }, 'an overdue heartbeat was put off')
+        log.error({ err, monitorId: one.monitor.id }, 'cannot evaluate an overdue heartbeat; retrying later')
         await storeHeartbeats(tx, [{ id: one.monitor.id, ...one.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
       })
     }
@@ -147,15 +156,15 @@ async function evaluateHeartbeats(
 }
 
 function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
-  const overdue = checkOverdue(one, nowMs)
-  if (overdue === 'overdue') return markOverdue(one, nowMs)
-  if (overdue === 'wait') return null
+  const action = checkOverdue(one, nowMs)
+  if (action === 'overdue') return markOverdue(one, nowMs)
+  if (action === 'wait') return null
   return createPingEffects({ ...one, heartbeat: { ...one.heartbeat, dueAtMs: null } })
 }
 
 /**
- * Says that this process takes pings. After a gap (everything was down, or PostgreSQL was away) what could not
- * arrive is excused in the same transaction, before anybody finds it overdue: our outage is not the job's.
+ * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines of
+ * pings that could not arrive are extended in the same transaction, before they count as overdue.
  */
 export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
   if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null
@@ -166,7 +175,7 @@ export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excus
   })
 }
 
-/** Gives ping URLs to heartbeat monitors that were made before there were any. */
+/** Assigns ping URLs to heartbeat monitors without one. */
 export function assignPingTokens(db: Db, secrets: SecretCipher): Promise<number> {
   return db.transaction(async tx => {
     const monitors = await lockWithoutToken(tx, 100)

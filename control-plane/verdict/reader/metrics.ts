@@ -12,7 +12,11 @@ export function createVerdictMetrics(metrics: Metrics) {
   ])
   return {
     results: metrics.counter('picket_verdict_results_total', 'Results read, by what became of them', ['kind']),
-    ofRegions: metrics.counter('picket_verdict_region_results_total', 'Results read, by region and what became of them', ['region', 'kind']),
+    ofRegions: metrics.counter(
+      'picket_verdict_region_results_total',
+      'Results read, by region and what became of them',
+      ['region', 'kind'],
+    ),
     setAside: initializeCounter(setAside, 'what', ['message', 'result', 'decision']),
     doubted: metrics.counter(
       'picket_verdict_doubted_results_total',
@@ -24,9 +28,16 @@ export function createVerdictMetrics(metrics: Metrics) {
       'Requests to other regions to confirm doubted failures',
     ),
     transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
-    discarded: metrics.counter('picket_verdict_discarded_total', 'Discarded decisions about monitors that were changed in the meantime'),
+    discarded: metrics.counter(
+      'picket_verdict_discarded_total',
+      'Discarded decisions about monitors that were changed in the meantime',
+    ),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
-    judgeSeconds: metrics.histogram('picket_verdict_judge_seconds', 'Duration of the transaction that applies decisions', BUCKETS),
+    judgeSeconds: metrics.histogram(
+      'picket_verdict_judge_seconds',
+      'Duration of the transaction that applies decisions',
+      BUCKETS,
+    ),
     gaps: metrics.counter(
       'picket_verdict_gaps_total',
       'Starts of a reader at which messages had left the stream unread',
@@ -39,7 +50,11 @@ export function createVerdictMetrics(metrics: Metrics) {
     lagSeconds: metrics.gauge('picket_verdict_lag_seconds', 'Time behind the newest message of a partition', [
       'partition',
     ]),
-    held: metrics.gauge('picket_verdict_held_monitors', 'Monitors that keep their status because too few regions vote', ['partition']),
+    held: metrics.gauge(
+      'picket_verdict_held_monitors',
+      'Monitors that keep their status because too few regions vote',
+      ['partition'],
+    ),
     recalled: metrics.counter('picket_verdict_recalled_total', 'Results read again at the start of a reader'),
     checkpointsFailed: metrics.counter(
       'picket_verdict_checkpoints_failed_total',
@@ -64,10 +79,7 @@ export function createVerdictMetrics(metrics: Metrics) {
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /** To be called once for the effects of a run of results. */
-export function recordEffects(
-  meters: VerdictMetrics,
-  { countsByRegion, doubted, replayed }: BatchEffects,
-): void {
+export function recordEffects(meters: VerdictMetrics, { countsByRegion, doubted, replayed }: BatchEffects): void {
   if (replayed > 0) meters.recalled.inc(replayed)
   for (const [region, count] of doubted) meters.doubted.inc({ region }, count)
   for (const [region, kinds] of countsByRegion) {

@@ -102,7 +102,10 @@ export async function startReading(
   const counting = startCounting(memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
   const { start, mark, position } = counting
   if (start.position < partition.position) {
-    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream was created again; reading from its beginning')
+    tools.log.warn(
+      { partition: owned.id, ...stream, stored: partition.position },
+      'the stream was created again; reading from its beginning',
+    )
   }
   const at = { partition: owned.id, epoch: owned.epoch, position: position.sequence }
   tools.log.info({ event: 'reading', ...at }, 'reading a partition')

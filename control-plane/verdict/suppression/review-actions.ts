@@ -18,8 +18,14 @@ import { listPendingNotifications, type PendingNotification } from './suppressed
 import { computeGraceMs } from './timing.ts'
 
 /**
- * Looks at up to `limit` silences that are due: what nothing speaks against any more is told, with its deliveries, in
- * one transaction. Any number of processes may do so. Answers how many it looked at.
+ * Reviews up to `limit` silences that are due, in one transaction (docs/design/suppression.md#reviews). Any number of
+ * processes may run it. Returns the number of reviewed silences:
+ *
+ * 1. Lock the monitors of due silences, and skip those that another transaction holds.
+ * 2. Lock the silences; load maintenance and ancestors.
+ * 3. Store the silences that still have a reason, with their next review.
+ * 4. Store causes that have become known.
+ * 5. Delete the other silences and send their pending notifications.
  */
 export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<number> {
   return db.transaction(async tx => {
@@ -54,7 +60,7 @@ export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<num
   })
 }
 
-/** `waiting` null: what is withheld is to be told. A parent that went down while it was in doubt is the cause. */
+/** `waiting` null: send what is withheld. An ancestor that went down while the silence waited for it is the cause. */
 function reviewSilence(
   silence: Silence,
   monitor: SilencedMonitor,
@@ -65,11 +71,11 @@ function reviewSilence(
   const isOutage = withheld.began !== null
   const result =
     listPendingNotifications(withheld).length === 0
-      ? ({ kind: 'tell' } as const)
+      ? ({ kind: 'send' } as const)
       : reviewSuppression(silence, conditions, { isOutage, graceMs: computeGraceMs(monitor) }, now)
   const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
   const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
-  return { waiting: result.kind === 'tell' ? null : { ...silence, ...result }, cause }
+  return { waiting: result.kind === 'send' ? null : { ...silence, ...result }, cause }
 }
 
 async function sendNotifications(tx: Tx, due: PendingNotification[], now: Date): Promise<void> {

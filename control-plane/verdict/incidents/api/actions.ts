@@ -20,13 +20,10 @@ import { findInitialUpdate, type IncidentUpdateRecord, insertIncidentUpdate } fr
 import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 
 export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLimits }
-/** Who acts in which project; `userId` is null when that account is gone. */
+/** The project and the acting user; `userId` is null if the account was deleted. */
 export type IncidentActor = { projectId: string; userId: string | null }
 
-/**
- * Opens an incident by hand; its message becomes the first update (decisions 5.2). Throws 404 for an unknown monitor, 402
- * when too many are open.
- */
+/** Opens a manual incident; `message` becomes its first update. Throws 404 for an unknown monitor, 402 over the limit. */
 export async function openIncident(
   { db, publicUrl, limits }: IncidentTools,
   actor: IncidentActor,
@@ -50,8 +47,8 @@ export async function openIncident(
 }
 
 /**
- * Changes what the body names. A new status or severity writes an update of its own and is told; a new title alone is
- * not (decisions 5.2). Throws 404.
+ * Changes the fields in the body. A new status or severity writes an update and publishes an event; a new title alone does
+ * not. Throws 404.
  */
 export async function changeIncident(
   { db, publicUrl, limits }: IncidentTools,
@@ -74,16 +71,16 @@ export async function changeIncident(
   })
 }
 
-/** Posts an update, which sets the incident's status (decisions 5.2). Throws 404. */
+/** Posts an update, which sets the status of the incident. Throws 404. */
 export async function postUpdate(
   { db, publicUrl, limits }: IncidentTools,
   actor: IncidentActor,
   id: string,
-  { message, status: named, is_internal = false }: UpdateCreate,
+  { message, status: requested, is_internal = false }: UpdateCreate,
   now: Date,
 ): Promise<IncidentUpdateRecord> {
   return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
-    const status = getStatusAfterUpdate(before.status, named)
+    const status = getStatusAfterUpdate(before.status, requested)
     if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, { ...before, status, resolvedAt: computeResolvedAt(before, status, now) }, now)
     const update = newUpdate(id, actor, { status, message, is_internal }, now)
@@ -94,8 +91,8 @@ export async function postUpdate(
 }
 
 /**
- * Says that somebody takes care of an incident: the first one does, again changes nothing. Throws 404, and 409 for
- * one that was resolved without.
+ * Acknowledges an incident. A second acknowledgement changes nothing. Throws 404, and 409 for an incident that was resolved
+ * without one.
  */
 export async function acknowledgeIncident(
   { db, publicUrl }: Omit<IncidentTools, 'limits'>,
@@ -105,7 +102,7 @@ export async function acknowledgeIncident(
 ): Promise<IncidentRecord> {
   return withLockedIncident(db, projectId, id, async (tx, { status, acknowledgedAt }) => {
     if (acknowledgedAt !== null) return getRecord(tx, id)
-    if (status === 'resolved') throw conflict('the incident is resolved; there is nothing left to acknowledge')
+    if (status === 'resolved') throw conflict('a resolved incident cannot be acknowledged')
     await markAcknowledged(tx, id, userId, now)
     return publishIncidentEvent(tx, 'incident.acknowledged', id, await findInitialUpdate(tx, id), publicUrl, now)
   })
@@ -125,14 +122,14 @@ async function withLockedIncident<T>(
 }
 
 async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {
-  // before it is open again: only one open incident may belong to a monitor
+  // before it is open again, because a monitor may have only one open incident
   if (isReopened(before, after.status)) await detachFromMonitor(tx, before.id)
   await updateIncident(tx, after, now)
 }
 
 const isReopened = (before: EditableIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
 
-/** Announces what happened and answers the incident as it is then. */
+/** Publishes the event and returns the changed incident. */
 async function publishIncidentEvent(
   tx: Tx,
   name: IncidentEventName,

@@ -8,15 +8,14 @@ import { checkFleet } from './fleet-check-actions.ts'
 import { type FleetReport, isRegionInUse, type RegionHealth } from './fleet-problems.ts'
 
 const CHECK_INTERVAL_MS = 10_000
-/** They are kept for a day. */
+/** Disagreements are kept for a day. */
 const PRUNE_INTERVAL_MS = 60_000
-/** After a longer gap between two rounds nothing is known of the time before. */
+/** After a longer gap between two rounds, the time before is unknown. */
 const MAX_GAP_MS = 60_000
 
 /**
- * Drains probes that disagree often, and tells the operator of the fleet's problems: an incident of the operator
- * project, the log, and gauges. Any number of processes may watch. Without an operator project only the log and the
- * gauges tell it.
+ * Drains probes that disagree often, and reports problems of the fleet by incidents of the operator project, log lines and
+ * gauges. Any number of processes may run it. Without an operator project, only the log and the gauges report problems.
  */
 export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
   const { db, publicUrl } = context
@@ -40,10 +39,10 @@ export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: 
 }
 
 function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
-  const live = metrics.gauge('picket_region_live_probes', 'Probes that get work, of regions that are wanted', [
+  const live = metrics.gauge('picket_region_live_probes', 'Live probes of regions that are in use', ['region'])
+  const drained = metrics.gauge('picket_region_drained_probes', 'Probes that are drained because they disagree often', [
     'region',
   ])
-  const drained = metrics.gauge('picket_region_drained_probes', 'Probes without work for disagreeing often', ['region'])
   return regions => {
     live.reset()
     for (const seen of regions) {
@@ -53,7 +52,7 @@ function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
   }
 }
 
-/** Logs each trouble when it begins and when it ends. */
+/** Logs each problem when it begins and when it ends. */
 function createProblemLogger(log: Log): (found: FleetReport) => void {
   const logged = new Set<string>()
   return ({ problems, recoveries }) => {

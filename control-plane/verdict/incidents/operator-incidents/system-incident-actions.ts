@@ -7,10 +7,10 @@ import type { Severity } from '../lifecycle.ts'
 import { listIncidentsByIds } from '../store.ts'
 import { insertIncidentUpdate } from '../update-store.ts'
 
-/** What an incident that is about no monitor begins with. */
+/** A new incident that is not about a monitor. */
 export type SystemIncident = { title: string; severity: Severity; message: string; startedAt: Date }
 
-/** Opens an incident of ours in a project and announces it. */
+/** Opens an incident of the system in a project and publishes it. */
 export async function openSystemIncident(
   tx: Tx,
   projectId: string,
@@ -25,7 +25,7 @@ export async function openSystemIncident(
   await publishUpdate(tx, 'incident.created', id, { status, message }, true, publicUrl, now)
 }
 
-/** Resolves such an incident with a last update; nothing to do where a person resolved or deleted it before. */
+/** Resolves such an incident with a last update. Does nothing if a person has resolved or deleted it. */
 export async function resolveSystemIncident(
   tx: Tx,
   projectId: string,

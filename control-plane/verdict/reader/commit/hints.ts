@@ -44,7 +44,10 @@ export function buildHints(input: HintInput, newId: () => string, nowMs: number)
     scheduledAtMs: nowMs,
   })
   return [
-    ...[...states].map(([region, regionStates]) => ({ subject: stateHintSubject(region), body: { states: regionStates } })),
+    ...[...states].map(([region, regionStates]) => ({
+      subject: stateHintSubject(region),
+      body: { states: regionStates },
+    })),
     ...input.asks.flatMap(({ monitorId, ask }) => [
       ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
       ...ask.otherProbes.map(({ region, notProbeId }) => ({

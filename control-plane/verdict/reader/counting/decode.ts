@@ -19,7 +19,8 @@ export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
   const isOfWitness = subjectRegion === WITNESS_REGION
   const region = isOfWitness ? sanitizeText(batch.region) : subjectRegion
-  if (!isOfWitness && batch.region !== region) throw new Error(`received a batch of region "${batch.region}" on ${subject}`)
+  if (!isOfWitness && batch.region !== region)
+    throw new Error(`received a batch of region "${batch.region}" on ${subject}`)
   const results = isOfWitness && witnessed && batch.results.length === 0 ? [witnessed] : batch.results
   if (isOfWitness !== (witnessed !== undefined) || results.some(({ trigger }) => isWitness(trigger) !== isOfWitness))
     throw new Error(`received results of a witness mixed with other results on ${subject}`)

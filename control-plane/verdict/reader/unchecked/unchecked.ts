@@ -36,7 +36,7 @@ export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs
   if (isUpToDate) coverage.completeSinceMs ??= nowMs
 }
 
-/** `monotonicMs` and `logMs`: now. `explainedSinceMs`: of the regions (region-coverage.ts). */
+/** `monotonicMs` and `logMs`: now. `explainedSinceMs`: see region-coverage.ts. */
 export type UncheckedScan = {
   coverage: ReaderCoverage
   explainedSinceMs: ReadonlyMap<string, number>
@@ -60,7 +60,8 @@ export function findUncheckedMonitors(memory: TrackedMonitors, scan: UncheckedSc
   }
   const all = [...behind, ...first].slice(0, limit)
   coverage.lastScannedId = all.length === limit ? all.at(-1)!.monitorId : null
-  for (const [id, atMs] of coverage.reloadedMs) if (monotonicMs - atMs > MAX_VOTE_LIFETIME_MS) coverage.reloadedMs.delete(id)
+  for (const [id, atMs] of coverage.reloadedMs)
+    if (monotonicMs - atMs > MAX_VOTE_LIFETIME_MS) coverage.reloadedMs.delete(id)
   return all
 }
 
