@@ -56,7 +56,7 @@ t.test('GET, HEAD and POST /ping/{token} 200 OK is a success', async t => {
   t.equal((await checksOf(id)).meta.total, 3)
   t.same(
     (await transitionsOf(id)).map(({ from, to, summary }: never) => [from, to, summary]),
-    [[null, 'up', 'A success came.']],
+    [[null, 'up', 'A success arrived.']],
   )
 })
 
@@ -143,7 +143,7 @@ t.test('an explicit fail is down at once, with an incident; the next success end
   await ping(url, '/0')
   t.equal(await statusOf(id), 'up')
   t.match(await transitionsOf(id), [
-    { from: 'down', to: 'up', summary: /^A success came, after an outage of \d s\.$/ },
+    { from: 'down', to: 'up', summary: /^A success arrived, after an outage of \d s\.$/ },
     {
       from: 'up',
       to: 'down',
@@ -180,7 +180,7 @@ t.test(
     for (const { id } of [late, begun]) await runOut(id)
     await waitFor(async () => (await statusOf(late.id)) === 'down' && (await statusOf(begun.id)) === 'down')
     t.equal(await statusOf(fresh.id), null)
-    const message = 'no success within 1 hour, nor within 1 minute of grace'
+    const message = 'no success within 1 hour and a grace period of 1 minute'
     const { data } = await checksOf(late.id)
     t.match(data, [
       { status: 'down', error: { source: 'target', code: 'overdue', message }, heartbeat: { kind: 'overdue' } },

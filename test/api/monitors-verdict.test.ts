@@ -82,9 +82,9 @@ t.test(
     t.match(body.data, { id, url: null, status: null, configuration_issues: [/url is required/] })
     t.same(await storedOf(id), { config_version: 2, is_paused: false, status: null, states: 0 })
     t.match((await account.call('GET /incidents')).body.data, [
-      { status: 'resolved', message: 'Resolved because the monitor is not checked any more.' },
+      { status: 'resolved', message: 'Resolved because the monitor is no longer checked.' },
     ])
-    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'not checked any more' }])
+    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'no longer checked' }])
     const { body: again } = await account.call(`PUT /monitors/${id}`, { name: 'Shop 3' })
     t.equal(again.data.status_changed_at, body.data.status_changed_at)
     t.equal((await transitionsOf(api.db, id)).length, 1, 'changing it again says nothing more')

@@ -58,7 +58,7 @@ t.test('two control planes, one killed in the middle of a burst, without probes,
   }
   const told = receiver.received.map(({ json }) => [json.event, json.data.check.region, json.data.check.error])
   t.same(told.sort(), [
-    ['monitor.down', 'heartbeat', 'no success within 1 hour, nor within 1 minute of grace'],
+    ['monitor.down', 'heartbeat', 'no success within 1 hour and a grace period of 1 minute'],
     ['monitor.down', 'heartbeat', 'the job reported a failure'],
   ])
   t.match((await api.get(`/monitors/${failing}/checks`)).body.data[0], { status: 'down', region: 'heartbeat' })

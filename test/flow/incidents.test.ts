@@ -175,7 +175,7 @@ const ENDS: [what: string, act: (scene: Awaited<ReturnType<typeof createScene>>)
     [
       'left without an address',
       ({ call, monitor }) => call(`PUT /monitors/${monitor.id}`, { url: null }),
-      'Resolved because the monitor is not checked any more.',
+      'Resolved because the monitor is no longer checked.',
     ],
   ]
 for (const [what, act, message] of ENDS) {

@@ -28,7 +28,7 @@ export function heedUnchecked(
     const { explainedSinceMs } = known.sight
     const found = findUncheckedMonitors(
       memory,
-      { sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
+      { coverage: sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
       AT_ONCE,
     )
     const states: MonitorState[] = []

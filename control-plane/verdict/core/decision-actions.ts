@@ -21,21 +21,21 @@ import { wasInOutage } from './outage.ts'
 import { insertTransitions, storeStates, storeStatuses } from './store.ts'
 import type { MonitorState, StatusTransition, VerdictStatus } from './types.ts'
 
-/** What has to be stored of one monitor: its state in the end, and the transitions on the way there, in order. */
+/** What has to be stored for one monitor: its final state, and its transitions in order. */
 export type VerdictChange = {
   monitorId: string
-  /** of the policy that decided */
+  /** config version of the policy that decided */
   configVersion: number
   state: MonitorState
   transitions: StatusTransition[]
 }
 
-/** Changes of monitors that were paused, deleted or changed meanwhile are discarded (decisions 4.8). */
+/** The monitors whose changes were discarded, because they were paused, deleted or changed in the meantime. */
 export type ApplyResult = { discarded: string[] }
 
 /**
- * `at`: when it happened, but never before the monitor's last change, whichever clock that one was taken from. `shown`:
- * the status until then, null while nothing could be said of a monitor, whatever its state remembers.
+ * `at`: the time of the transition, but never before the last change of the monitor, which another clock may have given.
+ * `shown`: the status before; null while the status was unknown, whatever the stored state remembers.
  */
 type TransitionStep = {
   id: string
@@ -46,8 +46,18 @@ type TransitionStep = {
 }
 
 /**
- * Stores decisions with everything that follows from them (decisions 4.8): states, statuses, transitions, incidents,
- * events and deliveries, set-based, on monitor rows locked in the order of ids, in the caller's transaction.
+ * Stores decisions and everything that follows from them, set-based, in the caller's transaction
+ * (docs/design/results.md#commit):
+ *
+ * 1. Lock the monitors in the order of their ids.
+ * 2. Discard decisions about monitors that were paused, deleted or changed in the meantime.
+ * 3. Store the states.
+ * 4. Store the status and the transition of each monitor whose status changed. A monitor that changed twice is handled in
+ *    two rounds, each with all steps from here on.
+ * 5. Open an incident for each monitor that went down; resolve those of monitors that came up.
+ * 6. Withhold the events that must not be sent now (maintenance, parents).
+ * 7. Publish the other events with their deliveries.
+ * 8. Schedule a review of the monitors that depend on one that is down again after its status was unknown.
  */
 export async function applyDecisions(
   tx: Tx,
@@ -62,7 +72,7 @@ export async function applyDecisions(
   return applyDecisionsLocked(tx, monitors, changes, publicUrl, now)
 }
 
-/** The same on monitors that the caller has `locked`; changes of others are discarded. */
+/** Steps 2 to 8 of `applyDecisions` for monitors that the caller has `locked`; changes of others are discarded. */
 export async function applyDecisionsLocked(
   tx: Tx,
   locked: MonitorVersion[],
@@ -87,14 +97,14 @@ export async function applyDecisionsLocked(
   return { discarded }
 }
 
-/** The transitions of locked monitors, with all that follows from them. */
+/** Stores the transitions of locked monitors, one round for each transition of a monitor. */
 async function storeTransitions(tx: Tx, changes: VerdictChange[], publicUrl: string, now: Date): Promise<void> {
   const monitors = await listMonitorsByIds(
     tx,
     changes.map(({ monitorId }) => monitorId),
   )
   const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
-  // a monitor may have changed twice in one batch; each round takes the next transition of each monitor
+  // a monitor may have changed twice in one batch; each round handles the next transition of each monitor
   const lastMs = new Map(monitors.map(({ id, statusChangedAt }) => [id, statusChangedAt?.getTime() ?? 0]))
   for (let round = 0; ; round++) {
     const steps = changes.flatMap(({ monitorId, transitions }) => {
@@ -126,10 +136,10 @@ async function storeSteps(tx: Tx, steps: TransitionStep[], publicUrl: string, no
     steps.map(({ monitor, transition, at }) => ({ id: monitor.id, status: transition.to, at })),
   )
   await insertTransitions(tx, steps.map(toTransitionRow), now)
-  const news = steps.filter(({ transition }) => transition.from !== transition.to)
-  const moved = await updateIncidents(tx, news, publicUrl, now)
-  await publishEvents(tx, await suppressEvents(tx, buildStatusChanges(news, moved, publicUrl), now), now)
-  // a monitor that is seen to be down again, as it was, silences its dependents again
+  const changed = steps.filter(({ transition }) => transition.from !== transition.to)
+  const moved = await updateIncidents(tx, changed, publicUrl, now)
+  await publishEvents(tx, await suppressEvents(tx, buildStatusChanges(changed, moved, publicUrl), now), now)
+  // a monitor that is down again after an unknown status suppresses its dependents again
   const returned = steps.filter(({ transition: { from, to } }) => from === to && to === 'down')
   await scheduleReview(
     tx,
@@ -152,7 +162,7 @@ function toTransitionRow({ id, monitor, shown, transition, at }: TransitionStep)
   }
 }
 
-/** Going down opens an incident, the end of the outage resolves it (decisions 5.1). */
+/** Opens an incident for each monitor that went down, and resolves it at the end of the outage. */
 async function updateIncidents(
   tx: Tx,
   steps: TransitionStep[],
@@ -198,6 +208,6 @@ function buildStatusChanges(
   })
 }
 
-/** True for what the rows or the state of one monitor brought about, so that its neighbours can be judged without it. */
+/** True for errors caused by the rows or the state of one monitor, so that the others can be stored without it. */
 export const isMonitorError = (error: unknown): boolean =>
   isInvalidRowError(error) || error instanceof TypeError || error instanceof RangeError

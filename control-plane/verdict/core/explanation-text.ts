@@ -2,8 +2,8 @@ import { HEARTBEAT_REGION } from '../../monitoring/monitors/types.ts'
 import type { ExplainedVote, Explanation } from './types.ts'
 
 /**
- * One English sentence for people: "2 of 3 regions failed 3 checks in a row: us-east (connection refused), eu-west
- * (timed out)."
+ * The explanation as one English sentence: "2 of 3 regions failed 3 checks in a row: us-east (connection refused),
+ * eu-west (timed out)."
  */
 export function formatExplanation(explanation: Explanation): string {
   const { votes, quorum, to, data_source: value } = explanation
@@ -28,8 +28,8 @@ export function formatExplanation(explanation: Explanation): string {
 
 const SETTLED = {
   region: 'another region fails too',
-  witness: 'a check from another region got an error of the server',
-  probe: 'it fails after that as well',
+  witness: 'a check from another region got a server error',
+  probe: 'it still fails after that',
   limit: 'no other region could confirm or contradict it in time',
 } as const
 
@@ -52,10 +52,10 @@ function formatReduction({ voting, regions, without_probe: absent = [] }: Explan
   return `${voting} of ${regions} regions vote${reason}`
 }
 
-/** Of a heartbeat no region says anything: "No success within 1 hour." or "A success came, after an outage of 90 s." */
+/** A heartbeat has no regions: "Overdue: no success within 1 hour." or "A success arrived, after an outage of 90 s." */
 function formatHeartbeat(explanation: Explanation): string {
   const { to, decided_by: ping } = explanation
-  if (to === 'up') return `A success came${formatOutage(explanation)}.`
+  if (to === 'up') return `A success arrived${formatOutage(explanation)}.`
   return ping.error?.code === 'overdue' ? `Overdue: ${ping.error.message}.` : `The job failed: ${ping.error?.message}`
 }
 
@@ -78,7 +78,7 @@ function formatStreak(votes: readonly ExplainedVote[], verb: 'failed' | 'degrade
   const least = Math.min(...counts)
   const checks = least === 1 ? '1 check' : `${least} checks in a row`
   if (least === 0) return verb === 'failed' ? 'still fail' : 'are still degraded'
-  return verb === 'failed' ? `failed ${checks}` : `did not come up in ${checks}`
+  return verb === 'failed' ? `failed ${checks}` : `was not up in ${checks}`
 }
 
 function formatReasons(votes: readonly ExplainedVote[]): string {
@@ -88,6 +88,6 @@ function formatReasons(votes: readonly ExplainedVote[]): string {
 function formatReason({ last_check: check }: ExplainedVote): string {
   if (check?.error) return check.error.message || check.error.code
   if (check?.status === 'degraded') return `degraded, ${check.response_time_ms} ms`
-  if (check?.status === 'up') return 'answered once since'
+  if (check?.status === 'up') return 'answered once since then'
   return check && check.status_code > 0 ? `status ${check.status_code}` : 'no answer'
 }

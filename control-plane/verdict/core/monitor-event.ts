@@ -6,10 +6,7 @@ import type { StatusTransition } from './types.ts'
 type EventMonitor = { id: string; projectId: string; name: string; url: string | null; type: string }
 type EventIncident = { id: string; title: string; status: string; severity: string; started_at: Date }
 
-/**
- * The event that a transition is told by (specification, "Data of monitor events"; decisions 6.5); null for a first
- * verdict that is `up`, which sends nothing (decisions 4.5).
- */
+/** The event of a transition; null for a first verdict `up`, which sends nothing. */
 export function buildMonitorEvent(
   id: string,
   monitor: EventMonitor,

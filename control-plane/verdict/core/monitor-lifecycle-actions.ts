@@ -22,9 +22,8 @@ import {
 export type VerdictTools = { db: Db; publicUrl: string }
 
 /**
- * Pauses a monitor (decisions 4.8): its automatic incident is resolved with a note and without `monitor.up`, what the
- * verdict knows is forgotten, and a transition to null keeps the time apart from uptime. Pausing twice changes
- * nothing. Throws 404.
+ * Pauses a monitor: resolves its automatic incident with an update and without `monitor.up`, deletes its verdict state, and
+ * stores a transition to null, so that the time does not count as uptime. Pausing twice changes nothing. Throws 404.
  */
 export async function pauseMonitor(
   { db, publicUrl }: VerdictTools,
@@ -40,8 +39,8 @@ export async function pauseMonitor(
 }
 
 /**
- * Resumes a monitor at status null (decisions 4.8). It takes a new config version, so that checks which ran before
- * the pause are history and it is checked at once: by the probes, or by its data source. Throws 404.
+ * Resumes a monitor at status null. It gets a new config version, so that checks from before the pause are history, and
+ * that its probes or its data source check it without delay. Throws 404.
  */
 export async function resumeMonitor(
   { db }: Pick<VerdictTools, 'db'>,
@@ -51,7 +50,7 @@ export async function resumeMonitor(
 ): Promise<StoredMonitor> {
   if (!isId(id)) throw notFound('monitor')
   return db.transaction(async tx => {
-    // before the monitor's lock, as whoever takes in a document has them
+    // before the monitor: the order of locks of the code that reads a data source
     await scheduleFetch(tx, projectId, id, now)
     const monitor = await lockMonitor(tx, projectId, id)
     if (!monitor) throw notFound('monitor')
@@ -59,7 +58,10 @@ export async function resumeMonitor(
   })
 }
 
-/** Deletes a monitor; its row and its past stay for incidents and the delivery log. Throws 404, and 409 for a data source's. */
+/**
+ * Deletes a monitor. Its row and its past remain for incidents and the delivery log. Throws 404, and 409 for a monitor of a
+ * data source.
+ */
 export async function deleteMonitor(
   { db, publicUrl }: VerdictTools,
   projectId: string,
@@ -72,10 +74,7 @@ export async function deleteMonitor(
   })
 }
 
-/**
- * Deletes monitors of a project, none of which a data source has made; those that are gone already are left alone.
- * Set-based: many cost little more than one.
- */
+/** Deletes monitors of a project, set-based. Ignores deleted ones. Throws 409 if one belongs to a data source. */
 export async function deleteMonitors(
   { db, publicUrl }: VerdictTools,
   projectId: string,
@@ -90,11 +89,11 @@ export async function deleteMonitors(
   })
 }
 
-const DATA_SOURCE_CONFLICT = 'a monitor of a data source goes with its key; change or delete the data source instead'
+const DATA_SOURCE_CONFLICT = 'a monitor of a data source cannot be deleted; change or delete the data source instead'
 
 /**
- * Deletes monitors, or puts those aside whose data source has lost their keys, in the transaction that locked their
- * rows. Set-based: many cost little more than one.
+ * Deletes monitors, or archives those whose key has left their data source. Set-based, in the transaction that locked
+ * their rows.
  */
 export async function retireMonitors(
   tx: Tx,
@@ -112,8 +111,8 @@ export async function retireMonitors(
 }
 
 /**
- * A monitor whose new configuration cannot be checked has no status (decisions 3.2), and nobody would see its outage
- * end: that goes as in a pause. In the transaction that changes it, on its locked row. Answers the monitor as it is then.
+ * Removes the status of a monitor whose new configuration cannot be checked, as in a pause: otherwise its outage would
+ * never end. In the transaction that changes it, on its locked row. Returns the monitor as it is then.
  */
 export async function clearVerdict(
   tx: Tx,
@@ -127,12 +126,12 @@ export async function clearVerdict(
     : { ...monitor, status: null, statusChangedAt: computeRemovalTime(monitor, now) }
 }
 
-/** Why a monitor leaves the verdict: what its transition says, and its incident's last update. */
+/** Why a monitor leaves the verdict: the summary of its transition, and the last update of its incident. */
 type RemovalReason = { summary: string; note: string }
 const PAUSED: RemovalReason = { summary: 'paused', note: PAUSED_MESSAGE }
 const DELETED: RemovalReason = { summary: 'deleted', note: DELETED_MESSAGE }
 const ARCHIVED: RemovalReason = { summary: 'archived', note: ARCHIVED_MESSAGE }
-const UNCHECKED: RemovalReason = { summary: 'not checked any more', note: UNCHECKED_MESSAGE }
+const UNCHECKED: RemovalReason = { summary: 'no longer checked', note: UNCHECKED_MESSAGE }
 
 async function withLockedMonitor<T>(
   db: Db,
@@ -148,11 +147,11 @@ async function withLockedMonitor<T>(
   })
 }
 
-/** Never before the monitor's last change, which may have been committed since `now`. */
+/** Never before the last change of the monitor, which may have been committed after `now`. */
 const computeRemovalTime = ({ statusChangedAt }: StoredMonitor, now: Date) =>
   new Date(Math.max(now.getTime(), statusChangedAt?.getTime() ?? 0))
 
-/** Takes monitors out of the verdict, with the ends of their automatic incidents. */
+/** Removes monitors from the verdict and resolves their automatic incidents. */
 async function removeFromVerdict(
   tx: Tx,
   monitors: StoredMonitor[],
@@ -180,7 +179,7 @@ async function removeFromVerdict(
   await publishEvents(tx, await endSilences(tx, groupEndEvents(leaving, resolved), now), now)
 }
 
-/** What would be told of each monitor's leaving. */
+/** The events that end the incidents of each monitor. */
 function groupEndEvents(leaving: { id: string }[], { incidents, events }: AffectedIncidents) {
   const monitorOf = new Map(incidents.map(({ id, monitor_id }) => [toIncidentSubject(id), monitor_id]))
   const eventsOf = groupBy(events, ({ subject }) => monitorOf.get(subject))

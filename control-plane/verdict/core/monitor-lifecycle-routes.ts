@@ -43,30 +43,29 @@ const TransitionRecord = Type.Object({
   to: Status,
   at: Timestamp,
   quorum: stringEnum(['full', 'reduced']),
-  summary: Type.String({ description: 'why, in a sentence' }),
+  summary: Type.String({ description: 'The reason as one sentence.' }),
   explanation: Type.Object(
     {},
     {
       additionalProperties: true,
-      description:
-        'votes, attempts, thresholds and timings; empty once the transition is older than explanations are kept',
+      description: 'Votes, attempts, thresholds and timings. Empty after the retention time of explanations.',
     },
   ),
-  caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
+  caused_by_monitor_id: nullable(Type.String({ description: 'The parent monitor whose outage caused this one.' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 const tags = ['Monitors']
 
-/** What moves a monitor in and out of the verdict, and what the verdict said (decisions 3.1, 4.7 and 4.8). */
+/** Routes that pause, resume and delete a monitor, and list its transitions. */
 export function monitorLifecycleRoutes(app: App, context: MonitorLifecycleContext): void {
   const { db, watching } = context
   const answer = async (caller: ApiCaller, monitor: StoredMonitor) => ({
     data: toMonitorResponse(monitor, context, await watching(caller.projectId, [monitor]), caller),
   })
   const switches = [
-    { path: 'pause', summary: 'Pause a monitor; an automatic incident is resolved', change: pauseMonitor },
-    { path: 'resume', summary: 'Resume a monitor; it starts without a status', change: resumeMonitor },
+    { path: 'pause', summary: 'Pause a monitor and resolve its automatic incident', change: pauseMonitor },
+    { path: 'resume', summary: 'Resume a monitor; its status is null until the next verdict', change: resumeMonitor },
   ]
   for (const { path, summary, change } of switches) {
     app.post(
@@ -101,7 +100,7 @@ export function monitorLifecycleRoutes(app: App, context: MonitorLifecycleContex
     '/monitors/:id/transitions',
     {
       schema: {
-        summary: 'The changes of a monitor, newest first, each with its explanation',
+        summary: 'List the transitions of a monitor with their explanations, newest first',
         tags,
         params: IdParams,
         querystring: PageQuery,

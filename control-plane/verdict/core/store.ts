@@ -3,7 +3,7 @@ import { MONITOR_COLUMNS } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import type { ExplainedValue, Explanation, MonitorState, VerdictStatus } from './types.ts'
 
-/** Writes what the verdict knows of monitors, all in one statement. The partition is the monitor's own. */
+/** Writes the verdict states of monitors in one statement. */
 export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Promise<void> {
   if (states.length === 0) return
   await execute(
@@ -18,7 +18,7 @@ export async function storeStates(tx: Tx, states: MonitorState[], now: Date): Pr
   )
 }
 
-/** In memory the newest result serves as the fence; stored, it would be there twice. */
+/** In memory the newest result serves as the high-water mark. It is reduced here, so that it is not stored twice. */
 function toStoredState(state: MonitorState): MonitorState {
   const cells = state.cells.map(cell => {
     const { configVersion, epoch, scheduledAtMs, attempt } = cell.fence
@@ -27,7 +27,7 @@ function toStoredState(state: MonitorState): MonitorState {
   return { ...state, cells }
 }
 
-/** Since when no check of some monitors has counted, of those whose status is not shown because of that (decision 196). */
+/** Since when no check has counted, for those of the monitors that have no status because of that. */
 export async function loadUncheckedSince(db: Db, monitorIds: string[]): Promise<Map<string, Date>> {
   if (monitorIds.length === 0) return new Map()
   const rows = await query<{ id: string; since: Date }>(
@@ -40,7 +40,7 @@ export async function loadUncheckedSince(db: Db, monitorIds: string[]): Promise<
   return new Map(rows.map(({ id, since }) => [id, since]))
 }
 
-/** What is stored of those monitors whose owner was notified that they are unchecked. The caller holds their locks. */
+/** The stored `unchecked` of monitors whose owners were notified. The caller holds their locks. */
 export async function loadNotifiedUnchecked(
   tx: Tx,
   monitorIds: string[],
@@ -56,12 +56,12 @@ export async function loadNotifiedUnchecked(
   return new Map(rows.map(({ id, unchecked }) => [id, unchecked]))
 }
 
-/** Forgets what the verdict knows of a monitor, so that it starts anew (decisions 4.8). */
+/** Deletes verdict states, so that the monitors start like new ones. */
 export async function deleteStates(tx: Tx, monitorIds: string[]): Promise<void> {
   await execute(tx, 'DELETE FROM verdict_states WHERE monitor_id = ANY (?::uuid[])', [monitorIds])
 }
 
-/** The status that a monitor shows. Leaves config version and revision alone: probes need not hear of it. */
+/** Stores the status that monitors show. Keeps config version and revision, because probes do not need the status. */
 export async function storeStatuses(tx: Tx, rows: { id: string; status: VerdictStatus; at: Date }[]): Promise<void> {
   await execute(
     tx,
@@ -85,8 +85,8 @@ export type TransitionRow = {
 }
 
 /**
- * PostgreSQL compresses only rows of more than 2 kB, and many explanations are just below it. With blanks behind it, which
- * mean nothing in JSON, such a one takes less than half of its length.
+ * PostgreSQL compresses only rows of more than 2 kB, and many explanations are a little shorter. Padded with blanks, which
+ * JSON ignores, such an explanation needs less than half of the space.
  */
 const PADDED_EXPLANATION = `CASE WHEN length(explanation::text) > 500
   THEN rpad(explanation::text, greatest(length(explanation::text), 2100))::json ELSE explanation END`
@@ -104,7 +104,7 @@ export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date
   )
 }
 
-/** A transition as it is answered (decisions 4.7). */
+/** A transition as the API returns it. */
 export type TransitionRecord = {
   id: string
   monitor_id: string
@@ -114,13 +114,13 @@ export type TransitionRecord = {
   quorum: 'full' | 'reduced'
   summary: string
   explanation: object
-  /** whose outage this one came of; null when it came by itself */
+  /** the parent monitor whose outage caused this one; null if there is none */
   caused_by_monitor_id: string | null
   created_at: Date
   updated_at: Date
 }
 
-/** One page of a monitor's transitions, newest first, and how many there are in all. */
+/** One page of a monitor's transitions, newest first, and their total number. */
 export async function listTransitions(
   db: Db,
   projectId: string,
@@ -146,7 +146,7 @@ export async function listTransitions(
   return { transitions, total: counted[0]!.total }
 }
 
-/** Has the data source of a paused monitor fetched at once, and taken in even where nothing has changed in it. */
+/** Schedules a fetch of the data source of a paused monitor, and makes it apply the document even if it is unchanged. */
 export async function scheduleFetch(tx: Tx, projectId: string, monitorId: string, now: Date): Promise<void> {
   const fetched = await execute(
     tx,
@@ -157,12 +157,12 @@ export async function scheduleFetch(tx: Tx, projectId: string, monitorId: string
   if (fetched > 0) await query(tx, `SELECT pg_notify('data_sources', '')`)
 }
 
-/** The caller holds the row's lock. Answers the monitor as it is then. */
+/** The caller holds the row's lock. Returns the changed monitor. */
 export function markPaused(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
   return updateMonitor(tx, 'is_paused = true, status = NULL, status_changed_at = :now', { projectId, id, now })
 }
 
-/** The caller holds the row's lock. Answers the monitor as it is then. */
+/** The caller holds the row's lock. Returns the changed monitor. */
 export function markResumed(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
   return updateMonitor(tx, 'is_paused = false, config_version = config_version + 1', { projectId, id, now })
 }
@@ -176,14 +176,14 @@ export async function markDeleted(tx: Tx, ids: string[], now: Date): Promise<voi
   )
 }
 
-type MonitorUpdateKey = { projectId: string; id: string; now: Date }
+type MonitorKey = { projectId: string; id: string; now: Date }
 
-async function updateMonitor(tx: Tx, changes: string, place: MonitorUpdateKey): Promise<StoredMonitor> {
+async function updateMonitor(tx: Tx, changes: string, key: MonitorKey): Promise<StoredMonitor> {
   const rows = await query<StoredMonitor>(
     tx,
     `UPDATE monitors SET ${changes}, updated_at = :now WHERE project_id = :projectId AND id = :id
      RETURNING ${MONITOR_COLUMNS}`,
-    place,
+    key,
   )
   return rows[0]!
 }

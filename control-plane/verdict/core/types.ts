@@ -3,12 +3,12 @@ import type { CheckError, CheckStatus, Outcome, Trigger } from '../../../shared/
 /** A monitor's status; null before the first verdict and after a resume. */
 export type VerdictStatus = 'up' | 'down' | 'degraded' | null
 
-/** What one region says of a monitor. `pending` until its first decision: it has no vote (decisions 4.4). */
+/** The result of one region for a monitor. `pending` until its first decision: it has no vote. */
 export type RegionState = 'pending' | 'ok' | 'degraded' | 'failing'
 
 /**
- * One result as the verdict reads it. All times in ms; the scheduled time is on the control plane's clock.
- * `error` may be the decoded message itself. The object is kept in the state: never change it afterwards.
+ * One result as the verdict reads it. All times in ms; the scheduled time is on the clock of the control plane. The state
+ * keeps the object, so it must not be changed afterwards.
  */
 export type VerdictResult = {
   region: string
@@ -20,39 +20,39 @@ export type VerdictResult = {
   attempt: number
   outcome: Outcome
   trigger: Trigger
-  /** 0 where there was none */
+  /** 0 if there was none */
   statusCode: number
   responseTimeMs: number
   error: CheckError | null
-  /** a failure that many other hosts of the probe began to have at the same time (decision 197) */
+  /** true for a failure that many other hosts of the probe began to have at the same time */
   isDoubted?: true
 }
 
-/** What decides about a monitor, from its configuration. Immutable; made anew when the configuration changes. */
+/** The part of a monitor's configuration that the rules use. Immutable; replaced when the configuration changes. */
 export type Policy = {
   configVersion: number
-  /** the config version in which target or assertions changed last: results in a row count from there on */
+  /** the config version in which the target or the assertions changed last; streaks begin there */
   streaksSince: number
   /** never empty; the order is the customer's */
   regions: readonly string[]
   retryCount: number
   intervalMs: number
-  /** already cut to the interval */
+  /** at most the interval */
   timeoutMs: number
-  /** false: no probe votes, so a vote never grows old and nobody else can be asked (heartbeats and children of data sources, decisions 4.9) */
+  /** false for a single source (heartbeats, data sources): its vote does not expire and no other probe can be asked */
   expires: boolean
-  /** regions of the monitor that have, or lately had, no probe that can publish (decision 195) */
+  /** regions of the monitor that have, or recently had, no probe that can publish */
   absences?: RegionAbsences
-  /** a probe of another region may be asked to confirm doubted failures (decision 197) */
+  /** a probe of another region may be asked to confirm doubted failures */
   witness?: boolean
 }
 
-/** When a region had no probe that can publish, in JetStream's time; `untilMs` Infinity: it has none now. */
+/** When a region had no probe that can publish, in JetStream time. `untilMs` is Infinity while it has none. */
 export type RegionAbsence = { fromMs: number; untilMs: number }
 /** The newest absence by region. */
 export type RegionAbsences = ReadonlyMap<string, RegionAbsence>
 
-/** The newest place seen of a region's results; only what lies beyond it counts (decisions 4.6). Often a whole result. */
+/** The newest position in a region's results. Only results beyond it count. Often the object is a whole result. */
 export type HighWaterMark = {
   configVersion: number
   epoch: number
@@ -60,14 +60,14 @@ export type HighWaterMark = {
   attempt: number
 }
 
-/** What another probe of the region said while a failing streak grew (decisions 4.5). */
+/** The check of another probe of the region while a failing streak grew. */
 export type SecondOpinion = {
   probeId: string
   outcome: Outcome
   scheduledAtMs: number
   /** JetStream time */
   takenAtMs: number
-  /** when it was asked for anew after it had stopped a decision; null before */
+  /** when it was requested again after it had prevented a decision; null before */
   renewalAskedAtMs: number | null
 }
 
@@ -79,36 +79,39 @@ export type RegionDoubt = {
   askedForMs: number | null
   /** the newest check by a probe of another region; JetStream time */
   witness: { check: VerdictResult; isWell: boolean; takenAtMs: number } | null
-  /** why the vote counts: another region or a witness confirmed it, the probe is sure again, or it was waited for long enough; null: it waits */
+  /**
+   * Why the vote counts: another region or a witness confirmed it, the probe is sure again, or the time limit passed. null:
+   * the vote is held.
+   */
   settledBy: 'region' | 'witness' | 'probe' | 'limit' | null
 }
 
-/** One monitor in one region. JSON throughout. */
+/** One monitor in one region. Stored as JSON. */
 export type RegionTally = {
   region: string
   state: RegionState
   /** failed in a row */
   failures: number
-  /** not up in a row, failed ones included */
+  /** not up in a row, including failed ones */
   notUp: number
   /** better results in a row while failing or degraded */
   better: number
   fence: HighWaterMark
   /** JetStream time of the newest counting result; null before the first */
   votedAtMs: number | null
-  /** the first failure of the streak that grows or that made the region failing: JetStream time and slot */
+  /** the first failure of the current streak, or of the one that made the region failing: JetStream time and slot */
   firstFailure: { atMs: number; scheduledAtMs: number } | null
   /** the newest counting result, for explanations and events */
   last: VerdictResult | null
   secondOpinion: SecondOpinion | null
-  /** left out where nothing is doubted */
+  /** missing where nothing is doubted */
   doubt?: RegionDoubt
 }
 
-/** Everything the verdict knows of a monitor. JSON throughout; times are JetStream times in ms. */
+/** Everything that the verdict knows about a monitor. Stored as JSON; times are JetStream times in ms. */
 export type MonitorState = {
   monitorId: string
-  /** of the policy that the streaks were counted by */
+  /** config version of the policy by which the streaks were counted */
   configVersion: number
   status: VerdictStatus
   statusSinceMs: number | null
@@ -121,32 +124,33 @@ export type MonitorState = {
   /** when other probes were last asked for a check */
   askedAtMs: number | null
   /**
-   * `status` is not shown any more, because no check has counted since `sinceMs` (decision 196); it is what the next verdict is
-   * compared with. `isTold`: the owner was notified. null: it is shown. Missing in rows of older versions.
+   * Set when `status` is no longer shown, because no check has counted since `sinceMs`. The next verdict is compared with
+   * `status`. `isTold`: the owner was notified. null: `status` is shown. Missing in rows of older versions.
    */
   unchecked: { sinceMs: number; isTold: boolean } | null
-  /** after a restart without a checkpoint: older votes count as seen then (decision 190); null: each is as old as it is */
+  /** after a restart without a checkpoint: votes older than this count as renewed at this time; null otherwise */
   restoredAtMs: number | null
-  /** the regions that have been heard of and belong to the monitor, in no order */
+  /** the regions of the monitor that have sent a result, in no order */
   cells: readonly RegionTally[]
 }
 
 export type HistoryReason =
+  /** the monitor does not use the region */
   | 'region_not_watched'
   | 'older_config'
   | 'newer_config'
   | 'older_epoch'
-  /** somebody asked while a chain ran */
-  | 'beside_a_chain'
+  /** a check on request while a chain ran */
+  | 'outside_chain'
   /** a duplicate, or older than what was counted */
   | 'not_newer'
 
-/** A check asked for at once; a hint that may be lost (decisions 4.5). */
+/** A request for checks without delay. It is a hint that may be lost. */
 export type ImmediateCheckRequest = {
   reason: 'first_failure' | 'first_success' | 'disagreement' | 'doubt'
   /** the other regions of the monitor */
   regions: readonly string[]
-  /** another probe of these regions, not this one: of the result's, and of those where an opinion is to be renewed */
+  /** regions in which a probe other than this one is asked: that of the result, and those whose opinion is renewed */
   otherProbes: readonly { region: string; notProbeId: string }[]
   /** a probe of a region that is not the monitor's, for this configuration */
   witness?: { configVersion: number }
@@ -161,11 +165,11 @@ export type StatusTransition = {
   to: 'up' | 'down' | 'degraded'
   atMs: number
   quorum: 'full' | 'reduced'
-  /** the outage that goes on or ends with this; null outside one */
+  /** start of the outage that continues or ends with this transition; null outside an outage */
   downSinceMs: number | null
-  /** only when this ends an outage, in ms */
+  /** in ms; null unless this transition ends an outage */
   downDurationMs: number | null
-  /** the voting regions that fail, in the policy's order */
+  /** the voting regions that fail, in the order of the policy */
   failingRegions: readonly string[]
   /** the result to show with the event */
   check: VerdictResult
@@ -173,21 +177,21 @@ export type StatusTransition = {
 }
 
 /**
- * When a new state has to be stored. `at_once`: with the result. `soon`: while results are still read again after a
- * restart, which bring it back. `no`: only fence, vote time or last result moved; to forget that changes no verdict.
+ * When a new state has to be stored. `at_once`: with the result. `soon`: before the result is too old to be read again
+ * after a restart. `no`: only high-water mark, vote time or last result moved; losing that changes no verdict.
  */
 export type StoreTiming = 'at_once' | 'soon' | 'no'
 
 export type Decision = {
-  /** `aside`: another probe's opinion, not in the streak; `history` and `refused_future` never count */
-  kind: 'counted' | 'aside' | 'history' | 'refused_future'
+  /** `out_of_band`: a check by another probe, outside the streak; `history` and `refused_future` never count */
+  kind: 'counted' | 'out_of_band' | 'history' | 'refused_future'
   reason: HistoryReason | null
-  /** the next state; the very same object when nothing changed */
+  /** the next state; the same object if nothing changed */
   state: MonitorState
   store: StoreTiming
   transition: StatusTransition | null
   ask: ImmediateCheckRequest | null
-  /** what the probe has to hear: a new state, or the old one where its own re-checks say otherwise */
+  /** the state to send to the probe: a new one, or the current one if its re-checks show that it has another */
   regionState: { region: string; state: RegionState } | null
   disagreement: Disagreement | null
 }
@@ -205,7 +209,7 @@ export type ExplainedCheck = {
 export type ExplainedVote = {
   region: string
   state: RegionState
-  /** false: pending, never heard of, or too old */
+  /** false: pending, without a result, or too old */
   votes: boolean
   age_seconds: number | null
   failed_in_a_row: number
@@ -213,14 +217,14 @@ export type ExplainedVote = {
   better_in_a_row: number
   first_failure_at: string | null
   last_check: ExplainedCheck | null
-  /** only where the region's failures were doubted */
+  /** only if the region's failures were doubted */
   doubt?: { settled_by: RegionDoubt['settledBy']; witness: (ExplainedCheck & { region: string }) | null }
 }
 
-/** Which value of a data source decided, and what its rule made of it. */
+/** The value of a data source that decided, and the result of its rule. */
 export type ExplainedValue = { field_id: string; key: string; rule: string; value: string; reason: string }
 
-/** Why a status changed, as `GET /monitors/{id}/transitions` shows it (decisions 4.7). */
+/** Why a status changed, as `GET /monitors/{id}/transitions` returns it. */
 export type Explanation = {
   from: VerdictStatus
   to: 'up' | 'down' | 'degraded'
@@ -232,7 +236,7 @@ export type Explanation = {
     needed: number
     voting: number
     lost_since: string | null
-    /** regions without a probe, which are not waited for; left out where there are none */
+    /** regions without a probe, which do not count for the quorum; missing if there are none */
     without_probe?: string[]
   }
   counts: { ok: number; degraded: number; failing: number; not_voting: number }
@@ -245,7 +249,7 @@ export type Explanation = {
   }
   decided_by: ExplainedCheck & { region: string }
   votes: ExplainedVote[]
-  /** only of a monitor that is a data source's value */
+  /** only for a monitor that shows a value of a data source */
   data_source?: ExplainedValue
   timings: {
     first_failure_at: string | null

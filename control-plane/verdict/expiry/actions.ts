@@ -27,13 +27,13 @@ import {
 import { checkWarnings, computeDaysLeft } from './warning-schedule.ts'
 
 const DAY_MS = 86_400_000
-/** Of a monitor that is paused or in maintenance nothing is told; how soon after that it is thought of again, at the latest. */
+/** No warning is sent for a monitor that is paused or in maintenance. Its watch is looked at again after this. */
 const SUPPRESSED_RETRY_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /**
- * Keeps certificates that probes met, all in one transaction. The same ones again change nothing. Answers the monitors
- * of which nothing is kept, because other transactions have locked them.
+ * Stores certificates that probes saw, in one transaction. Known certificates change nothing. Returns the monitors whose
+ * certificates were not stored, because other transactions have locked them.
  */
 export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
   const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
@@ -49,19 +49,19 @@ export async function storeCertificates(db: Db, seen: ObservedCertificate[], now
 }
 
 /**
- * Looks at up to `limit` watches that are due: ties new ones to their domain, and sends the warnings whose time has
- * come, with the mark that they were sent, in one transaction. Answers how many it looked at.
+ * Processes up to `limit` watches that are due, in one transaction: links new ones to their domain, and sends the warnings
+ * that are due together with the mark that they were sent. Returns the number of watches.
  */
 export async function processDueWatches(db: Db, publicUrl: string, limit: number, now: Date): Promise<number> {
   if (!(await hasDueWatch(db, now))) return 0
   return db.transaction(async tx => {
     const due = await claimDueWatches(tx, now, limit)
-    const idle = due.filter(watch => watch.isDeleted)
+    const deleted = due.filter(watch => watch.isDeleted)
     const unlinked = due.filter(watch => !watch.isDeleted && watch.identity === null)
     const known = due.filter(watch => !watch.isDeleted && watch.identity !== null)
     await scheduleWatches(
       tx,
-      idle.map(({ monitorId, kind }) => ({ monitorId, kind, nextLookAt: null })),
+      deleted.map(({ monitorId, kind }) => ({ monitorId, kind, nextLookAt: null })),
     )
     if (unlinked.length > 0) {
       const links = unlinked.map(({ monitorId, type, url }) => ({
@@ -77,23 +77,23 @@ export async function processDueWatches(db: Db, publicUrl: string, limit: number
 
 async function sendWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: string, now: Date): Promise<void> {
   const ids = watches.map(({ monitorId }) => monitorId)
-  const told = await listWarnings(tx, ids)
-  const silent = await listMonitorsInMaintenance(tx, ids, now)
+  const sent = await listWarnings(tx, ids)
+  const inMaintenance = await listMonitorsInMaintenance(tx, ids, now)
   const warnings: ExpiryWarning[] = []
   const nextLooks: Parameters<typeof scheduleWatches>[1] = []
   const due: DueExpiryWatch[] = []
   for (const watch of watches) {
     const { monitorId, kind } = watch
-    if (watch.isPaused || silent.has(monitorId)) {
+    if (watch.isPaused || inMaintenance.has(monitorId)) {
       nextLooks.push({ monitorId, kind, nextLookAt: new Date(now.getTime() + SUPPRESSED_RETRY_MS) })
       continue
     }
     const identity = watch.identity!
-    const before = told.find(one => one.monitorId === monitorId && one.kind === kind && one.identity === identity)
-    const look = checkWarnings(watch.expiresAt!, before?.warnedDays ?? null, now)
-    nextLooks.push({ monitorId, kind, nextLookAt: look.nextLookAt })
-    if (look.warn === null) continue
-    warnings.push({ monitorId, kind, identity, warnedDays: look.warn })
+    const before = sent.find(one => one.monitorId === monitorId && one.kind === kind && one.identity === identity)
+    const check = checkWarnings(watch.expiresAt!, before?.warnedDays ?? null, now)
+    nextLooks.push({ monitorId, kind, nextLookAt: check.nextLookAt })
+    if (check.warn === null) continue
+    warnings.push({ monitorId, kind, identity, warnedDays: check.warn })
     due.push(watch)
   }
   await scheduleWatches(tx, nextLooks)
@@ -102,7 +102,7 @@ async function sendWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: string
   await publishWarnings(tx, due, publicUrl, now)
 }
 
-/** Events and their deliveries, to every channel with a rule on the monitor (decisions 6.5). */
+/** Publishes warnings to every channel with a rule on the monitor. */
 async function publishWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: string, now: Date): Promise<void> {
   const ids = [...new Set(watches.map(({ monitorId }) => monitorId))]
   const states = await loadVerdictStates(tx, ids)
@@ -118,8 +118,8 @@ async function publishWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: str
 }
 
 /**
- * Fetches the list of registries' RDAP services, in the form of IANA's dns.json, for all processes. Answers how many
- * top-level domains it names. Throws a sentence when it cannot be had or is no such list; then the old one stays.
+ * Fetches the list of RDAP services, in the format of IANA's dns.json, for all processes. Returns the number of top-level
+ * domains in it. Throws an error with a readable message if the list cannot be fetched or is invalid; the old one stays.
  */
 export async function refreshRdapBootstrap(db: Db, egress: Egress, url: string, now: Date): Promise<number> {
   const answer = await httpGet(url, { Accept: 'application/json' }, DOCUMENT_LIMITS, egress)
@@ -127,7 +127,7 @@ export async function refreshRdapBootstrap(db: Db, egress: Egress, url: string, 
   if (answer.statusCode !== 200) throw new Error(`${url} cannot be fetched: status ${answer.statusCode}`)
   const text = answer.truncated ? '' : String(answer.body ?? '')
   const bootstrap = parseBootstrap(parseJson(text))
-  if (!bootstrap) throw new Error(`${url} is not a list of RDAP services in the form of IANA's dns.json`)
+  if (!bootstrap) throw new Error(`${url} is not a list of RDAP services in the format of IANA's dns.json`)
   await storeRdapDocument(db, text.replaceAll('\\u0000', ''), new Date(now.getTime() + 7 * DAY_MS), now)
   return bootstrap.size
 }

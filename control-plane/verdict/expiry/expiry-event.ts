@@ -17,12 +17,12 @@ type Monitor = {
 }
 type Incident = { id: string; title: string; status: string; severity: string; started_at: Date }
 
-/** What is known besides when a warning is sent. */
+/** Further data of a warning. */
 export type ExpiryEventContext = { state: MonitorState | null; incident: Incident | null; publicUrl: string }
 
 /**
- * The warning that a certificate or a domain registration ends in `days` days (specification, "Data of monitor
- * events"). Its `check` is the last one that counted, whatever it said.
+ * The warning that a certificate or a domain registration ends in `days` days. Its `check` is the last one that counted,
+ * whatever its result.
  */
 export function buildExpiryEvent(
   id: string,

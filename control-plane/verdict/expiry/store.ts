@@ -5,8 +5,8 @@ import type { ObservedCertificate } from '../reader/counting/certificates.ts'
 import type { ExpiryKind } from './expiry-event.ts'
 
 /**
- * Every transaction here takes monitors first, in the order of ids, then watches, then domains, as the judge does. Those
- * that other transactions have locked are not waited for.
+ * Locks monitors, and skips those that other transactions have locked. All transactions lock monitors first, in the order of
+ * ids, then watches, then domains.
  */
 export async function tryLockMonitors(tx: Tx, ids: string[]): Promise<{ free: string[]; locked: string[] }> {
   const rows = await query<{ id: string; isFree: boolean }>(
@@ -21,8 +21,8 @@ export async function tryLockMonitors(tx: Tx, ids: string[]): Promise<{ free: st
 }
 
 /**
- * Keeps the newest certificate of each region, of what is still configured so, on held monitors. An older one than
- * what is stored changes nothing.
+ * Stores the newest certificate of each region, if the configuration has not changed, on locked monitors. A certificate that
+ * is older than the stored one changes nothing.
  */
 export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): Promise<void> {
   await execute(
@@ -41,7 +41,7 @@ export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): P
   )
 }
 
-/** Of what a monitor's regions see, the certificate that ends first is watched and shown; on held monitors. */
+/** Watches and shows the certificate that ends first among those of a monitor's regions, on locked monitors. */
 export async function watchEarliestCertificates(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
   await execute(
     tx,
@@ -63,12 +63,12 @@ export async function watchEarliestCertificates(tx: Tx, monitorIds: string[], no
   )
 }
 
-/** A watch that is due, with what is to be told of its monitor. */
+/** A watch that is due, with the data of its monitor. */
 export type DueExpiryWatch = {
   monitorId: string
   kind: ExpiryKind
   domain: string | null
-  /** the certificate's fingerprint or the registration's name; null: a domain not known yet */
+  /** the fingerprint of the certificate or the identity of the registration; null for a domain without one yet */
   identity: string | null
   expiresAt: Date | null
   projectId: string
@@ -81,11 +81,11 @@ export type DueExpiryWatch = {
   isDeleted: boolean
 }
 
-/** What it costs when none is due. */
+/** Whether a watch is due; a cheap query for the usual case that none is. */
 export const hasDueWatch = (db: Db, now: Date): Promise<boolean> =>
   hasRows(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
 
-/** Claims due watches with their monitors until the transaction ends; what another process holds is left to it. */
+/** Locks due watches and their monitors, and skips those of other processes. */
 export function claimDueWatches(tx: Tx, now: Date, limit: number): Promise<DueExpiryWatch[]> {
   return query(
     tx,
@@ -102,7 +102,7 @@ export function claimDueWatches(tx: Tx, now: Date, limit: number): Promise<DueEx
 
 export type ExpiryWarning = { monitorId: string; kind: ExpiryKind; identity: string; warnedDays: number }
 
-/** What has been told already, of claimed watches. */
+/** The warnings that were sent for these monitors. */
 export function listWarnings(tx: Tx, monitorIds: string[]): Promise<ExpiryWarning[]> {
   return query(
     tx,
@@ -124,7 +124,7 @@ export async function upsertWarnings(tx: Tx, warned: ExpiryWarning[], now: Date)
   )
 }
 
-/** When claimed watches are looked at again; null: not before something changes. */
+/** Sets when locked watches are looked at again; null: when something changes. */
 export async function scheduleWatches(
   tx: Tx,
   rows: { monitorId: string; kind: ExpiryKind; nextLookAt: Date | null }[],
@@ -138,7 +138,7 @@ export async function scheduleWatches(
   )
 }
 
-/** What the verdict knows of monitors, by monitor. */
+/** The verdict states of monitors, by monitor. */
 export async function loadVerdictStates(db: Db, monitorIds: string[]): Promise<Map<string, MonitorState>> {
   const rows = await query<{ id: string; state: MonitorState }>(
     db,

@@ -1,19 +1,18 @@
 const DAY_MS = 86_400_000
 
-/** How many days before the end a warning is sent, once each per certificate or registration (decisions 4.10). */
+/** How many days before the end warnings are sent, once each per certificate or registration. */
 export const WARNING_DAYS = [30, 14, 7, 3, 1] as const
 
 export type WarningCheck = {
-  /** the threshold to warn of now; null: nothing new */
+  /** the threshold to warn about now; null: none */
   warn: number | null
   /** when the next threshold is reached; null after the last one */
   nextLookAt: Date | null
 }
 
 /**
- * What is due for something that ends at `expiresAt`, when `warnedDays` is the lowest threshold already told of (null:
- * none). Of several thresholds reached at once only the nearest to the end is told; what has ended already counts as
- * the last one.
+ * The warning that is due for an end at `expiresAt`. `warnedDays` is the lowest threshold that was sent (null: none). Of
+ * several thresholds that are reached, only the nearest to the end is sent. An end in the past counts as the last threshold.
  */
 export function checkWarnings(expiresAt: Date, warnedDays: number | null, now: Date): WarningCheck {
   const leftMs = expiresAt.getTime() - now.getTime()
@@ -25,7 +24,7 @@ export function checkWarnings(expiresAt: Date, warnedDays: number | null, now: D
   }
 }
 
-/** Days left, a begun one counted in full, so that a warning on time says its threshold; 0 or less: it has ended. */
+/** Days left, rounded up, so that a warning in time shows its threshold; 0 or less: expired. */
 export function computeDaysLeft(expiresAt: Date, now: Date): number {
   const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS)
   return days === 0 ? 0 : days

@@ -14,8 +14,8 @@ const WATCHES_INTERVAL_MS = 5_000
 const WATCHES_PER_BATCH = 200
 const DOMAINS_INTERVAL_MS = 5_000
 const DOMAINS_PER_BATCH = 4
-const QUESTION_TIMEOUT_MS = 10_000
-/** longer than RDAP and WHOIS together may take */
+const QUERY_TIMEOUT_MS = 10_000
+/** Longer than RDAP and WHOIS together may take. */
 const LEASE_MS = 300_000
 const FETCH_INTERVAL_MS = 600_000
 const FETCH_RETRY_MS = 6 * 3_600_000
@@ -23,15 +23,15 @@ const FETCH_RETRY_MS = 6 * 3_600_000
 export type ExpiryContext = LoopTools & {
   db: Db
   egress: Egress
-  /** where the dashboard is, without a slash at the end */
+  /** address of the dashboard, without a trailing slash */
   publicUrl: string
-  /** null: the bootstrap says whom to ask */
+  /** null: use the bootstrap list */
   rdapBaseUrl: string | null
   rdapBootstrapUrl: string
   whoisServer: WhoisServer
 }
 
-/** Warns of certificates and domains that end, and looks domains up once a day. Any number of processes may do so. */
+/** Sends expiry warnings and looks up domains once a day. Any number of processes may run it. */
 export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<void> } {
   const { db, egress, publicUrl, rdapBaseUrl, rdapBootstrapUrl, whoisServer, log, metrics } = context
   const tools = { log, metrics }
@@ -46,7 +46,7 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
       const claimed = await claimDueDomains(db, now(), LEASE_MS, DOMAINS_PER_BATCH)
       if (claimed.length === 0) return
       const bootstrap = parseBootstrap(await findRdapDocument(db))
-      const registries = { egress, rdapBaseUrl, whoisServer, bootstrap, timeoutMs: QUESTION_TIMEOUT_MS }
+      const registries = { egress, rdapBaseUrl, whoisServer, bootstrap, timeoutMs: QUERY_TIMEOUT_MS }
       await Promise.all(
         claimed.map(async domain => {
           lookUps.inc({ outcome: await refreshDomain(db, domain, registries, jitterMs, now) })
@@ -60,7 +60,7 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
     const at = now()
     if (!(await claimRdapFetch(db, new Date(at.getTime() + FETCH_RETRY_MS), at))) return
     await refreshRdapBootstrap(db, egress, rdapBootstrapUrl, at).catch(err => {
-      log.warn({ err }, 'the list of RDAP services could not be refreshed; the one at hand stays')
+      log.warn({ err }, 'cannot refresh the list of RDAP services; keeping the old one')
     })
   })
 

@@ -27,16 +27,25 @@ import type { LockedHeartbeat, PingArrival } from './types.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
 
-/** The answer for a ping that was withdrawn before its commit: it is in the message stream. */
+/** A ping was withdrawn before its commit, because it is in the message stream. */
 export class WithdrawnPingError extends Error {}
 
-/** How many pings of a monitor are kept at least; at most `PRUNED_EACH` more. */
+/** How many pings of a monitor are kept at least; up to `PINGS_PER_PRUNING` more. */
 export const MIN_KEPT_PINGS = 1_000
 const PINGS_PER_PRUNING = 100
 
 /**
- * Takes pings in one transaction (decisions 4.9): what they change of a verdict commits with them. Answers for each
- * whether its token is known; an Error for one that cannot be stored, which does not stop the others.
+ * Stores pings in one transaction, together with what they change in the verdict. Returns for each whether its token is
+ * known, or an Error if it cannot be stored, which does not stop the others:
+ *
+ * 1. Lock the monitors of the tokens, in the order of their ids.
+ * 2. Load heartbeats and verdict states, and PostgreSQL's time.
+ * 3. Find queued pings that are stored already.
+ * 4. Apply the pings in order; leave out withdrawn and stored ones.
+ * 5. Insert pings, update heartbeats, delete old pings.
+ * 6. Apply the decisions (`applyDecisions`).
+ *
+ * After an error caused by one monitor, each ping is stored in its own transaction.
  */
 export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
   try {
@@ -58,9 +67,9 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
     )
     if (monitors.length === 0) return arrivals.map(() => false)
     const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
-    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
-    const stored = await findStoredBefore(tx, arrivals, [...watches.keys()])
-    const taken = new Map([...watches].map(([id, watch]) => [id, createPingEffects(watch)]))
+    const { locked, nowMs } = await loadHeartbeats(tx, monitors)
+    const stored = await findStoredBefore(tx, arrivals, [...locked.keys()])
+    const taken = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
     const answers = arrivals.map(arrival => {
       const id = idOf.get(arrival.tokenHash.toString('hex'))
       if (id === undefined) return false
@@ -74,7 +83,7 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
   })
 }
 
-/** Only a ping from the message stream can have been stored before; its monitor's row is locked by now. */
+/** Only a ping from the message stream can be stored already. Its monitor is locked by now. */
 async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: string[]): Promise<Set<string>> {
   const kept = arrivals.filter(({ isKept }) => isKept)
   if (kept.length === 0) return new Set()
@@ -87,7 +96,7 @@ async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: str
 
 async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now: Date): Promise<void> {
   const pings = taken.flatMap(one => one.pings)
-  const heartbeats = taken.map(({ locked: watch }) => ({ id: watch.monitor.id, ...watch.heartbeat }))
+  const heartbeats = taken.map(({ locked: one }) => ({ id: one.monitor.id, ...one.heartbeat }))
   await insertPings(tx, pings)
   await storeHeartbeats(tx, heartbeats)
   const full = new Set(pings.filter(ping => ping.number % PINGS_PER_PRUNING === 0).map(ping => ping.monitorId))
@@ -100,73 +109,73 @@ async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now
   if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
 }
 
-/** After so long without a sign that pings are taken nobody is overdue: they may have been sent. */
+/** After a longer gap in the acceptance of pings no heartbeat is overdue, because its ping may have been sent. */
 const MAX_INTAKE_GAP_MS = 5_000
 
 /**
- * Passes the verdict on at most `limit` heartbeats whose success did not come in time; any number of processes may do
- * so at once. Answers how many it looked at: fewer than `limit` means that no more were due.
+ * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the number
+ * of evaluated heartbeats: fewer than `limit` means that no more are due.
  */
 export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
   return tools.db.transaction(async tx => {
     if ((await loadIntakeGapMs(tx)) > MAX_INTAKE_GAP_MS) return 0
     const monitors = await lockDueHeartbeats(tx, limit)
     if (monitors.length === 0) return 0
-    const { watches, nowMs } = await loadHeartbeats(tx, monitors)
-    await evaluateHeartbeats(tx, [...watches.values()], nowMs, tools)
+    const { locked, nowMs } = await loadHeartbeats(tx, monitors)
+    await evaluateHeartbeats(tx, [...locked.values()], nowMs, tools)
     return monitors.length
   })
 }
 
 const RETRY_DELAY_MS = 60_000
 
-/** Together; after a refusal each under a savepoint of its own, and what is refused alone too is put off. */
+/** Evaluates all together; after an error each under its own savepoint, and defers one that fails alone. */
 async function evaluateHeartbeats(
   tx: Tx,
-  watches: LockedHeartbeat[],
+  locked: LockedHeartbeat[],
   nowMs: number,
   { publicUrl, log }: { publicUrl: string; log: Log },
 ): Promise<void> {
-  const judgeSome = (some: LockedHeartbeat[]) =>
+  const evaluateSome = (some: LockedHeartbeat[]) =>
     tx.transaction(async savepoint => {
-      const taken = some.flatMap(watch => evaluateDue(watch, nowMs) ?? [])
+      const taken = some.flatMap(one => evaluateDue(one, nowMs) ?? [])
       await storeEffects(savepoint, taken, publicUrl, new Date(nowMs))
     })
   try {
-    await judgeSome(watches)
-  } catch (refusal) {
-    if (!isMonitorError(refusal)) throw refusal
-    for (const watch of watches) {
-      await judgeSome([watch]).catch(async err => {
+    await evaluateSome(locked)
+  } catch (error) {
+    if (!isMonitorError(error)) throw error
+    for (const one of locked) {
+      await evaluateSome([one]).catch(async err => {
         if (!isMonitorError(err)) throw err
-        log.error({ err, monitorId: watch.monitor.id }, 'an overdue heartbeat was put off')
-        await storeHeartbeats(tx, [{ id: watch.monitor.id, ...watch.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
+        log.error({ err, monitorId: one.monitor.id }, 'cannot evaluate an overdue heartbeat; retrying later')
+        await storeHeartbeats(tx, [{ id: one.monitor.id, ...one.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
       })
     }
   }
 }
 
-function evaluateDue(watch: LockedHeartbeat, nowMs: number): PingEffects | null {
-  const finding = checkOverdue(watch, nowMs)
-  if (finding === 'overdue') return markOverdue(watch, nowMs)
-  if (finding === 'wait') return null
-  return createPingEffects({ ...watch, heartbeat: { ...watch.heartbeat, dueAtMs: null } })
+function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
+  const action = checkOverdue(one, nowMs)
+  if (action === 'overdue') return markOverdue(one, nowMs)
+  if (action === 'wait') return null
+  return createPingEffects({ ...one, heartbeat: { ...one.heartbeat, dueAtMs: null } })
 }
 
 /**
- * Says that this process takes pings. After a silence (everything was down, or PostgreSQL was away) what could not
- * arrive is excused in the same transaction, before anybody finds it overdue: our outage is not the job's.
+ * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines of
+ * pings that could not arrive are extended in the same transaction, before they count as overdue.
  */
-export async function recordIntakeAlive(db: Db): Promise<{ silence: IntakeGap; excused: number } | null> {
+export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
   if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null
   return db.transaction(async tx => {
-    const silence = await restartIntake(tx)
-    if (silence.to.getTime() - silence.from.getTime() <= MAX_INTAKE_GAP_MS) return null
-    return { silence, excused: await extendDeadlines(tx, silence) }
+    const gap = await restartIntake(tx)
+    if (gap.to.getTime() - gap.from.getTime() <= MAX_INTAKE_GAP_MS) return null
+    return { gap, excused: await extendDeadlines(tx, gap) }
   })
 }
 
-/** Gives ping URLs to heartbeat monitors that were made before there were any. */
+/** Assigns ping URLs to heartbeat monitors without one. */
 export function assignPingTokens(db: Db, secrets: SecretCipher): Promise<number> {
   return db.transaction(async tx => {
     const monitors = await lockWithoutToken(tx, 100)

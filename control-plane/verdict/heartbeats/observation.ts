@@ -6,7 +6,7 @@ export function toSingleSourceMonitor({ id, configVersion, interval, grace }: He
   return { id, configVersion, intervalMs: (interval ?? 0) * 1_000, timeoutMs: (grace ?? 0) * 1_000 }
 }
 
-/** A ping as the verdict counts it; null for a start or a log, which say nothing of how the job does. */
+/** A ping as the verdict counts it; null for a start or a log, which do not show whether the job succeeds. */
 export function toObservation(ping: Ping): SingleSourceObservation | null {
   if (ping.kind === 'start' || ping.kind === 'log') return null
   return {
@@ -17,7 +17,7 @@ export function toObservation(ping: Ping): SingleSourceObservation | null {
   }
 }
 
-/** What a failed ping says is the job's own fault; null for the others. */
+/** The error of a failed or overdue ping; null for others. */
 export function toPingError({ kind, exitCode, message }: Pick<Ping, 'kind' | 'exitCode' | 'message'>) {
   if (kind !== 'fail' && kind !== 'overdue') return null
   const code = kind === 'overdue' ? 'overdue' : exitCode === null ? 'reported_failure' : 'exit_code'

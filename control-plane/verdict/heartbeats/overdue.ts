@@ -1,16 +1,16 @@
 import type { HeartbeatMonitor, LockedHeartbeat } from './types.ts'
 
-/** How long a success may take to come, in ms (decisions 3.7); null when the monitor does not say. */
+/** How long a success may take to arrive, in ms; null without an interval. */
 export function computeAllowedMs({ interval, grace }: HeartbeatMonitor): number | null {
   return interval === null ? null : (interval + (grace ?? 0)) * 1_000
 }
 
-/** True when a verdict is passed on a monitor: it is complete and not paused. */
+/** True if the pings of a monitor are evaluated: it has an interval and is not paused. */
 export const isEvaluated = (monitor: HeartbeatMonitor) => !monitor.isPaused && monitor.interval !== null
 
 /**
- * What to do with a heartbeat whose time seems to have come. `disarm`: it is paused, or was since the time was set, so
- * nothing is waited for before its next ping. `wait`: a ping came meanwhile.
+ * What to do with a heartbeat that may be overdue. `disarm`: it is paused, or was paused since the deadline was set, so the
+ * deadline is removed until its next ping. `wait`: a ping has arrived in the meantime.
  */
 export function checkOverdue(
   { monitor, heartbeat, state }: LockedHeartbeat,

@@ -8,7 +8,7 @@ import { computeAllowedMs, isEvaluated } from './overdue.ts'
 import { buildFailureMessage, buildOverdueMessage } from './text.ts'
 import type { Heartbeat, LockedHeartbeat, Ping, PingArrival } from './types.ts'
 
-/** A monitor after some pings: what to keep of them, and what the verdict has to store; null when that is nothing. */
+/** A monitor after some pings: the pings to store, and the change that the verdict has to store (null: none). */
 export type PingEffects = { locked: LockedHeartbeat; pings: Ping[]; change: VerdictChange | null }
 
 export const createPingEffects = (watch: LockedHeartbeat): PingEffects => ({ locked: watch, pings: [], change: null })
@@ -16,21 +16,21 @@ export const createPingEffects = (watch: LockedHeartbeat): PingEffects => ({ loc
 type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
 /**
- * What one ping does (decisions 3.7). While the monitor is paused or incomplete it is stored, and that is all. The same
- * holds for a ping that was delayed in the message stream while a newer one was stored: it says nothing about now.
+ * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only stored. The
+ * same applies to a queued ping that is older than a stored one, because it does not show the current state.
  */
 export function applyPing(
-  taken: PingEffects,
+  effects: PingEffects,
   { signal, body, id, isKept }: Pick<PingArrival, 'signal' | 'body'> & Partial<Pick<PingArrival, 'id' | 'isKept'>>,
   receivedAtMs: number,
 ): PingEffects {
   const message = signal.kind === 'fail' ? buildFailureMessage(signal, body) : null
   const content = { ...signal, message, body, arrivalId: id ?? null }
-  const isOld = isKept === true && receivedAtMs < (taken.locked.heartbeat.lastPingAtMs ?? 0)
-  return addPing(taken, content, receivedAtMs, isOld)
+  const isOld = isKept === true && receivedAtMs < (effects.locked.heartbeat.lastPingAtMs ?? 0)
+  return addPing(effects, content, receivedAtMs, isOld)
 }
 
-/** The success that did not come, once overdue.ts says so: it counts like a ping that reports a failure. */
+/** Applies a success that did not arrive in time. It counts like a ping that reports a failure. */
 export function markOverdue(watch: LockedHeartbeat, nowMs: number): PingEffects {
   const message = buildOverdueMessage(watch.monitor)
   return addPing(
@@ -64,10 +64,10 @@ function addPing(
   }
 }
 
-/** New, resumed, or a heartbeat only now: what was before counts no more, and nothing is waited for. */
+/** For a monitor that is new, resumed, or has just become a heartbeat: earlier runs and deadlines do not count. */
 const resetHeartbeat = (heartbeat: Heartbeat): Heartbeat => ({ ...heartbeat, runStartedAtMs: null, dueAtMs: null })
 
-/** The clocks of several processes may differ a little: no ping is older than the one before it. */
+/** The clocks of processes may differ a little, so each ping gets a later time than the one before it. */
 function buildPing(
   { monitor, state }: LockedHeartbeat,
   heartbeat: Heartbeat,
@@ -88,21 +88,21 @@ function buildPing(
 
 type PingDecision = { state: MonitorState; transition: StatusTransition | null; mustStore: boolean }
 
-/** A start is stored for a monitor that begins with it, so that its success is waited for. */
+/** The state of a monitor that begins with a start is stored, so that its success is awaited. */
 function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping): PingDecision {
-  const said = toObservation(ping)
-  if (said === null) {
+  const observation = toObservation(ping)
+  if (observation === null) {
     const begun = state ?? createMonitorState(monitor.id, monitor.configVersion)
     return { state: begun, transition: null, mustStore: state === null }
   }
-  const decision = decideSingleSource(HEARTBEAT_REGION, toSingleSourceMonitor(monitor), state, said)
+  const decision = decideSingleSource(HEARTBEAT_REGION, toSingleSourceMonitor(monitor), state, observation)
   // pings are not read again after a restart
   return { ...decision, mustStore: decision.store !== 'no' || state === null }
 }
 
 /**
- * A success is waited for from the success before on, or from the first start. A later start does not hasten it: a job
- * may run for as long as its interval and grace allow.
+ * Sets the deadline of the next success, from the previous success or the first start. A later start does not change it: a
+ * job may run for as long as interval and grace allow.
  */
 function advanceHeartbeat(
   heartbeat: Heartbeat,

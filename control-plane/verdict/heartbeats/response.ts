@@ -8,11 +8,11 @@ import type { Ping } from './types.ts'
 
 const KINDS = ['success', 'start', 'fail', 'log', 'overdue'] as const satisfies readonly Ping['kind'][]
 
-/** What a check of a heartbeat monitor has beside the fields of every check. */
+/** The additional fields of a check of a heartbeat monitor. */
 export const HeartbeatDetail = Type.Object({
   kind: stringEnum(KINDS),
   exit_code: nullable(Type.Integer()),
-  body: nullable(Type.String({ description: 'what the job sent, its first 10 kB' })),
+  body: nullable(Type.String({ description: 'The first 10 kB of what the job sent.' })),
 })
 
 const OUTCOMES = {
@@ -27,13 +27,13 @@ const STATUSES = { [Outcome.UP]: 'up', [Outcome.DOWN]: 'down', [Outcome.UNKNOWN]
 
 type PingKindFilter = { regions: readonly string[] | null; statuses: readonly string[] | null }
 
-/** The kinds of ping that a list of checks asks for; null: all. A start and a log say nothing of how a job does. */
+/** The kinds of ping that match the filters of a list of checks. A start and a log have the status `unknown`. */
 export function selectPingKinds({ regions, statuses }: PingKindFilter): Ping['kind'][] {
   if (regions !== null && !regions.includes(HEARTBEAT_REGION)) return []
   return KINDS.filter(kind => statuses === null || statuses.includes(STATUSES[OUTCOMES[kind]]))
 }
 
-/** A ping in the shape of a check (decisions 3.6): no probe saw it, and its response time is the length of the run. */
+/** A ping in the form of a check. It has no probe, and its response time is the length of the run. */
 export function toPingResponse(ping: Ping) {
   const atMs = ping.at.getTime()
   const result: Result = {

@@ -5,7 +5,7 @@ import type { Heartbeat, HeartbeatMonitor, LockedHeartbeat, Ping } from './types
 const MONITOR = `m.id, m.config_version AS "configVersion", m.is_paused AS "isPaused",
   m.heartbeat_interval AS interval, m.heartbeat_grace AS grace`
 
-/** The heartbeat monitors that tokens (by their SHA-256) belong to, locked in the order of ids as every verdict is. */
+/** The heartbeat monitors of tokens (by SHA-256), locked in the order of ids like every verdict. */
 export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonitor & { hash: Buffer })[]> {
   return query(
     tx,
@@ -16,7 +16,7 @@ export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonito
   )
 }
 
-/** The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less when one is; null when none is awaited. */
+/** The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less if one is; null without a deadline. */
 export async function findFirstDueInMs(db: Db): Promise<number | null> {
   const [row] = await query<{ ms: number | null }>(
     db,
@@ -26,8 +26,8 @@ export async function findFirstDueInMs(db: Db): Promise<number | null> {
 }
 
 /**
- * At most `limit` monitors that seem overdue, locked; what another process works on is left out. Whether they are has to
- * be seen on `readWatches`, because a ping may have come before the lock.
+ * Locks at most `limit` monitors that seem overdue, and skips those of other processes. `checkOverdue` has to confirm it on
+ * the result of `loadHeartbeats`, because a ping may have arrived before the lock.
  */
 export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonitor[]> {
   return query(
@@ -46,11 +46,11 @@ type HeartbeatRow = {
 
 const toMs = (column: string) => `CAST(floor(extract(epoch FROM ${column}) * 1000) AS float8)`
 
-/** What is known of locked monitors, by id, and what time it is by PostgreSQL's clock. */
+/** Heartbeats and verdict states of locked monitors, by id, and PostgreSQL's time. */
 export async function loadHeartbeats(
   tx: Tx,
   monitors: HeartbeatMonitor[],
-): Promise<{ watches: Map<string, LockedHeartbeat>; nowMs: number }> {
+): Promise<{ locked: Map<string, LockedHeartbeat>; nowMs: number }> {
   const rows = await query<HeartbeatRow>(
     tx,
     `SELECT row.id, ${toMs('clock_timestamp()')} AS "nowMs", v.state, h.pings,
@@ -61,12 +61,12 @@ export async function loadHeartbeats(
     [monitors.map(({ id }) => id)],
   )
   const byId = new Map(rows.map(row => [row.id, row]))
-  const watches = monitors.map((monitor): [string, LockedHeartbeat] => {
+  const locked = monitors.map((monitor): [string, LockedHeartbeat] => {
     const { state, pings, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs } = byId.get(monitor.id)!
     const heartbeat = { pings: pings ?? 0, lastPingAtMs, lastSuccessAtMs, runStartedAtMs, dueAtMs }
     return [monitor.id, { monitor, heartbeat, state }]
   })
-  return { watches: new Map(watches), nowMs: rows[0]?.nowMs ?? 0 }
+  return { locked: new Map(locked), nowMs: rows[0]?.nowMs ?? 0 }
 }
 
 /** Writes heartbeats by their monitors' ids, all in one statement. */
@@ -98,7 +98,7 @@ export async function insertPings(tx: Tx, pings: Ping[]): Promise<void> {
   )
 }
 
-/** Which of these arrivals are stored already, as pings of these monitors. */
+/** The ids of these arrivals that are stored already as pings of these monitors. */
 export async function findStoredArrivals(tx: Tx, monitorIds: string[], arrivalIds: string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -111,7 +111,7 @@ export async function findStoredArrivals(tx: Tx, monitorIds: string[], arrivalId
 
 export type PingFilter = { kinds: Ping['kind'][]; from: Date | null; to: Date | null }
 
-/** A page of a monitor's pings, newest first, and how many there are. */
+/** One page of a monitor's pings, newest first, and their total number. */
 export async function listPings(
   db: Db,
   projectId: string,
@@ -133,7 +133,7 @@ export async function listPings(
   return { pings, total: counted?.total ?? 0 }
 }
 
-/** When monitors were last pinged, by id; those that never were are missing. */
+/** The times of the last pings of monitors, by id. Monitors without a ping are missing. */
 export async function listLastPings(db: Db, projectId: string, monitorIds: string[]): Promise<Map<string, Date>> {
   const rows = await query<{ id: string; at: Date }>(
     db,
@@ -155,7 +155,7 @@ export async function prunePings(tx: Tx, heartbeats: { id: string; pings: number
   )
 }
 
-/** Heartbeat monitors without a ping URL, locked; what another process works on is left out. */
+/** Locks heartbeat monitors without a ping URL, and skips those of other processes. */
 export function lockWithoutToken(tx: Tx, limit: number): Promise<{ id: string; projectId: string }[]> {
   return query(
     tx,

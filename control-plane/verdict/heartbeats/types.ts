@@ -1,6 +1,6 @@
 import type { MonitorState } from '../core/types.ts'
 
-/** What a ping URL can be told (decisions 3.7). */
+/** The signal of a ping URL. */
 export type PingSignal = { kind: 'success' | 'start' | 'fail' | 'log'; exitCode: number | null }
 
 /** A ping as it arrived. */
@@ -12,57 +12,57 @@ export type PingArrival = {
   signal: PingSignal
   /** as text, cut at 10 kB; null without one */
   body: string | null
-  /** when it arrived, ms since 1970 by the clock of the process that took it, which follows PostgreSQL's */
+  /** when it arrived, ms since 1970 by the clock of the process that accepted it, which follows PostgreSQL's */
   receivedAtMs: number
-  /** it comes from the message stream, where it has been since it arrived */
+  /** it was queued in the message stream */
   isKept: boolean
-  /** set while it waits for its commit: it is in the message stream now, so this commit must leave it out */
+  /** set while it waits for its commit: it is in the message stream now, so the commit must leave it out */
   isWithdrawn: boolean
 }
 
-/** What became of a ping: stored, its token unknown, or acknowledged by the message stream until it can be stored. */
+/** The outcome of a ping: stored, unknown token, or queued in the message stream (`kept`). */
 export type PingOutcome = 'stored' | 'unknown' | 'kept'
 
-/** A ping as it is kept; `overdue` is the one that did not come. */
+/** A stored ping; `overdue` is one that did not arrive. */
 export type Ping = {
   monitorId: string
   /** counts a monitor's pings from 1 */
   number: number
   kind: PingSignal['kind'] | 'overdue'
   exitCode: number | null
-  /** later than that of the ping before, by at least a millisecond */
+  /** at least a millisecond later than the ping before */
   at: Date
-  /** since the start of the run that this one ends */
+  /** length of the run that it ends, in ms */
   runMs: number | null
-  /** why it is a failure, as a sentence; null when it is none */
+  /** why it is a failure, as a sentence; null for others */
   message: string | null
   body: string | null
-  /** id of the arrival; null for one that did not come */
+  /** id of the arrival; null for an overdue one */
   arrivalId: string | null
 }
 
-/** What is known of a heartbeat beside the verdict's own state. Times in ms since 1970 by PostgreSQL's clock. */
+/** The state of a heartbeat, in addition to its verdict state. Times in ms since 1970 by PostgreSQL's clock. */
 export type Heartbeat = {
-  /** how many pings there ever were */
+  /** number of pings since the monitor was created */
   pings: number
   lastPingAtMs: number | null
   lastSuccessAtMs: number | null
-  /** of the run that is under way */
+  /** start of the current run; null without one */
   runStartedAtMs: number | null
-  /** when a missing success makes the monitor down; null: nothing is waited for */
+  /** when a missing success makes the monitor down; null without a deadline */
   dueAtMs: number | null
 }
 
-/** The part of a monitor that its heartbeat is judged by. */
+/** The settings of a monitor by which its pings are evaluated. */
 export type HeartbeatMonitor = {
   id: string
   configVersion: number
   isPaused: boolean
-  /** seconds; null: the monitor is not complete, its pings are kept and nothing is judged */
+  /** seconds; null: the monitor is incomplete, and its pings are stored without an evaluation */
   interval: number | null
   /** seconds */
   grace: number | null
 }
 
-/** A monitor on its locked row. `state` null: new, resumed or just become a heartbeat, so that it starts anew. */
+/** A locked monitor. `state` is null for one that is new, resumed, or has just become a heartbeat. */
 export type LockedHeartbeat = { monitor: HeartbeatMonitor; heartbeat: Heartbeat; state: MonitorState | null }

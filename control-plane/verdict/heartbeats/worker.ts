@@ -6,19 +6,19 @@ import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loo
 import { assignPingTokens, evaluateOverdue, type HeartbeatTools, recordIntakeAlive } from './actions.ts'
 import { findFirstDueInMs } from './store.ts'
 
-/** Between two looks for the next heartbeat that will be due */
+/** Time between two searches for the next heartbeat that will be due. */
 const POLL_INTERVAL_MS = 5_000
-/** After heartbeats were judged, and while another process judges them or a silence excuses them */
+/** Pause after an evaluation, and while another process evaluates, or no process has accepted pings. */
 const RETRY_DELAY_MS = 1_000
-/** With the 5 s after which it counts as a silence: two of these may fail. */
+/** A gap counts after 5 s, so two of these records may fail. */
 const ALIVE_INTERVAL_MS = 1_500
 const TOKEN_INTERVAL_MS = 60_000
 const BATCH_SIZE = 500
 
 /**
- * Finds a heartbeat that is overdue when its time has come. Several processes may run it; each monitor is judged by one of
- * them. A ping sets that time at least 30 s ahead, so no process has to wake this. One that was kept while PostgreSQL was
- * away may set a time that is near or past: it is found at the next look.
+ * Finds overdue heartbeats when they are due. Several processes may run it; one of them evaluates each monitor. A ping sets
+ * the deadline at least 30 s ahead, so no process has to wake the worker. A queued ping may set an earlier deadline, which
+ * the next search finds.
  */
 export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & HeartbeatTools): Loop {
   const context = { db, publicUrl, log: tools.log }
@@ -32,15 +32,15 @@ export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & Hear
   return startScheduledLoop('heartbeats-overdue', POLL_INTERVAL_MS, tools, round, CRITICAL)
 }
 
-/** Beside the ping URLs, in every process that serves them. */
+/** Runs in every process that serves ping URLs. */
 export function startIntakeAliveWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop(
     'heartbeats-listening',
     ALIVE_INTERVAL_MS,
     tools,
     async () => {
-      const heard = await recordIntakeAlive(db)
-      if (heard) tools.log.warn({ event: 'pings_not_taken', ...heard }, 'no pings were taken for a while')
+      const outage = await recordIntakeAlive(db)
+      if (outage) tools.log.warn({ event: 'pings_not_taken', ...outage }, 'no process accepted pings for some time')
     },
     CRITICAL,
   )

@@ -5,18 +5,18 @@ import { buildIncidentEvent } from './incident-event.ts'
 import { type AutomaticIncident, buildAutomaticIncident, type MonitorOutage } from './lifecycle.ts'
 import { listIncidentsByIds } from './store.ts'
 
-/** An automatic incident as events about its monitor show it. */
+/** An automatic incident as the events of its monitor contain it. */
 export type MonitorIncident = Omit<AutomaticIncident, 'project_id'>
 
-/** The incidents of the monitors that were asked about, and what has to be announced of those that changed. */
+/** The incidents of some monitors, and the events to publish for those that changed. */
 export type AffectedIncidents = { incidents: MonitorIncident[]; events: EventRow[] }
 
 const SHOWN = 'id, cause_monitor_id AS monitor_id, title, severity, status, started_at'
 
 /**
- * Opens an incident for each outage whose monitor has none open (decisions 5.1); the partial unique index decides.
- * Called in the verdict's transaction, on locked monitor rows. Answers the open incident of each monitor, and
- * `incident.created` of the new ones.
+ * Opens an incident for each outage whose monitor has no open one; the partial unique index decides. Called in the
+ * transaction of the verdict, on locked monitors. Returns the open incident of each monitor, and `incident.created` for the
+ * new ones.
  */
 export async function openAutomaticIncidents(
   tx: Tx,
@@ -55,13 +55,13 @@ export async function openAutomaticIncidents(
   return { incidents, events }
 }
 
-/** Why an outage is over, for the incident's last update. */
+/** The end of an outage, and its reason for the last update of the incident. */
 export type Resolution = { monitorId: string; at: Date; message: string }
 
 /**
- * Resolves the automatic incidents of monitors, each with an update that says why: recovery (decisions 5.1), pausing
- * or deletion (decisions 4.8). Manual incidents, and those that people resolved or took over, are left alone. Answers
- * those that it resolved, and `incident.resolved` of each.
+ * Resolves the automatic incidents of monitors, each with an update that gives the reason. Manual incidents, and automatic
+ * ones that are resolved or detached from their monitor, are not changed. Returns the resolved incidents, and
+ * `incident.resolved` for each.
  */
 export async function resolveAutomaticIncidents(
   tx: Tx,
@@ -104,7 +104,7 @@ export async function resolveAutomaticIncidents(
 
 const BY_THE_SYSTEM = { status: 'resolved', is_internal: false, author_id: null }
 
-/** The open automatic incident of each of the monitors that has one. */
+/** The open automatic incidents of monitors. */
 export async function listOpenAutomaticIncidents(tx: Tx, monitorIds: string[]): Promise<MonitorIncident[]> {
   if (monitorIds.length === 0) return []
   return query<MonitorIncident>(

@@ -1,11 +1,11 @@
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
 
-/** Projects whose rows are summed up by one statement. */
+/** Number of projects whose rows one statement sums up. */
 const PROJECTS_AT_ONCE = 200
 
 /**
- * Makes one row for each status and severity of the changes of some projects. True when there may be more of them. Exact
- * next to everything else: a row is deleted and counted by one statement, and what it does not see stays as it is.
+ * Replaces the rows of some projects by one row for each status and severity. Returns true if there may be more projects.
+ * Concurrent changes are safe: one statement deletes and sums the rows that it sees, and other rows stay.
  */
 export async function compactIncidentCounts(db: Db): Promise<boolean> {
   const [row] = await query<{ projects: number }>(

@@ -1,7 +1,7 @@
 import { execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
 
-/** What people change of an incident. */
+/** The fields of an incident that people change. */
 export type EditableIncident = {
   id: string
   title: string
@@ -13,8 +13,8 @@ export type EditableIncident = {
 }
 
 /**
- * An incident, locked until the transaction ends; null when the project has none such. The monitor that caused it is
- * held first (monitors before incidents), so that no verdict about it is passed meanwhile.
+ * An incident, locked until the transaction ends; null if the project does not have it. The monitor that caused it is locked
+ * first (monitors before incidents), so that no verdict about it is stored in the meantime.
  */
 export async function lockIncident(tx: Tx, projectId: string, id: string): Promise<EditableIncident | null> {
   await execute(
@@ -33,7 +33,7 @@ export async function lockIncident(tx: Tx, projectId: string, id: string): Promi
   return row ?? null
 }
 
-/** An incident about some monitors, which the caller holds, or about none. */
+/** Inserts an incident about monitors, which the caller has locked, or about none. */
 export async function insertIncident(
   tx: Tx,
   incident: Omit<EditableIncident, 'acknowledgedAt'> & {
@@ -68,8 +68,8 @@ export async function updateIncident(tx: Tx, incident: EditableIncident, now: Da
 }
 
 /**
- * Lets whoever reopens an automatic incident take it over, so that the system will not resolve it, unless its monitor's
- * outage goes on and no later incident tells of it: then recovery resolves it as if it had stayed open.
+ * Detaches a reopened automatic incident from its monitor, so that the system does not resolve it. It stays attached if the
+ * outage of the monitor continues and no later incident is open for it: then the recovery resolves it.
  */
 export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
   await execute(
@@ -85,7 +85,7 @@ export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
   )
 }
 
-/** The caller has locked it, and seen that nobody did so before. */
+/** The caller has locked the incident, which is not acknowledged yet. */
 export async function markAcknowledged(tx: Tx, id: string, userId: string | null, now: Date): Promise<void> {
   await execute(
     tx,

@@ -8,13 +8,13 @@ import { buildPageUrl, type PageAddress } from '../../alerting/events/page-url.t
 
 export type IncidentEventName = Extract<EventName, `incident.${string}`>
 
-/** What happened to an incident: how it is now, and the update that tells it, if there is one. */
+/** What happened to an incident: its current record, and the update that caused the event, if there is one. */
 export type IncidentEventInput = {
   name: IncidentEventName
   projectId: string
   incident: EventIncident
   update: EventIncidentUpdate | null
-  /** where the public is told; null when there is no such page */
+  /** the public status page; null if there is none */
   statusPage: PageAddress | null
 }
 
@@ -39,7 +39,7 @@ type EventIncidentUpdate = {
   created_at: Date
 }
 
-/** The event that something about an incident is told by (specification, "Data of incident events"). */
+/** Builds an event about an incident. */
 export function buildIncidentEvent(
   id: string,
   { name, projectId, incident, update, statusPage }: IncidentEventInput,

@@ -4,7 +4,7 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 export const SEVERITIES = ['minor', 'major', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** A monitor that went down, as the incident about it begins. */
+/** A monitor that went down, with the fields of its incident. */
 export type MonitorOutage = { projectId: string; monitorId: string; monitorName: string; startedAt: Date }
 
 export type AutomaticIncident = {
@@ -19,7 +19,7 @@ export type AutomaticIncident = {
 
 const MAX_TITLE_LENGTH = 200
 
-/** The incident that a monitor going down opens (decisions 5.1). */
+/** The incident for a monitor that went down. */
 export function buildAutomaticIncident(id: string, outage: MonitorOutage): AutomaticIncident {
   return {
     id,
@@ -32,24 +32,24 @@ export function buildAutomaticIncident(id: string, outage: MonitorOutage): Autom
   }
 }
 
-/** What the last update of an automatic incident says. `duration`: "4 minutes 12 seconds". */
+/** The last update of an automatic incident after a recovery. `duration`: "4 minutes 12 seconds". */
 export const formatRecoveryMessage = (monitorName: string, duration: string): string =>
   `${monitorName} is up again after ${duration}.`
 
 export const PAUSED_MESSAGE = 'Resolved because the monitor was paused.'
 export const DELETED_MESSAGE = 'Resolved because the monitor was deleted.'
-export const ARCHIVED_MESSAGE = 'Resolved because the monitor was archived: its data source does not have it any more.'
-export const UNCHECKED_MESSAGE = 'Resolved because the monitor is not checked any more.'
+export const ARCHIVED_MESSAGE = 'Resolved because the monitor was archived: its data source no longer contains it.'
+export const UNCHECKED_MESSAGE = 'Resolved because the monitor is no longer checked.'
 
-/** The status that a posted update leaves (decisions 5.2): what it names, else `investigating`, but resolved stays so. */
-export const getStatusAfterUpdate = (before: IncidentStatus, named: IncidentStatus | undefined): IncidentStatus =>
-  named ?? (before === 'resolved' ? 'resolved' : 'investigating')
+/** The status after an update: the requested one, otherwise `investigating`, except that `resolved` stays. */
+export const getStatusAfterUpdate = (before: IncidentStatus, requested: IncidentStatus | undefined): IncidentStatus =>
+  requested ?? (before === 'resolved' ? 'resolved' : 'investigating')
 
-/** Becoming resolved is told as that alone; whatever else an update says, a reopening too, is an update (decisions 5.2). */
+/** The event of an update: `incident.resolved` if it resolves the incident, otherwise `incident.updated`. */
 export const getUpdateEventName = (before: IncidentStatus, after: IncidentStatus) =>
   after === 'resolved' && before !== 'resolved' ? 'incident.resolved' : 'incident.updated'
 
-/** When an incident is over, given how it was and its status now: what was resolved before stays as it was. */
+/** The `resolved_at` of an incident under a new status. A resolved incident keeps its time. */
 export function computeResolvedAt(
   before: { status: IncidentStatus; startedAt: Date; resolvedAt: Date | null },
   status: IncidentStatus,
@@ -62,8 +62,8 @@ export function computeResolvedAt(
 type Rating = { status: IncidentStatus; severity: Severity }
 
 /**
- * The update that a change of status or severity writes by itself; null when neither changed (decisions 5.2). Visitors of
- * status pages read of the status only: a severity is a rating of ours.
+ * The update that a change of status or severity writes; null if neither changed. An update about a severity is internal,
+ * because status pages do not show severities.
  */
 export function buildChangeUpdate(before: Rating, after: Rating): { message: string; is_internal: boolean } | null {
   if (before.status !== after.status) {

@@ -2,16 +2,16 @@ import type { PageAddress } from '../../alerting/events/page-url.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
 
-/** An incident as it is answered (decisions 5.2). */
+/** An incident as the API returns it. */
 export type IncidentRecord = {
   id: string
   title: string
   severity: Severity
   status: IncidentStatus
-  /** the newest update's text, null before the first */
+  /** the text of the newest update; null without updates */
   message: string | null
   source: 'manual' | 'automatic'
-  /** whose outage this one came of; null when it came by itself */
+  /** the parent monitor whose outage caused this one; null if there is none */
   caused_by_monitor_id: string | null
   monitor_ids: string[]
   monitors: { id: string; name: string; status: 'up' | 'down' | 'degraded' | null }[]
@@ -38,7 +38,7 @@ const FILTERED = `project_id = :projectId
   AND (CAST(:statuses AS text[]) IS NULL OR incidents.status = ANY(:statuses))
   AND (CAST(:severities AS text[]) IS NULL OR severity = ANY(:severities))`
 
-/** One page of a project's incidents, newest first, and how many there are in all. */
+/** One page of a project's incidents, newest first, and their total number. */
 export async function listIncidents(
   db: Db,
   projectId: string,
@@ -47,7 +47,7 @@ export async function listIncidents(
 ): Promise<{ incidents: IncidentRecord[]; total: number }> {
   const bindings = { projectId, ...filter }
   const [counted, rows] = await Promise.all([
-    // a project of years has too many incidents to count them for each page
+    // an old project has too many incidents to count them for each page
     query<{ total: number }>(
       db,
       `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS total FROM incident_counts AS incidents WHERE ${FILTERED}`,
@@ -62,7 +62,7 @@ export async function listIncidents(
   return { incidents: rows.map(withMonitorIds), total: counted[0]!.total }
 }
 
-/** Null when there is none, or when it is another project's. */
+/** Null if the project does not have it. */
 export async function findIncident(db: Db, projectId: string, id: string): Promise<IncidentRecord | null> {
   const rows = await query<IncidentRecord>(
     db,
@@ -72,7 +72,7 @@ export async function findIncident(db: Db, projectId: string, id: string): Promi
   return rows[0] ? withMonitorIds(rows[0]) : null
 }
 
-/** The first published page that shows one of the incident's monitors, else the project's first one. */
+/** The first published page that shows one of the incident's monitors, otherwise the first one of the project. */
 const STATUS_PAGE = `(
   SELECT jsonb_build_object('slug', p.slug, 'domain',
     CASE WHEN p.custom_domain_verified_at IS NOT NULL THEN p.custom_domain END)
@@ -81,7 +81,7 @@ const STATUS_PAGE = `(
                    WHERE c.page_id = p.id AND im.incident_id = incidents.id) DESC, p.id
   LIMIT 1)`
 
-/** For events: incidents of any project, in the order of their ids, with whose they are and where the public reads of them. */
+/** Incidents of any project, in the order of their ids, with the project and the status page that events contain. */
 export async function listIncidentsByIds(tx: Tx, ids: string[]): Promise<IncidentWithProject[]> {
   if (ids.length === 0) return []
   const rows = await query<IncidentRecord & Omit<IncidentWithProject, 'incident'>>(
@@ -92,14 +92,14 @@ export async function listIncidentsByIds(tx: Tx, ids: string[]): Promise<Inciden
   return rows.map(({ projectId, statusPage, ...row }) => ({ projectId, statusPage, incident: withMonitorIds(row) }))
 }
 
-/** An incident with what answers do not show of it. */
+/** An incident with its project and status page, which API responses do not contain. */
 export type IncidentWithProject = { projectId: string; statusPage: PageAddress | null; incident: IncidentRecord }
 
 function withMonitorIds(row: IncidentRecord): IncidentRecord {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }
 }
 
-/** False when there is none. */
+/** Returns false if the project does not have it. */
 export async function deleteIncident(db: Db, projectId: string, id: string): Promise<boolean> {
   return (await execute(db, 'DELETE FROM incidents WHERE project_id = ? AND id = ?', [projectId, id])) === 1
 }

@@ -1,14 +1,14 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { IncidentStatus } from './lifecycle.ts'
 
-/** One of an incident's updates, as it is answered. */
+/** An update of an incident as the API returns it. */
 export type IncidentUpdateRecord = {
   id: string
   incident_id: string
   status: IncidentStatus
   message: string
   is_internal: boolean
-  /** null for those that the system wrote */
+  /** null for updates by the system */
   author_id: string | null
   created_at: Date
   updated_at: Date
@@ -16,7 +16,7 @@ export type IncidentUpdateRecord = {
 
 const RECORD = 'id, incident_id, status, message, is_internal, author_id, created_at, created_at AS updated_at'
 
-/** One page of an incident's updates, newest first, and how many there are in all. */
+/** One page of an incident's updates, newest first, and their total number. */
 export async function listIncidentUpdates(
   db: Db,
   incidentId: string,
@@ -34,7 +34,7 @@ export async function listIncidentUpdates(
   return { updates, total: counted[0]!.total }
 }
 
-/** `isInitial`: the message that the incident was created with. */
+/** `isInitial`: the update is the message with which the incident was created. */
 export async function insertIncidentUpdate(tx: Tx, update: IncidentUpdateRecord, isInitial: boolean): Promise<void> {
   await execute(
     tx,
@@ -44,7 +44,7 @@ export async function insertIncidentUpdate(tx: Tx, update: IncidentUpdateRecord,
   )
 }
 
-/** The message that the incident was created with, if there was one. */
+/** The update with the message of the create request, if there was one. */
 export async function findInitialUpdate(tx: Tx, incidentId: string): Promise<IncidentUpdateRecord | null> {
   const sql = `SELECT ${RECORD} FROM incident_updates WHERE incident_id = ? AND is_initial`
   return (await query<IncidentUpdateRecord>(tx, sql, [incidentId]))[0] ?? null

@@ -12,8 +12,8 @@ import { endPeriods, lockDueWindows, lockWindow, removeWindow, saveWindow, store
 import type { MaintenanceWindow } from './types.ts'
 
 /**
- * Called in the same transaction for monitors whose maintenance may have ended before its time: what was withheld of
- * them is looked at again.
+ * Schedules a review of withheld events. Called in the same transaction for monitors whose maintenance may have ended
+ * early.
  */
 export type SuppressionReviewer = (tx: Tx, monitorIds: string[], now: Date) => Promise<void>
 
@@ -29,8 +29,8 @@ const EMPTY = {
 }
 
 /**
- * Makes a window. Throws 400 for times that do not fit together, 404 for a monitor that the project does not have, and 402
- * when the plan is full.
+ * Creates a window. Throws 400 for an invalid schedule, 404 for a monitor that the project does not have, and 402 over the
+ * limit of the plan.
  */
 export async function createWindow(
   { db, limits }: Omit<Tools, 'review'>,
@@ -39,8 +39,8 @@ export async function createWindow(
   now: Date,
 ): Promise<MaintenanceWindow> {
   const { title, monitor_ids: ids } = body
-  const made = { ...EMPTY, id: newId(), projectId, title, monitorIds: ids, createdAt: now, updatedAt: now }
-  const window = withBody(made, body)
+  const created = { ...EMPTY, id: newId(), projectId, title, monitorIds: ids, createdAt: now, updatedAt: now }
+  const window = withBody(created, body)
   assertSchedule(window, now)
   await db.transaction(async tx => {
     await lockWindowMonitors(tx, window)
@@ -52,8 +52,8 @@ export async function createWindow(
 }
 
 /**
- * Changes what the body names. A period that runs ends and, if the window says so, begins anew in the same moment, so
- * what was maintenance until now stays it. Throws 404 and 400.
+ * Changes the fields in the body. The current period ends, and begins again at the same moment if the new schedule contains
+ * it, so that past maintenance stays as it was. Throws 400, 402 and 404.
  */
 export async function changeWindow(
   { db, review, limits }: Tools,
@@ -67,13 +67,13 @@ export async function changeWindow(
     if (!before) throw notFound('maintenance window')
     if (isEmptyUpdate(body)) return before
     const window = { ...withBody(before, body), updatedAt: now }
-    const moves = MOVES.some(key => key in body)
-    if (moves) assertSchedule(window, now)
+    const isRescheduled = SCHEDULE_FIELDS.some(key => key in body)
+    if (isRescheduled) assertSchedule(window, now)
     if (body.monitor_ids) await lockWindowMonitors(tx, window)
     if (isPast(before, now) && !isPast(window, now))
       await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
-    if (moves || body.monitor_ids) {
+    if (isRescheduled || body.monitor_ids) {
       await endPeriods(tx, id, now)
       await storePlan(tx, window, planPeriodsFrom(window, now))
       await review(tx, before.monitorIds, now)
@@ -82,12 +82,12 @@ export async function changeWindow(
   })
 }
 
-/** It takes no place in the plan any more. */
+/** A past window does not count for the limit of the plan. */
 const isPast = ({ endsAt }: MaintenanceWindow, now: Date) => endsAt !== null && endsAt <= now
 
-const MOVES = ['cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at']
+const SCHEDULE_FIELDS = ['cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at']
 
-/** Deletes a window and what is planned of it; what has been stays in the figures. Throws 404. */
+/** Deletes a window and its planned periods. Past periods stay in the uptime figures. Throws 404. */
 export async function deleteWindow(
   { db, review }: Omit<Tools, 'limits'>,
   projectId: string,
@@ -103,7 +103,7 @@ export async function deleteWindow(
   })
 }
 
-/** Writes the next period of at most `limit` windows whose last planned one has begun. Answers how many. */
+/** Plans the next period of at most `limit` windows whose last planned period has begun. Returns the number of windows. */
 export function planDueWindows(db: Db, limit: number, now: Date): Promise<number> {
   return db.transaction(async tx => {
     const due = await lockDueWindows(tx, now, limit)

@@ -1,11 +1,11 @@
 import { findNextPeriod, findPeriodAt, type MaintenancePeriod, type MaintenanceSchedule } from './schedule.ts'
 
-/** What to write down of a window; `plannedAt`: when to look again, null when nothing more will come. */
+/** The periods to store; `plannedAt`: when to plan again, null if no more periods follow. */
 export type PeriodPlan = { periods: MaintenancePeriod[]; plannedAt: Date | null }
 
 /**
- * The periods of a window that is made or moved at `now`: the running one from now on, for what was before is not
- * made maintenance afterwards, and the next one. So the judge finds each period before it begins.
+ * The periods of a window that is created or rescheduled at `now`: the current one from now on, because nothing becomes
+ * maintenance afterwards, and the next one. So each period is stored before it begins.
  */
 export function planPeriodsFrom(schedule: MaintenanceSchedule, now: Date): PeriodPlan {
   const running = findPeriodAt(schedule, now)
@@ -14,7 +14,7 @@ export function planPeriodsFrom(schedule: MaintenanceSchedule, now: Date): Perio
   return next === null ? { periods, plannedAt: null } : { periods: [...periods, next], plannedAt: next.startsAt }
 }
 
-/** The period after the one that begins at `plannedAt`, however long ago that was: a plan skips none. */
+/** The period after the one that begins at `plannedAt`, however long ago that was, so that none is skipped. */
 export function planNextPeriod(schedule: MaintenanceSchedule, plannedAt: Date): PeriodPlan {
   const next = findNextPeriod(schedule, plannedAt)
   return next === null ? { periods: [], plannedAt: null } : { periods: [next], plannedAt: next.startsAt }

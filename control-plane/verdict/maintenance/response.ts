@@ -1,7 +1,7 @@
 import { findNextPeriod, findPeriodAt } from './schedule.ts'
 import type { MaintenanceWindow } from './types.ts'
 
-/** A window as it is answered; `scheduled` also between two periods. */
+/** A window as the API returns it. Its status is `scheduled` also between two periods. */
 export function toWindowResponse(window: MaintenanceWindow, now: Date) {
   const { id, title, description, cron, monitorIds: monitor_ids } = window
   const next = findNextPeriod(window, now)

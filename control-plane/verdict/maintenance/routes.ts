@@ -24,7 +24,7 @@ const tags = ['Maintenance windows']
 
 export type MaintenanceContext = { db: Db; review: SuppressionReviewer; limits: InstallationLimits }
 
-/** Times in which nothing is sent of some monitors and which count apart in their uptime. */
+/** The routes of `/maintenance-windows` (docs/design/suppression.md#maintenance). */
 export function maintenanceRoutes(app: App, context: MaintenanceContext): void {
   readRoutes(app, context.db)
   writeRoutes(app, context)
@@ -52,7 +52,7 @@ function readRoutes(app: App, db: Db): void {
     '/maintenance-windows/:id',
     {
       schema: {
-        summary: 'One maintenance window',
+        summary: 'Retrieve a maintenance window',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(WindowRecord), 404),
@@ -72,7 +72,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     '/maintenance-windows',
     {
       schema: {
-        summary: 'Keep monitors silent: once from starts_at to ends_at, or again and again with cron',
+        summary: 'Create a maintenance window: one period, or recurring periods with cron',
         tags,
         body: WindowCreate,
         response: responseSchemas(201, dataSchema(WindowRecord), 400, 402, 404),
@@ -89,7 +89,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     '/maintenance-windows/:id',
     {
       schema: {
-        summary: 'Change a maintenance window: fields that are not named stay',
+        summary: 'Change a maintenance window; fields that are left out stay the same',
         tags,
         params: IdParams,
         body: WindowUpdate,
@@ -113,7 +113,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     '/maintenance-windows/:id',
     {
       schema: {
-        summary: 'Delete a maintenance window; a period that runs ends now',
+        summary: 'Delete a maintenance window and end its current period',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),

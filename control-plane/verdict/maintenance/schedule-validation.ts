@@ -1,19 +1,19 @@
 import type { ErrorDetail } from '../../foundation/web/server/errors.ts'
 import { findNextPeriod, findPeriodAt, isTimeZone, type MaintenanceSchedule, validateCron } from './schedule.ts'
 
-/** Longer than this nothing is kept silent in one go: seven days. */
+/** The longest period: seven days. */
 export const MAX_WINDOW_MINUTES = 7 * 24 * 60
 const MINUTE_MS = 60_000
-/** how many periods in a row are compared: over a year of daily ones, so that no change of the clocks is missed */
+/** How many consecutive periods are compared: more than a year of daily ones, to cover daylight saving time. */
 const MAX_COMPARED_PERIODS = 370
 
-/** What is wrong with the times of a window that is made or moved at `now`. */
+/** The errors in the schedule of a window that is created or rescheduled at `now`. */
 export function validateSchedule(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
   const problems = schedule.cron === null ? validateOneOff(schedule) : validateRecurring(schedule, now)
   if (problems.length > 0 || findPeriodAt(schedule, now) !== null || findNextPeriod(schedule, now) !== null)
     return problems
   if (schedule.cron === null) return [{ path: 'ends_at', message: 'ends_at must be in the future' }]
-  return [{ path: 'cron', message: 'cron names no time that is still to come between starts_at and ends_at' }]
+  return [{ path: 'cron', message: 'cron never fires in the future between starts_at and ends_at' }]
 }
 
 function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: MaintenanceSchedule): ErrorDetail[] {
@@ -21,12 +21,12 @@ function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: Mainten
   const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
   if (startsAt === null) say('starts_at', 'is required without cron')
   if (endsAt === null) say('ends_at', 'is required without cron')
-  if (durationMinutes !== null) say('duration_minutes', 'is for windows with cron')
-  if (timeZone !== null) say('time_zone', 'is for windows with cron')
+  if (durationMinutes !== null) say('duration_minutes', 'is only allowed with cron')
+  if (timeZone !== null) say('time_zone', 'is only allowed with cron')
   if (startsAt === null || endsAt === null) return problems
-  if (endsAt <= startsAt) say('ends_at', 'must come after starts_at')
+  if (endsAt <= startsAt) say('ends_at', 'must be after starts_at')
   else if (endsAt.getTime() - startsAt.getTime() > MAX_WINDOW_MINUTES * MINUTE_MS)
-    say('ends_at', 'must come at most 7 days after starts_at')
+    say('ends_at', 'must be at most 7 days after starts_at')
   return problems
 }
 
@@ -38,14 +38,14 @@ function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetai
   if (wrong !== null) say('cron', wrong)
   if (durationMinutes === null) say('duration_minutes', 'is required with cron')
   if (timeZone === null) say('time_zone', 'is required with cron')
-  else if (!isTimeZone(timeZone)) say('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
-  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) say('ends_at', 'must come after starts_at')
+  else if (!isTimeZone(timeZone)) say('time_zone', 'must be an IANA time zone name, such as Europe/Berlin')
+  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) say('ends_at', 'must be after starts_at')
   if (problems.length === 0 && overlaps({ ...schedule, endsAt: null }, now))
     say('duration_minutes', 'must be shorter than the time from one start to the next')
   return problems
 }
 
-/** Periods that touch would be one without an end, in which nobody hears of anything. */
+/** Periods must not touch: together they could suppress alerts without an end. */
 function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
   let before = findNextPeriod(schedule, now)
   for (let i = 0; i < MAX_COMPARED_PERIODS && before !== null; i++) {

@@ -1,8 +1,8 @@
 import { Cron } from 'croner'
 
 /**
- * When a window is: once, from `startsAt` to `endsAt`; or, with `cron` (five fields, in `timeZone`), again and again
- * for `durationMinutes` each, where the two are bounds.
+ * The schedule of a window: one period from `startsAt` to `endsAt`; or, with `cron` (five fields, in `timeZone`), recurring
+ * periods of `durationMinutes` between the two.
  */
 export type MaintenanceSchedule = {
   cron: string | null
@@ -16,14 +16,14 @@ export type MaintenancePeriod = { startsAt: Date; endsAt: Date }
 
 const MINUTE_MS = 60_000
 
-/** The first period that begins after a moment; null when none does. */
+/** The first period that begins after a moment; null if there is none. */
 export function findNextPeriod(schedule: MaintenanceSchedule, after: Date): MaintenancePeriod | null {
   if (schedule.cron === null) {
     const { startsAt, endsAt } = schedule
     return startsAt !== null && endsAt !== null && startsAt > after ? { startsAt, endsAt } : null
   }
   const { startsAt: from, endsAt: until } = schedule
-  // a start may be the very moment of the lower bound, and croner looks strictly after
+  // a period may begin exactly at the lower bound, but croner returns times strictly after it
   const floor = from !== null && from > after ? new Date(from.getTime() - 1) : after
   const startsAt = parseCron(schedule).nextRun(floor)
   if (startsAt === null || (until !== null && startsAt >= until)) return null
@@ -31,7 +31,7 @@ export function findNextPeriod(schedule: MaintenanceSchedule, after: Date): Main
   return { startsAt, endsAt: until !== null && endsAt > until ? until : endsAt }
 }
 
-/** The period that a moment lies in. Periods of one schedule do not overlap (problems.ts). */
+/** The period that contains a moment. Periods of one schedule do not overlap (schedule-validation.ts). */
 export function findPeriodAt(schedule: MaintenanceSchedule, now: Date): MaintenancePeriod | null {
   const lengthMs =
     schedule.cron === null
@@ -41,18 +41,18 @@ export function findPeriodAt(schedule: MaintenanceSchedule, now: Date): Maintena
   return period !== null && period.startsAt <= now && period.endsAt > now ? period : null
 }
 
-/** Why a cron expression cannot be used, in a sentence without a subject; null when it can. */
+/** Why a cron expression is invalid, as a sentence without a subject; null if it is valid. */
 export function validateCron(cron: string): string | null {
-  if (cron.split(' ').length !== 5 || /[?@]/.test(cron)) return 'must be five fields, such as "0 2 * * 6"'
+  if (cron.split(' ').length !== 5 || /[?@]/.test(cron)) return 'must have five fields, such as "0 2 * * 6"'
   try {
     new Cron(cron, OPTIONS)
     return null
   } catch (error) {
-    return `is not a cron expression: ${String((error as Error).message).replace(/^CronPattern: /, '')}`
+    return `is not a valid cron expression: ${String((error as Error).message).replace(/^CronPattern: /, '')}`
   }
 }
 
-/** Names of the IANA data base that this machine knows; offsets such as +02:00 are none, they know no summer time. */
+/** Whether a name is in the IANA time zone database. Offsets such as +02:00 are refused: they have no daylight saving time. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

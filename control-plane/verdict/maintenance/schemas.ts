@@ -22,7 +22,7 @@ export const WindowCreate = strictObject(
   {
     title: 'MaintenanceWindowCreate',
     description:
-      'cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not',
+      'Recurring periods: set cron, duration_minutes and time_zone. One period: set starts_at and ends_at only.',
     examples: [
       {
         ...{ title: 'Nightly', monitor_ids: MONITORS },
@@ -55,9 +55,9 @@ export const WindowRecord = Type.Object(
     title: Type.String(),
     description: nullable(Type.String()),
     monitor_ids: Type.Array(Id),
-    cron: nullable(Type.String({ description: 'five fields; null: once, from starts_at to ends_at' })),
+    cron: nullable(Type.String({ description: 'Five fields. null: one period from starts_at to ends_at.' })),
     duration_minutes: nullable(Type.Integer()),
-    time_zone: nullable(Type.String({ description: 'IANA name, for cron' })),
+    time_zone: nullable(Type.String({ description: 'IANA name of the time zone for cron.' })),
     starts_at: nullable(Timestamp),
     ends_at: nullable(Timestamp),
     status: stringEnum(WINDOW_STATUSES),

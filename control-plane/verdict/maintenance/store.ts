@@ -10,7 +10,7 @@ const COLUMNS = `
   ARRAY (SELECT m.id FROM maintenance_window_monitors wm JOIN monitors m ON m.id = wm.monitor_id
          WHERE wm.window_id = w.id AND m.deleted_at IS NULL ORDER BY m.id) AS "monitorIds"`
 
-/** One page of a project's windows, newest first, and how many there are in all. */
+/** One page of a project's windows, newest first, and their total number. */
 export async function listWindows(
   db: Db,
   projectId: string,
@@ -30,19 +30,19 @@ export async function listWindows(
   return { windows, total: count?.total ?? 0 }
 }
 
-/** One window. `id` has to be a valid id. */
+/** A window. `id` has to be a valid id. */
 export async function findWindow(db: Db, projectId: string, id: string): Promise<MaintenanceWindow | null> {
   const sql = `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = ? AND id = ?`
   return (await query<MaintenanceWindow>(db, sql, [projectId, id]))[0] ?? null
 }
 
-/** The same, locked until the transaction ends. */
+/** A window, locked until the transaction ends. */
 export async function lockWindow(tx: Tx, projectId: string, id: string): Promise<MaintenanceWindow | null> {
   const sql = `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = ? AND id = ? FOR NO KEY UPDATE OF w`
   return (await query<MaintenanceWindow>(tx, sql, [projectId, id]))[0] ?? null
 }
 
-/** Locks up to `limit` windows whose newest planned period has begun; what another process plans is left to it. */
+/** Locks up to `limit` windows whose newest planned period has begun, and skips those of other processes. */
 export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(MaintenanceWindow & { plannedAt: Date })[]> {
   return query(
     tx,
@@ -52,7 +52,7 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Maint
   )
 }
 
-/** Writes a window and its monitors; others of before are dropped. */
+/** Writes a window and replaces its monitors. */
 export async function saveWindow(tx: Tx, { monitorIds, ...window }: MaintenanceWindow): Promise<void> {
   await execute(
     tx,
@@ -84,7 +84,7 @@ export async function removeWindow(tx: Tx, id: string): Promise<void> {
   await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])
 }
 
-/** Writes planned periods of a window for all its monitors, and until when they reach. */
+/** Writes planned periods of a window for all its monitors, and when to plan again. */
 export async function storePlan(tx: Tx, window: MaintenanceWindow, { periods, plannedAt }: PeriodPlan): Promise<void> {
   const { id, projectId, monitorIds } = window
   for (const period of periods) {
@@ -99,7 +99,7 @@ export async function storePlan(tx: Tx, window: MaintenanceWindow, { periods, pl
   await execute(tx, 'UPDATE maintenance_windows SET planned_at = :plannedAt WHERE id = :id', { id, plannedAt })
 }
 
-/** Ends what runs of a window and takes back what is planned; what has been stays (decisions 7.5). */
+/** Ends the current period of a window and deletes planned ones. Past periods stay. */
 export async function endPeriods(tx: Tx, windowId: string, now: Date): Promise<void> {
   await execute(tx, 'DELETE FROM maintenance_periods WHERE window_id = :windowId AND starts_at >= :now', {
     windowId,
@@ -111,7 +111,7 @@ export async function endPeriods(tx: Tx, windowId: string, now: Date): Promise<v
   })
 }
 
-/** When a monitor was in maintenance between two moments, as it was written down, in order; periods may overlap. */
+/** The stored periods of a monitor between two moments, in order. Periods of several windows may overlap. */
 export function listPeriods(
   db: Db,
   projectId: string,
@@ -128,7 +128,7 @@ export function listPeriods(
   )
 }
 
-/** Of some monitors those in maintenance at a moment. */
+/** The monitors that are in maintenance at a moment. */
 export async function listMonitorsInMaintenance(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     db,

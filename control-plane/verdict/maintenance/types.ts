@@ -1,6 +1,6 @@
 import type { MaintenanceSchedule } from './schedule.ts'
 
-/** A row of `maintenance_windows` with its monitors, the living ones, in the order of ids. */
+/** A row of `maintenance_windows` with its monitors that are not deleted, in the order of ids. */
 export type MaintenanceWindow = MaintenanceSchedule & {
   id: string
   projectId: string

@@ -3,11 +3,11 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { planDueWindows } from './actions.ts'
 
-/** starts are two minutes apart at least, and each is written down one ahead */
+/** Periods begin at least two minutes apart, and each is planned before the previous one ends. */
 const PLAN_INTERVAL_MS = 10_000
 const BATCH_SIZE = 50
 
-/** Keeps the next period of every window written down ahead. Any number of processes may do so. */
+/** Plans the next period of every window. Any number of processes may run it. */
 export function startMaintenanceWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('maintenance-plan', PLAN_INTERVAL_MS, tools, async signal => {
     while (!signal.aborted && (await planDueWindows(db, BATCH_SIZE, now())) > 0);

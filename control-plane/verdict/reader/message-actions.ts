@@ -14,16 +14,25 @@ import { mayLookUp } from './counting/unknown-monitors.ts'
 import { isAlreadyCounted } from './partitions/start-position.ts'
 import { type PartitionReading, reloadMonitors, retryUntilDone, savePosition } from './reading-actions.ts'
 
-/** How often the position is stored when nothing else has to be. */
+/** How often the position is stored if nothing else has to be stored. */
 export const SAVE_INTERVAL_MS = 5_000
 const RESULTS_PER_TURN = 5_000
 
-/** Counts what has come, in portions small enough that other work gets its turn, and stores what has to be stored. */
+/**
+ * Handles a run of messages:
+ *
+ * 1. Retry deferred changes whose time has come.
+ * 2. Update the absences of regions, and reload monitors that were changed.
+ * 3. For each message: follow steps of JetStream's clock, decode the batch, and count its results. Before a batch with unknown
+ *    monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let other work run.
+ * 4. Commit the rest.
+ * 5. Store the position if it was not stored for 5 s, and a checkpoint if one is due.
+ */
 export async function countMessages(reading: PartitionReading, messages: StreamMessage[]): Promise<void> {
   await retryDeferred(reading)
   updateRegionAbsences(reading, reading.tools.liveSets.absences())
   if (reading.stale.size > 0) await reloadStale(reading)
-  let harvest = createBatchEffects()
+  let effects = createBatchEffects()
   let counted = 0
   for (const message of messages) {
     reportClockStep(reading, message)
@@ -31,20 +40,20 @@ export async function countMessages(reading: PartitionReading, messages: StreamM
     const unknown = batch && findVersionsToLoad(reading, batch)
     const aheadEpoch = batch && findEpochAhead(reading.tools, batch)
     if (unknown || aheadEpoch || counted >= RESULTS_PER_TURN) {
-      await commitEffects(reading, harvest)
-      harvest = createBatchEffects()
+      await commitEffects(reading, effects)
+      effects = createBatchEffects()
       counted = 0
       if (aheadEpoch) await awaitEpoch(reading, batch, aheadEpoch)
       if (unknown) await reload(reading, unknown)
       await new Promise(resolve => setImmediate(resolve))
     }
-    if (batch) countBatch(reading, reading.tools, harvest, message, batch, monotonicMs())
+    if (batch) countBatch(reading, reading.tools, effects, message, batch, monotonicMs())
     counted += batch?.results.length ?? 0
     if (!isAlreadyCounted(reading.start, message)) {
       reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
     }
   }
-  await commitEffects(reading, harvest)
+  await commitEffects(reading, effects)
   if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await retryUntilDone(reading, () => savePosition(reading))
   await saveCheckpoint(reading)
 }
@@ -58,27 +67,27 @@ async function reloadStale(reading: PartitionReading): Promise<void> {
 const reload = (reading: PartitionReading, versions: Map<string, number>) =>
   retryUntilDone(reading, () => reloadMonitors(reading, versions, { isDiscarded: false }))
 
-/** Null for a message that is set aside; its neighbours count. */
+/** Returns null for a message that cannot be decoded; the others count. */
 function decode({ tools }: PartitionReading, message: StreamMessage): ResultBatch | null {
   try {
     return decodeBatch(message.subject, message.data)
   } catch (err) {
     const { subject, sequence } = message
-    tools.setAside('message', 'a message was set aside', { err, subject, sequence })
+    tools.setAside('message', 'set aside a message that cannot be decoded', { err, subject, sequence })
     return null
   }
 }
 
-/** The monitors that the database has to be asked for before this batch counts; null when there are none. */
+/** The monitors to load before this batch counts, with the config versions looked for; null if there are none. */
 function findVersionsToLoad(
-  { memory, unknownMonitors: strangers }: PartitionReading,
+  { memory, unknownMonitors }: PartitionReading,
   batch: ResultBatch,
 ): Map<string, number> | null {
   let versions: Map<string, number> | null = null
   for (const result of batch.results) {
     const { monitorId, configVersion } = result
     if (!needsReload(memory, result) || !isId(monitorId)) continue
-    if (!versions?.has(monitorId) && !mayLookUp(strangers, monitorId, monotonicMs())) continue
+    if (!versions?.has(monitorId) && !mayLookUp(unknownMonitors, monitorId, monotonicMs())) continue
     versions ??= new Map()
     versions.set(monitorId, Math.max(versions.get(monitorId) ?? 0, configVersion))
   }
@@ -92,5 +101,5 @@ function reportClockStep(reading: PartitionReading, { takenAtMs }: StreamMessage
   const { tools, partition } = reading
   const stepMs = applyClockStep(reading, takenAtMs, monotonicMs(), jetstreamNowMs(tools.nats))
   if (stepMs === 0) return
-  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, 'the clock of JetStream was set')
+  tools.log.warn({ partition: partition.id, seconds: Math.round(stepMs) / 1_000 }, "JetStream's clock was set")
 }

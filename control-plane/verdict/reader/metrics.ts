@@ -5,49 +5,64 @@ import type { BatchEffects } from './counting/batch-effects.ts'
 
 export type VerdictMetrics = ReturnType<typeof createVerdictMetrics>
 
-/** What the role `verdict` is watched by. */
+/** The metrics of the role `verdict`. */
 export function createVerdictMetrics(metrics: Metrics) {
   const setAside = metrics.counter('picket_verdict_set_aside_total', 'Messages and results that could not be read', [
     'what',
   ])
   return {
-    results: metrics.counter('picket_verdict_results_total', 'Results read, by what they were worth', ['kind']),
-    ofRegions: metrics.counter('picket_verdict_region_results_total', 'The same by region', ['region', 'kind']),
+    results: metrics.counter('picket_verdict_results_total', 'Results read, by what became of them', ['kind']),
+    ofRegions: metrics.counter(
+      'picket_verdict_region_results_total',
+      'Results read, by region and what became of them',
+      ['region', 'kind'],
+    ),
     setAside: initializeCounter(setAside, 'what', ['message', 'result', 'decision']),
     doubted: metrics.counter(
       'picket_verdict_doubted_results_total',
-      'Failures that many hosts of a probe began to have at once',
+      'Failures that many hosts of a probe began to have at the same time',
       ['region'],
     ),
     witnesses: metrics.counter(
       'picket_verdict_witnesses_asked_total',
-      'Times that other regions were asked to confirm doubted failures',
+      'Requests to other regions to confirm doubted failures',
     ),
     transitions: metrics.counter('picket_verdict_transitions_total', 'Status changes of monitors', ['status']),
-    discarded: metrics.counter('picket_verdict_discarded_total', 'Decisions about monitors changed meanwhile'),
+    discarded: metrics.counter(
+      'picket_verdict_discarded_total',
+      'Discarded decisions about monitors that were changed in the meantime',
+    ),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
-    judgeSeconds: metrics.histogram('picket_verdict_judge_seconds', 'Length of the judging transaction', BUCKETS),
+    judgeSeconds: metrics.histogram(
+      'picket_verdict_judge_seconds',
+      'Duration of the transaction that applies decisions',
+      BUCKETS,
+    ),
     gaps: metrics.counter(
       'picket_verdict_gaps_total',
-      'Times that messages had left the stream before reading went on',
+      'Starts of a reader at which messages had left the stream unread',
     ),
     restarts: metrics.counter(
       'picket_verdict_partition_restarts_total',
-      'Steps of partitions that failed and came again',
+      'Steps of partition readers that failed and were repeated',
     ),
     lag: metrics.gauge('picket_verdict_lag_messages', 'Messages behind the newest of a partition', ['partition']),
     lagSeconds: metrics.gauge('picket_verdict_lag_seconds', 'Time behind the newest message of a partition', [
       'partition',
     ]),
-    held: metrics.gauge('picket_verdict_held_monitors', 'Monitors held for want of voting regions', ['partition']),
+    held: metrics.gauge(
+      'picket_verdict_held_monitors',
+      'Monitors that keep their status because too few regions vote',
+      ['partition'],
+    ),
     recalled: metrics.counter('picket_verdict_recalled_total', 'Results read again at the start of a reader'),
     checkpointsFailed: metrics.counter(
       'picket_verdict_checkpoints_failed_total',
       'Checkpoints that could not be stored',
     ),
     watched: metrics.gauge('picket_verdict_watched_monitors', 'Monitors in memory', ['partition']),
-    lookedFor: metrics.counter('picket_verdict_looked_for_total', 'Monitors that PostgreSQL was asked for again'),
-    unstored: metrics.gauge('picket_verdict_unstored_monitors', 'Monitors whose state is stored a minute later', [
+    lookedFor: metrics.counter('picket_verdict_looked_for_total', 'Monitors read from PostgreSQL again'),
+    unstored: metrics.gauge('picket_verdict_unstored_monitors', 'Monitors whose state is not stored yet', [
       'partition',
     ]),
     deferred: metrics.gauge('picket_verdict_deferred_monitors', 'Monitors whose changes wait for locked rows', [
@@ -55,7 +70,7 @@ export function createVerdictMetrics(metrics: Metrics) {
     ]),
     unchecked: metrics.counter(
       'picket_verdict_unchecked_total',
-      'Monitors whose owners were notified that no check counts',
+      'Monitors that lost their status because no check counts',
     ),
     owned: metrics.gauge('picket_verdict_partitions_owned', 'Partitions that this process reads'),
   }
@@ -63,14 +78,11 @@ export function createVerdictMetrics(metrics: Metrics) {
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-/** Once a harvest, for each of the few regions that it has. */
-export function recordEffects(
-  meters: VerdictMetrics,
-  { countsByRegion: regions, doubted, replayed: recalled }: BatchEffects,
-): void {
-  if (recalled > 0) meters.recalled.inc(recalled)
+/** To be called once for the effects of a run of results. */
+export function recordEffects(meters: VerdictMetrics, { countsByRegion, doubted, replayed }: BatchEffects): void {
+  if (replayed > 0) meters.recalled.inc(replayed)
   for (const [region, count] of doubted) meters.doubted.inc({ region }, count)
-  for (const [region, kinds] of regions) {
+  for (const [region, kinds] of countsByRegion) {
     for (const [kind, count] of Object.entries(kinds)) {
       meters.results.inc({ kind }, count)
       meters.ofRegions.inc({ region, kind }, count)

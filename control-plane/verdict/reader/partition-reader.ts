@@ -28,26 +28,26 @@ const MAX_RETRY_DELAY_MS = 5_000
 export type PartitionReader = {
   id: number
   epoch: number
-  /** True while the server sends to this reader, or it works on what was sent. */
+  /** True while the server sends messages to this reader, or it processes them. */
   isReading(): boolean
-  /** up to where results are counted; null while it is not known */
+  /** the newest counted message; null while it is unknown */
   position(): number | null
-  /** True when this is not the stream that is being read any more: made again, or its end lost in a crash. */
+  /** True if the stream is not the one that is being read: it was created again, or lost its end in a crash. */
   isStreamReplaced(stream: StreamBounds): boolean
-  /** These monitors have changed in the database: look before the next result is counted. */
+  /** Marks monitors that were changed in the database: they are read again before the next result counts. */
   markStale(monitorIds: string[]): void
-  /** Forget everything and begin again from the stored position. */
+  /** Drops memory and begins again from the stored position. */
   restart(): void
-  /** Ask the server for the messages that follow again; what has been counted stays in memory. */
+  /** Opens the consumer again; memory is kept. */
   reopen(): void
-  /** Stores what has been counted and ends. */
+  /** Stores what has been counted and stops. */
   stop(): Promise<void>
 }
 
 /**
- * Reads one partition in order, without acks, from the position that PostgreSQL holds (house, "The flow"). A step that
- * an engine refuses is repeated; only where that cannot help memory is dropped, and everything begins again at the
- * stored position. It ends by itself, and calls `onEnd`, when another process has taken the partition.
+ * Reads one partition in order, without acknowledgements, from the position in PostgreSQL (docs/design/results.md#position).
+ * A step that fails because of PostgreSQL or NATS is repeated. If that cannot help, memory is dropped and reading begins
+ * again at the stored position. The reader stops and calls `onEnd` when another process has taken the partition.
  */
 export function startPartitionReader(
   owned: { id: number; epoch: number },
@@ -56,21 +56,21 @@ export function startPartitionReader(
 ): PartitionReader {
   const stopping = new AbortController()
   const stale = new Set<string>()
-  const proof: ReaderLiveness = { atMs: monotonicMs(), workingSinceMs: null }
+  const liveness: ReaderLiveness = { atMs: monotonicMs(), workingSinceMs: null }
   let ending = new AbortController()
   let isReopenWanted = false
   let open: OrderedReader | null = null
   let current: PartitionReading | null = null
 
-  /** While work goes on the reader reads; `isProof`: and for a while after it. */
-  const whileWorking = async <T>(isProof: boolean, work: () => Promise<T>): Promise<T> => {
-    proof.workingSinceMs = monotonicMs()
+  /** The reader counts as alive during the work, and with `showsLiveness` for some seconds after it. */
+  const whileWorking = async <T>(showsLiveness: boolean, work: () => Promise<T>): Promise<T> => {
+    liveness.workingSinceMs = monotonicMs()
     try {
       const done = await work()
-      if (isProof) proof.atMs = monotonicMs()
+      if (showsLiveness) liveness.atMs = monotonicMs()
       return done
     } finally {
-      proof.workingSinceMs = null
+      liveness.workingSinceMs = null
     }
   }
   const openAfter = (reading: PartitionReading, from: PartitionReading['start']['from']) =>
@@ -80,7 +80,7 @@ export function startPartitionReader(
     try {
       return await from.take(MESSAGES_PER_FETCH, waitMs)
     } catch (err) {
-      tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; it is opened again')
+      tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; opening it again')
       isReopenWanted = true
       await sleep(MIN_RETRY_DELAY_MS, ending.signal)
       return []
@@ -123,7 +123,7 @@ export function startPartitionReader(
 
   const ended = readUntil(stopping.signal, read, (err, pauseMs) => {
     tools.meters.restarts.inc()
-    tools.log.error({ err, partition: owned.id, pauseMs }, 'a partition stopped; it begins again')
+    tools.log.error({ err, partition: owned.id, pauseMs }, 'reading a partition failed; beginning again')
   }).finally(() => {
     tools.meters.held.remove({ partition: owned.id })
     tools.meters.deferred.remove({ partition: owned.id })
@@ -135,7 +135,7 @@ export function startPartitionReader(
   return {
     id: owned.id,
     epoch: owned.epoch,
-    isReading: () => isReaderAlive(proof, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
+    isReading: () => isReaderAlive(liveness, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
     position: () => current?.position.sequence ?? null,
     isStreamReplaced: stream =>
       current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence),
@@ -159,7 +159,7 @@ export function startPartitionReader(
   }
 }
 
-/** Reads again and again until it is stopped or fenced, with growing pauses after errors that follow one another. */
+/** Repeats `read` until it is stopped or fenced, with growing pauses after consecutive errors. */
 async function readUntil(
   signal: AbortSignal,
   read: () => Promise<void>,

@@ -31,7 +31,7 @@ import {
 } from './partitions/partition-store.ts'
 import { type CheckpointPosition, countDroppedMessages, type StreamBounds } from './partitions/start-position.ts'
 
-/** How long a partition stays its owner's without a sign of life. */
+/** How long a partition remains its owner's without a renewal. */
 export const LEASE_MS = 7_000
 
 export type ReaderTools = CountingTools & {
@@ -41,35 +41,45 @@ export type ReaderTools = CountingTools & {
   meters: VerdictMetrics
   publicUrl: string
   liveSets: KnownLiveSets
-  /** keeps certificates not met before; the same ones again change nothing. Answers the monitors that were locked. */
+  /** stores certificates; known ones change nothing. Returns the monitors whose rows were locked. */
   storeCertificates: (seen: ObservedCertificate[]) => Promise<string[]>
 }
 
-/** What one reading of a partition goes by, from a (re)start to its end. */
+/** The state of one reader of a partition, from a start or restart to its end. */
 export type PartitionReading = CountingState & {
   tools: ReaderTools
   partition: { id: number; epoch: number }
   unknownMonitors: UnknownMonitors
   /** monitors to read again before the next result counts */
   stale: Set<string>
-  /** the date of the stream that is being read */
+  /** the creation time of the stream that is being read */
   streamCreated: string
-  /** where the position is in PostgreSQL, and since when */
+  /** the position in PostgreSQL, and when it was stored */
   stored: StoredPosition
   savedMs: number
-  /** when the next checkpoint is due, by the monotonic clock, and where the last one was made */
+  /** when the next checkpoint is due, by the monotonic clock, and the position of the last one */
   checkpoint: { dueMs: number; sequence: number }
-  /** changes that wait for rows which other transactions have locked; PostgreSQL has them, too */
+  /** changes that wait for rows locked by other transactions; also stored in `deferred_changes` */
   deferred: DeferredChanges
-  /** projects whose rows were found locked: what changes of them meanwhile waits at once */
+  /** projects whose rows were found locked; their next changes are deferred without a try */
   lockedProjects: Set<string>
-  /** when they are tried again, by the monotonic clock, and how long they wait then */
+  /** when deferred changes are retried, by the monotonic clock, and the current pause between tries */
   retry: { dueMs: number; pauseMs: number }
-  /** aborted when this reading is to end */
+  /** aborted when this reader has to stop */
   signal: AbortSignal
 }
 
-/** Loads what a partition's owner has to know. Throws a FencedError when it is the owner no more. */
+/**
+ * Loads the partition:
+ *
+ * 1. Lock and read the stored position, so that no earlier transaction can still move it.
+ * 2. Look for the message at this position in the stream.
+ * 3. Load the deferred changes, then the monitors with their states; apply the former to the latter.
+ * 4. Compute where to begin to read, and load the checkpoint into memory if it can be used.
+ * 5. Report messages that left the stream unread.
+ *
+ * Throws a FencedError if another process has taken the partition.
+ */
 export async function startReading(
   tools: ReaderTools,
   owned: { id: number; epoch: number },
@@ -92,10 +102,13 @@ export async function startReading(
   const counting = startCounting(memory, partition, { stream, foundAtMs, checkpoint, absences, ...clocks })
   const { start, mark, position } = counting
   if (start.position < partition.position) {
-    tools.log.warn({ partition: owned.id, ...stream, stored: partition.position }, 'the stream is another one')
+    tools.log.warn(
+      { partition: owned.id, ...stream, stored: partition.position },
+      'the stream was created again; reading from its beginning',
+    )
   }
   const at = { partition: owned.id, epoch: owned.epoch, position: position.sequence }
-  tools.log.info({ event: 'reading', ...at }, 'reading of a partition continues')
+  tools.log.info({ event: 'reading', ...at }, 'reading a partition')
   reportGap(tools, owned.id, memory, countDroppedMessages(start, stream))
   return {
     ...counting,
@@ -114,23 +127,23 @@ export async function startReading(
   }
 }
 
-/** Reading goes on at the first message that is there. Without monitors nothing of the partition was among the others. */
+/** Reports that messages left the stream unread. In a partition without monitors none of them mattered. */
 function reportGap({ meters, log }: ReaderTools, partition: number, memory: TrackedMonitors, dropped: number): void {
   if (dropped === 0 || memory.size === 0) return
   meters.gaps.inc()
-  log.warn({ partition, dropped }, 'messages left the stream after the stored position; reading goes on behind them')
+  log.warn({ partition, dropped }, 'messages left the stream before they were read; continuing after them')
 }
 
 /**
- * Reads monitors from the database into memory; one that is not of this partition is unknown here. `versions`: by
- * monitor, the config version because of which it is looked for. `before`: the states before changes that were given up.
+ * Reads monitors from the database into memory. A monitor of another partition is unknown here. `versions`: by monitor, the
+ * config version that is looked for. `before`: the states from before changes that were discarded.
  */
 export async function reloadMonitors(
   reading: PartitionReading,
   versions: Map<string, number>,
   options: { isDiscarded: boolean; before?: Map<string, MonitorState | null> },
 ): Promise<void> {
-  const { tools, memory, partition, deferred, certificates, unknownMonitors: strangers } = reading
+  const { tools, memory, partition, deferred, certificates, unknownMonitors } = reading
   const { isDiscarded, before: states } = options
   const rows = await loadMonitors(tools.db, partition.id, [...versions.keys()])
   tools.meters.lookedFor.inc(versions.size)
@@ -146,13 +159,13 @@ export async function reloadMonitors(
       markReloaded(reading, id, monotonicMs())
       continue
     }
-    recordUnknownMonitor(strangers, id, monotonicMs())
+    recordUnknownMonitor(unknownMonitors, id, monotonicMs())
     for (const region of before?.policy?.regions ?? [])
       certificates.delete(getCertificateKey({ monitorId: id, region }))
   }
 }
 
-/** Stores how far results are counted when only memory has changed since the last time. */
+/** Stores the position without other changes. */
 export async function savePosition(reading: PartitionReading): Promise<void> {
   const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeldMonitors(memory))
@@ -164,8 +177,8 @@ export async function savePosition(reading: PartitionReading): Promise<void> {
 }
 
 /**
- * Moves the stored position to the reading's; `noteSaved` has to follow once that is committed. The transaction then
- * waits at most `lockMs` for a lock; 0: as long as it has to.
+ * Moves the stored position to the reader's position. `markSaved` has to follow after the commit. From then on the
+ * transaction waits at most `lockMs` for a lock; 0: without a limit.
  */
 export function movePosition(db: Db | Tx, reading: PartitionReading, lockMs: number): Promise<void> {
   const { partition, stored, position, streamCreated } = reading
@@ -182,9 +195,9 @@ const MIN_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 5_000
 
 /**
- * Repeats a step that an engine refused or did not answer, with growing pauses, until it succeeds: what is in memory
- * stays true meanwhile, so nothing has to be read again. Throws what only a new beginning can cure: another process
- * owns the partition, the stored position is not the known one, or we are wrong. Throws too when the reading has to end.
+ * Repeats a step that PostgreSQL or NATS refused or did not answer, with growing pauses, until it succeeds. Memory stays valid
+ * in the meantime, so nothing has to be read again. Throws errors that only a new start can repair (another process owns
+ * the partition, the stored position is not the known one, a programming error), and any error when the reader has to stop.
  */
 export async function retryUntilDone<T>(
   { tools, partition, signal }: PartitionReading,
@@ -197,7 +210,7 @@ export async function retryUntilDone<T>(
       if (signal.aborted || err instanceof FencedError || err instanceof PositionMovedError || isProgrammingError(err))
         throw err
       tools.meters.restarts.inc()
-      tools.log.error({ err, partition: partition.id, pauseMs }, 'a partition waits; the same step comes again')
+      tools.log.error({ err, partition: partition.id, pauseMs }, 'a step of a partition failed; repeating it')
       await sleep(pauseMs, signal)
       if (signal.aborted) throw err
     }

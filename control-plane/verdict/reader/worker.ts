@@ -26,38 +26,38 @@ import { type PartitionLease, selectPartitionsToTake } from './partitions/share.
 import { LEASE_MS, type ReaderTools } from './reading-actions.ts'
 import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unchecked/region-coverage.ts'
 
-/** With the lease: what a process that died had is read by another one within 10 s. */
+/** Together with the lease: another process reads the partitions of a process that ended within 10 s. */
 const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 2_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
 const LIVE_SETS_INTERVAL_MS = 2_000
-/** How long after it was made a dependency may be unknown here. */
+/** How long a new dependency may be unknown here. */
 const PARENTS_INTERVAL_MS = 10_000
 const CHANGES_PER_QUERY = 5_000
 
 export type VerdictContext = {
   db: Db
-  /** for what keeps the partitions, so that it never waits for a connection; `db` when left out */
+  /** a pool for leases, so that they never wait for a connection; defaults to `db` */
   leases?: Db
   nats: Nats
   log: Log
   metrics: Metrics
-  /** where the dashboard is, without a slash at the end */
+  /** address of the dashboard, without a trailing slash */
   publicUrl: string
   storeCertificates: ReaderTools['storeCertificates']
 }
 
 export type VerdictWorker = {
-  /** Monitors have changed (NOTIFY `monitors`): look now instead of within two seconds. */
+  /** To be called when monitors have changed (NOTIFY `monitors`): reads them now instead of within two seconds. */
   wake(): void
-  /** Stores what has been counted and gives the partitions back at once. */
+  /** Stores what has been counted and releases the partitions. */
   stop(): Promise<void>
 }
 
 /**
- * The role `verdict`: owns its share of the result partitions and reads them (decisions 11.5). Any number of processes
- * may do so; each partition has one reader at a time.
+ * Starts the role `verdict`: owns a share of the partitions and reads them (docs/design/results.md#partitions). Any number of
+ * processes may have the role; each partition has one reader at a time.
  */
 export async function startVerdictWorker(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
@@ -100,7 +100,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     async () => {
       const now = await getHistoryPosition(db)
       if (isDifferentHistory(now, place, revision)) {
-        log.warn({ revision }, 'PostgreSQL has another history; all partitions are read again')
+        log.warn({ revision }, 'PostgreSQL was restored or failed over; reading all partitions again')
         revision = await getLatestRevision(db)
         for (const reader of readers.values()) reader.restart()
       }
@@ -123,7 +123,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
       reach = recordAnswer(reach, monotonicMs())
       for (const reader of readers.values()) {
         if (reader.isStreamReplaced(stream)) reader.restart()
-        // NATS answers, so what is silent is this consumer: the client library does not always revive it
+        // NATS answers, so only this consumer is silent: the client library does not always recover it
         else if (!reader.isReading()) reader.reopen()
       }
     },
@@ -153,7 +153,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
   }
 }
 
-/** Answers what is owned then. */
+/** Takes partitions up to the share of this process. Returns the ones that it owns then. */
 async function takeShare(db: Db, me: string, holdings: PartitionLease[]): Promise<{ id: number; epoch: number }[]> {
   const wanted = selectPartitionsToTake(holdings, me)
   if (wanted.length === 0) return filterOwned(holdings, me)
@@ -163,7 +163,7 @@ async function takeShare(db: Db, me: string, holdings: PartitionLease[]): Promis
 
 const filterOwned = (holdings: PartitionLease[], me: string) => holdings.filter(({ owner }) => owner === me)
 
-/** Readers for exactly what is owned now, by this epoch. Where one has to end first, the next one begins after it. */
+/** Runs a reader for each owned partition and epoch. A new reader of a partition starts after the old one has stopped. */
 function matchReaders(
   readers: Map<number, PartitionReader>,
   owned: { id: number; epoch: number }[],

@@ -19,7 +19,7 @@ import {
 import { listNotificationsOnRemoval, type SuppressedTransition, suppressTransition } from './suppressed.ts'
 import { computeGraceMs } from './timing.ts'
 
-/** What happened to a monitor, and the events that it would be told by: its own and those of its automatic incident. */
+/** A status change of a monitor, with its events: its own and those of its automatic incident. */
 export type StatusChange = {
   monitor: StoredMonitor
   transition: Omit<SuppressedTransition, 'eventIds'>
@@ -27,68 +27,81 @@ export type StatusChange = {
 }
 
 /**
- * Answers the events that may be told now. Those of monitors in maintenance, or below a parent that is down or may be
- * about to go down, are written down here and withheld; the worker tells later what has to be. Called in the verdict's
- * transaction, on locked monitor rows, at most once a monitor, before anything is announced.
+ * Returns the events that may be sent now, and withholds those of monitors that are in maintenance, or depend on a monitor
+ * that is down or may go down soon (docs/design/suppression.md#suppressing-a-change). Called in the transaction of the
+ * verdict, on locked monitors, at most once a monitor, before events are published:
+ *
+ * 1. Lock the existing silences of the monitors.
+ * 2. Load maintenance periods and ancestors.
+ * 3. Decide for each monitor whether its events are withheld.
+ * 4. Store the withheld events, without deliveries.
+ * 5. Store the silences, with the steps to send later.
+ * 6. Store causes: the nearest ancestor that is down, on transition and incident.
+ * 7. Schedule a review of the monitors that depend on one that went down or recovered.
+ * 8. Return the events that are not withheld.
  */
-export async function suppressEvents(tx: Tx, news: StatusChange[], now: Date): Promise<EventRow[]> {
-  const ids = news.map(({ monitor }) => monitor.id)
+export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date): Promise<EventRow[]> {
+  const ids = changes.map(({ monitor }) => monitor.id)
   const silences = await lockSilences(tx, ids)
-  const groundOf = await loadSuppressionContexts(tx, ids, now)
-  const judged = news.map(one => {
-    const ground = groundOf(one.monitor.id)
-    return { ...one, ...ground, silence: computeSilence(one, silences.get(one.monitor.id), ground, now) }
+  const contextOf = await loadSuppressionContexts(tx, ids, now)
+  const decided = changes.map(change => {
+    const context = contextOf(change.monitor.id)
+    return { ...change, ...context, silence: computeSilence(change, silences.get(change.monitor.id), context, now) }
   })
   await insertEvents(
     tx,
-    judged.flatMap(({ silence, events }) => (silence ? events : [])),
+    decided.flatMap(({ silence, events }) => (silence ? events : [])),
   )
   await storeSilences(
     tx,
-    judged.flatMap(({ silence }) => silence ?? []),
+    decided.flatMap(({ silence }) => silence ?? []),
   )
   await storeOutageCauses(
     tx,
-    judged.flatMap(({ transition: step, causedBy, monitor }) => buildCauses(step, causedBy, monitor.id)),
+    decided.flatMap(({ transition, causedBy, monitor }) => buildCauses(transition, causedBy, monitor.id)),
   )
-  const turned = news.filter(({ transition: step }) => step.from === 'down' || step.to === 'down')
+  const turned = changes.filter(({ transition }) => transition.from === 'down' || transition.to === 'down')
   await scheduleReview(
     tx,
     turned.map(({ monitor }) => monitor.id),
     now,
   )
-  return judged.flatMap(({ silence, events }) => (silence ? [] : events))
+  return decided.flatMap(({ silence, events }) => (silence ? [] : events))
 }
 
-/** Null when the news may be told. What follows on something withheld is withheld too, so that the order stays. */
+/** The silence of a monitor; null if its events may be sent. A change after a withheld one is withheld too, to keep order. */
 function computeSilence(
-  { monitor, transition: step, events }: StatusChange,
+  { monitor, transition, events }: StatusChange,
   before: Silence | undefined,
-  { conditions: reasons }: SuppressionContext,
+  { conditions }: SuppressionContext,
   now: Date,
 ): Silence | null {
   if (!before && events.length === 0) return null
-  const withheld = suppressTransition(before?.withheld ?? null, { ...step, eventIds: events.map(({ id }) => id) })
-  const pace = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
-  const finding = reviewSuppression(
+  const withheld = suppressTransition(before?.withheld ?? null, { ...transition, eventIds: events.map(({ id }) => id) })
+  const timing = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
+  const review = reviewSuppression(
     before ?? INITIAL_REVIEW_STATE,
-    reasons,
-    { isOutage: withheld.began !== null, graceMs: computeGraceMs(pace) },
+    conditions,
+    { isOutage: withheld.began !== null, graceMs: computeGraceMs(timing) },
     now,
   )
   const { isAsked } = before ?? { isAsked: false }
-  if (finding.kind === 'wait') return { ...finding, monitorId: monitor.id, withheld, isAsked }
+  if (review.kind === 'wait') return { ...review, monitorId: monitor.id, withheld, isAsked }
   return before ? { ...before, withheld, reason: 'turn', dueAt: now } : null
 }
 
-function buildCauses(step: StatusChange['transition'], causedBy: string | null, monitorId: string): OutageCause[] {
-  if (causedBy === null || step.to !== 'down' || step.wasInOutage) return []
-  return [{ monitorId, transitionId: step.transitionId, causedBy }]
+function buildCauses(
+  transition: StatusChange['transition'],
+  causedBy: string | null,
+  monitorId: string,
+): OutageCause[] {
+  if (causedBy === null || transition.to !== 'down' || transition.wasInOutage) return []
+  return [{ monitorId, transitionId: transition.transitionId, causedBy }]
 }
 
 /**
- * Ends silences with their monitors leaving the verdict (decisions 4.8). Answers which of `events`, the ends of their
- * automatic incidents, may be told: none of a monitor of whose outage nobody was told. The monitors' rows are locked.
+ * Ends the silences of monitors that leave the verdict. Returns those of `events`, the ends of their automatic incidents,
+ * that may be sent: none for an outage that receivers do not know. The caller has locked the monitors.
  */
 export async function endSilences(
   tx: Tx,
@@ -97,14 +110,14 @@ export async function endSilences(
 ): Promise<EventRow[]> {
   const ids = leaving.map(({ monitorId }) => monitorId)
   const silences = await lockSilences(tx, ids)
-  const untold = new Set<EventRow>()
+  const suppressed = new Set<EventRow>()
   for (const { monitorId, events } of leaving) {
     const withheld = silences.get(monitorId)?.withheld
     if (!withheld) continue
     await routeEvents(tx, await loadEventsToSend(tx, listNotificationsOnRemoval(withheld)), now)
-    if (withheld.outage === 'untold') for (const event of events) untold.add(event)
+    if (withheld.outage === 'untold') for (const event of events) suppressed.add(event)
   }
   await deleteSilences(tx, [...silences.keys()])
-  await insertEvents(tx, [...untold])
-  return leaving.flatMap(({ events }) => events.filter(event => !untold.has(event)))
+  await insertEvents(tx, [...suppressed])
+  return leaving.flatMap(({ events }) => events.filter(event => !suppressed.has(event)))
 }

@@ -2,20 +2,20 @@ import type { SuppressionConditions } from './review.ts'
 import type { NotifiedStatus } from './suppressed.ts'
 import { type CheckTiming, computeParentPendingMs } from './timing.ts'
 
-/** A parent of a monitor, or a parent's parent. */
+/** A parent of a monitor, or an ancestor of a parent. */
 export type Ancestor = CheckTiming & {
   monitorId: string
   ancestorId: string
   /** 1: a parent */
   distance: number
   status: NotifiedStatus
-  /** one of its regions fails, or is about to */
+  /** one of its regions fails, or has a failed attempt */
   isFailing: boolean
-  /** probes check it, so it can be asked how it is */
+  /** probes check it, so it can be checked on request */
   isAskable: boolean
 }
 
-/** The nearest ancestor that is down, as the cause of an outage. */
+/** The nearest ancestor that is down, which is shown as the cause of an outage; null if there is none. */
 export function findCause(ancestors: readonly Ancestor[]): string | null {
   const [nearest] = ancestors
     .filter(({ status }) => status === 'down')

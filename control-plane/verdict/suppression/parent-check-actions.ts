@@ -10,14 +10,15 @@ import { listAncestors, markParentsChecked } from './store.ts'
 type Tools = { db: Db; nats: Nats }
 
 /**
- * Has the parents of monitors that have just gone down checked at once, each once, instead of waiting for their next
- * check: one that fails is about to go down, and then its children are not told of. Where none fails, or nobody can
- * say, the children's outages are told. `monitorIds`: as claimed (claimUnasked).
+ * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If none of a
+ * monitor's ancestors fails, its silence is released for review. If one fails, the silence waits for its verdict.
+ * `monitorIds`: as claimed by `claimParentChecks`.
  */
 export async function checkParents(tools: Tools, monitorIds: string[]): Promise<void> {
-  const kin = (await listAncestors(tools.db, monitorIds)).filter(({ isAskable }) => isAskable)
-  const parentsOf = (id: string) => kin.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
-  const parents = await listMonitorsByIds(tools.db, [...new Set(kin.map(({ ancestorId }) => ancestorId))])
+  const ancestors = (await listAncestors(tools.db, monitorIds)).filter(({ isAskable }) => isAskable)
+  const parentsOf = (id: string) =>
+    ancestors.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
+  const parents = await listMonitorsByIds(tools.db, [...new Set(ancestors.map(({ ancestorId }) => ancestorId))])
   const isFailing = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, fails(tools, parent)]))
   const families = new Map<string, { children: string[]; parentIds: string[] }>()
   for (const id of monitorIds) {
@@ -26,11 +27,11 @@ export async function checkParents(tools: Tools, monitorIds: string[]): Promise<
     family.children.push(id)
     families.set(parentIds.join(), family)
   }
-  const told = [...families.values()].map(async ({ children, parentIds }) => {
+  const done = [...families.values()].map(async ({ children, parentIds }) => {
     const answers = await Promise.all(parentIds.map(id => isFailing.get(id) ?? false))
     if (!answers.includes(true)) await markParentsChecked(tools.db, children, now())
   })
-  await Promise.all(told)
+  await Promise.all(done)
 }
 
 async function fails(tools: Tools, parent: StoredMonitor): Promise<boolean> {

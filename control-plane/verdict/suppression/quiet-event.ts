@@ -1,8 +1,8 @@
 import { type EventRow, parseMonitorSubject } from '../../alerting/events/catalog.ts'
 
 /**
- * A recovery told to those who knew of the degradation before an outage and not of the outage: as one from `degraded`
- * alone (decisions 4.5). Nothing of other events, such as the end of an incident that nobody heard of.
+ * A recovery for receivers that know of a degradation before an outage, but not of the outage: a recovery from `degraded`,
+ * without duration and incident. Returns nothing for other events, such as the end of an incident that was not published.
  */
 export function removeOutage(id: string, event: EventRow): EventRow[] {
   if (parseMonitorSubject(event.subject) === null || !('down_duration' in event.data)) return []

@@ -18,8 +18,14 @@ import { listPendingNotifications, type PendingNotification } from './suppressed
 import { computeGraceMs } from './timing.ts'
 
 /**
- * Looks at up to `limit` silences that are due: what nothing speaks against any more is told, with its deliveries, in
- * one transaction. Any number of processes may do so. Answers how many it looked at.
+ * Reviews up to `limit` silences that are due, in one transaction (docs/design/suppression.md#reviews). Any number of
+ * processes may run it. Returns the number of reviewed silences:
+ *
+ * 1. Lock the monitors of due silences, and skip those that another transaction holds.
+ * 2. Lock the silences; load maintenance and ancestors.
+ * 3. Store the silences that still have a reason, with their next review.
+ * 4. Store causes that have become known.
+ * 5. Delete the other silences and send their pending notifications.
  */
 export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<number> {
   return db.transaction(async tx => {
@@ -27,49 +33,49 @@ export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<num
     const ids = monitors.map(({ id }) => id)
     if (ids.length === 0) return 0
     const silences = await lockSilences(tx, ids)
-    const groundOf = await loadSuppressionContexts(tx, ids, now)
-    const found = monitors.flatMap(monitor => {
+    const contextOf = await loadSuppressionContexts(tx, ids, now)
+    const reviewed = monitors.flatMap(monitor => {
       const silence = silences.get(monitor.id)
-      return silence ? [{ ...reviewSilence(silence, monitor, groundOf(monitor.id), now), before: silence }] : []
+      return silence ? [{ ...reviewSilence(silence, monitor, contextOf(monitor.id), now), before: silence }] : []
     })
     await storeSilences(
       tx,
-      found.flatMap(({ waiting }) => waiting ?? []),
+      reviewed.flatMap(({ waiting }) => waiting ?? []),
     )
     await storeOutageCauses(
       tx,
-      found.flatMap(({ cause }) => cause ?? []),
+      reviewed.flatMap(({ cause }) => cause ?? []),
     )
-    const over = found.filter(({ waiting }) => waiting === null)
+    const finished = reviewed.filter(({ waiting }) => waiting === null)
     await deleteSilences(
       tx,
-      over.map(({ before }) => before.monitorId),
+      finished.map(({ before }) => before.monitorId),
     )
     await sendNotifications(
       tx,
-      over.flatMap(({ before }) => listPendingNotifications(before.withheld)),
+      finished.flatMap(({ before }) => listPendingNotifications(before.withheld)),
       now,
     )
     return monitors.length
   })
 }
 
-/** `waiting` null: what is withheld is to be told. A parent that went down while it was in doubt is the cause. */
+/** `waiting` null: send what is withheld. An ancestor that went down while the silence waited for it is the cause. */
 function reviewSilence(
   silence: Silence,
   monitor: SilencedMonitor,
-  { conditions: reasons, causedBy }: SuppressionContext,
+  { conditions, causedBy }: SuppressionContext,
   now: Date,
 ): { waiting: Silence | null; cause: OutageCause | null } {
   const { withheld, monitorId } = silence
   const isOutage = withheld.began !== null
-  const finding =
+  const result =
     listPendingNotifications(withheld).length === 0
-      ? ({ kind: 'tell' } as const)
-      : reviewSuppression(silence, reasons, { isOutage, graceMs: computeGraceMs(monitor) }, now)
+      ? ({ kind: 'send' } as const)
+      : reviewSuppression(silence, conditions, { isOutage, graceMs: computeGraceMs(monitor) }, now)
   const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
   const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
-  return { waiting: finding.kind === 'tell' ? null : { ...silence, ...finding }, cause }
+  return { waiting: result.kind === 'send' ? null : { ...silence, ...result }, cause }
 }
 
 async function sendNotifications(tx: Tx, due: PendingNotification[], now: Date): Promise<void> {

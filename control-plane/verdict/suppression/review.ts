@@ -1,24 +1,24 @@
-/** What speaks against telling of a monitor now. Pure. */
+/** The conditions that may withhold the events of a monitor now. */
 export type SuppressionConditions = {
-  /** the end of the maintenance that it is in */
+  /** the end of the current maintenance; null outside */
   maintenanceUntil: Date | null
   isParentDown: boolean
-  /** how long the slowest ancestor that fails, and is not down yet, can need for it, in ms; null when none does */
+  /** how long the slowest ancestor that fails and is not down yet may need to go down, in ms; null if none fails */
   parentPendingMs: number | null
-  /** the same for all ancestors that can be asked how they are */
+  /** the same for all ancestors that can be checked on request */
   parentCheckMs: number | null
 }
 
 export type SuppressionReason = 'maintenance' | 'parent' | 'grace' | 'doubt'
 
-/** How far silences have been looked at. */
+/** The stored progress of a silence. */
 export type ReviewState = {
   isParentDown: boolean
-  /** after a parent's outage: until when the monitor's own checks have their chance */
+  /** after the outage of a parent: until when the monitor's own checks have time to recover */
   graceUntil: Date | null
-  /** set once: a doubt is not prolonged */
+  /** set once, because a doubt is not extended */
   doubtUntil: Date | null
-  /** whether the ancestors were asked and have nothing to say that would keep up a doubt */
+  /** whether the ancestors were checked and none failed */
   isAnswered: boolean
 }
 
@@ -29,52 +29,52 @@ export const INITIAL_REVIEW_STATE: ReviewState = {
   isAnswered: false,
 }
 
-/** `tell`: nothing speaks against it. */
-export type ReviewResult = { kind: 'tell' } | ({ kind: 'wait'; reason: SuppressionReason; dueAt: Date } & ReviewState)
+/** `send`: no reason is left. */
+export type ReviewResult = { kind: 'send' } | ({ kind: 'wait'; reason: SuppressionReason; dueAt: Date } & ReviewState)
 
-/** However long a reason may last, it is looked at again after this: nothing that went unnoticed sleeps for longer. */
+/** A silence is reviewed at least this often, whatever its reason, in case a change was missed. */
 const REVIEW_INTERVAL_MS = 30_000
 const PARENT_PENDING_INTERVAL_MS = 1_000
 
 /**
- * Whether what is withheld of a monitor may be told. `isOutage`: it includes the beginning of an outage, for which a
- * parent that may be about to go down is waited for. `graceMs`: how long the monitor's own checks may need to see that its parent is back.
+ * Whether the withheld events of a monitor may be sent. `isOutage`: they include the beginning of an outage, which waits for
+ * an ancestor that may go down soon. `graceMs`: how long the monitor's own checks may need to recover after its parent.
  */
 export function reviewSuppression(
-  course: ReviewState,
-  reasons: SuppressionConditions,
+  state: ReviewState,
+  conditions: SuppressionConditions,
   { isOutage, graceMs }: { isOutage: boolean; graceMs: number },
   now: Date,
 ): ReviewResult {
-  const { isParentDown } = reasons
-  const { isAnswered } = course
-  const graceUntil = computeGraceUntil(course, reasons, graceMs, now)
+  const { isParentDown } = conditions
+  const { isAnswered } = state
+  const graceUntil = computeGraceUntil(state, conditions, graceMs, now)
   const wait = (
     reason: SuppressionReason,
     untilMs: number,
     everyMs = REVIEW_INTERVAL_MS,
-    doubtUntil = course.doubtUntil,
+    doubtUntil = state.doubtUntil,
   ): ReviewResult => {
     const dueAt = new Date(Math.min(untilMs, now.getTime() + everyMs))
     return { kind: 'wait', reason, dueAt, isParentDown, graceUntil, doubtUntil, isAnswered }
   }
-  if (reasons.maintenanceUntil !== null) return wait('maintenance', reasons.maintenanceUntil.getTime())
+  if (conditions.maintenanceUntil !== null) return wait('maintenance', conditions.maintenanceUntil.getTime())
   if (isParentDown) return wait('parent', Number.POSITIVE_INFINITY)
   if (graceUntil !== null && now < graceUntil) return wait('grace', graceUntil.getTime())
-  const doubtMs = reasons.parentPendingMs ?? (isAnswered ? null : reasons.parentCheckMs)
+  const doubtMs = conditions.parentPendingMs ?? (isAnswered ? null : conditions.parentCheckMs)
   if (isOutage && doubtMs !== null) {
-    const doubtUntil = course.doubtUntil ?? new Date(now.getTime() + doubtMs)
+    const doubtUntil = state.doubtUntil ?? new Date(now.getTime() + doubtMs)
     if (now < doubtUntil) return wait('doubt', doubtUntil.getTime(), PARENT_PENDING_INTERVAL_MS, doubtUntil)
   }
-  return { kind: 'tell' }
+  return { kind: 'send' }
 }
 
 function computeGraceUntil(
-  course: ReviewState,
+  state: ReviewState,
   { isParentDown }: SuppressionConditions,
   graceMs: number,
   now: Date,
 ): Date | null {
   if (isParentDown) return null
-  return course.isParentDown ? new Date(now.getTime() + graceMs) : course.graceUntil
+  return state.isParentDown ? new Date(now.getTime() + graceMs) : state.graceUntil
 }

@@ -5,27 +5,27 @@ import { query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { removeOutage } from './quiet-event.ts'
 import type { PendingNotification } from './suppressed.ts'
 
-/** The events to tell of what was withheld, in order. Those that are told quietly are written down anew. */
-export async function loadEventsToSend(tx: Tx, tellings: PendingNotification[]): Promise<EventRow[]> {
-  const ids = tellings.flatMap(({ transition: step }) => step.eventIds)
+/** The events to send for withheld transitions, in order. Those without their outage are stored as new events. */
+export async function loadEventsToSend(tx: Tx, pending: PendingNotification[]): Promise<EventRow[]> {
+  const ids = pending.flatMap(({ transition }) => transition.eventIds)
   const events = new Map((await listEventsByIds(tx, ids)).map(event => [event.id, event]))
-  const over = await findResolvedIncidents(tx, [...events.values()])
+  const resolved = await findResolvedIncidents(tx, [...events.values()])
   const rewritten: EventRow[] = []
-  const told = tellings.flatMap(({ transition: step, withoutOutage: isQuiet }) =>
-    step.eventIds.flatMap(id => {
+  const toSend = pending.flatMap(({ transition, withoutOutage }) =>
+    transition.eventIds.flatMap(id => {
       const event = events.get(id)
       if (!event) return []
-      if (isQuiet) {
-        const quiet = removeOutage(newId(), event)
-        rewritten.push(...quiet)
-        return quiet
+      if (withoutOutage) {
+        const shortened = removeOutage(newId(), event)
+        rewritten.push(...shortened)
+        return shortened
       }
-      // somebody resolved it meanwhile, which was told then
-      return event.name === 'incident.created' && over.has(event.subject) ? [] : [event]
+      // a person has resolved the incident in the meantime, which was sent then
+      return event.name === 'incident.created' && resolved.has(event.subject) ? [] : [event]
     }),
   )
   await insertEvents(tx, rewritten)
-  return told
+  return toSend
 }
 
 async function findResolvedIncidents(tx: Tx, events: EventRow[]): Promise<Set<string>> {

@@ -4,7 +4,7 @@ import type { ReviewState, SuppressionConditions, SuppressionReason } from './re
 import type { SuppressedChanges } from './suppressed.ts'
 import type { CheckTiming } from './timing.ts'
 
-/** A row of `silences`. `turn`: nothing speaks against telling any more, a worker is about to. */
+/** A row of `silences`. Reason `turn`: no reason is left, and the worker is about to send. */
 export type Silence = ReviewState & {
   monitorId: string
   withheld: SuppressedChanges
@@ -18,15 +18,15 @@ const COLUMNS = `monitor_id AS "monitorId", withheld, reason, is_parent_down AS 
   due_at AS "dueAt"`
 
 /**
- * Of some monitors those of which nothing is to be sent now: in maintenance, below a parent that is down, or with
- * something withheld. For whoever tells of monitors outside the verdict; rooms above this one use the SQL function.
+ * The monitors of which nothing is to be sent now: in maintenance, below an ancestor that is down, or with withheld events.
+ * For events that the verdict does not publish. Areas that may not import this file use the SQL function.
  */
 export async function listSilencedMonitors(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
   const sql = 'SELECT silenced_monitors(CAST(:monitorIds AS uuid[]), :now) AS id'
   return new Set((await query<{ id: string }>(db, sql, { monitorIds, now })).map(({ id }) => id))
 }
 
-/** What is withheld of some monitors, whose rows the caller has locked. */
+/** The silences of monitors whose rows the caller has locked. */
 export async function lockSilences(tx: Tx, monitorIds: string[]): Promise<Map<string, Silence>> {
   const rows = await query<Silence>(
     tx,
@@ -63,12 +63,12 @@ export async function deleteSilences(tx: Tx, monitorIds: string[]): Promise<void
 const CHECK_TIMING = `a.interval_seconds AS "intervalSeconds", a.timeout_ms AS "timeoutMs", a.retry_count AS "retryCount",
   a.heartbeat_interval AS "heartbeatInterval", a.type = 'heartbeat' AS "isHeartbeat"`
 
-/** A monitor of which something is withheld. */
+/** A monitor with withheld events. */
 export type SilencedMonitor = CheckTiming & { id: string }
 
 /**
- * Locks the monitors of at most `limit` silences that are due; those that are being judged are left for later, so that
- * locks are taken in the one order (monitors first).
+ * Locks the monitors of at most `limit` silences that are due, because monitors are always locked first. Skips monitors that
+ * another transaction has locked.
  */
 export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<SilencedMonitor[]> {
   return query(
@@ -80,23 +80,23 @@ export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<Silen
   )
 }
 
-/** All ancestors of some monitors that still are, with what they say. */
+/** All ancestors of monitors that are not deleted, with their current state. */
 export function listAncestors(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
   return query(
     db,
-    `SELECT kin.monitor_id AS "monitorId", kin.ancestor_id AS "ancestorId", kin.distance, a.status, ${CHECK_TIMING},
+    `SELECT line.monitor_id AS "monitorId", line.ancestor_id AS "ancestorId", line.distance, a.status, ${CHECK_TIMING},
        a.status IS DISTINCT FROM 'down' AND NOT a.is_paused AND EXISTS (
          SELECT FROM verdict_states v, jsonb_array_elements(v.state->'cells') cell
          WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
        ) AS "isFailing",
        a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.data_source_id IS NULL AND a.url IS NOT NULL
          AND NOT a.is_paused AS "isAskable"
-     FROM ancestors_of(?::uuid[]) kin JOIN monitors a ON a.id = kin.ancestor_id`,
+     FROM ancestors_of(?::uuid[]) line JOIN monitors a ON a.id = line.ancestor_id`,
     [monitorIds],
   )
 }
 
-/** Why a monitor may have to be silent now. */
+/** Why events of a monitor may be withheld now, and the ancestor that is the cause. */
 export type SuppressionContext = { conditions: SuppressionConditions; causedBy: string | null }
 
 export async function loadSuppressionContexts(
@@ -105,11 +105,11 @@ export async function loadSuppressionContexts(
   now: Date,
 ): Promise<(monitorId: string) => SuppressionContext> {
   const ends = await loadMaintenanceEnds(db, monitorIds, now)
-  const kin = new Map<string, Ancestor[]>()
+  const ancestorsOf = new Map<string, Ancestor[]>()
   for (const one of await listAncestors(db, monitorIds))
-    kin.set(one.monitorId, [...(kin.get(one.monitorId) ?? []), one])
+    ancestorsOf.set(one.monitorId, [...(ancestorsOf.get(one.monitorId) ?? []), one])
   return id => {
-    const ancestors = kin.get(id) ?? []
+    const ancestors = ancestorsOf.get(id) ?? []
     return { conditions: buildSuppressionConditions(ancestors, ends.get(id) ?? null), causedBy: findCause(ancestors) }
   }
 }
@@ -126,8 +126,8 @@ async function loadMaintenanceEnds(db: Db, monitorIds: string[], now: Date): Pro
 }
 
 /**
- * Has what is withheld of these monitors, and of all below them, looked at again now. A row that somebody is writing is
- * left out rather than waited for: it is looked at again in half a minute anyway.
+ * Schedules an immediate review of the silences of these monitors and of all that depend on them. Locked rows are skipped;
+ * they are reviewed within 30 s in any case.
  */
 export async function scheduleReview(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
   if (monitorIds.length === 0) return
@@ -146,10 +146,10 @@ export async function scheduleReview(tx: Tx, monitorIds: string[], now: Date): P
   if (touched > 0) await query(tx, `SELECT pg_notify('silences', '')`)
 }
 
-/** Which monitor's outage an outage came of. */
+/** The ancestor whose outage caused an outage. */
 export type OutageCause = { monitorId: string; transitionId: string; causedBy: string }
 
-/** Notes causes on transitions and on the incidents that are open. */
+/** Stores causes on transitions and on open incidents. */
 export async function storeOutageCauses(tx: Tx, causes: OutageCause[]): Promise<void> {
   if (causes.length === 0) return
   const rows = `jsonb_to_recordset(?::jsonb) AS row ("monitorId" uuid, "transitionId" uuid, "causedBy" uuid)`
@@ -167,13 +167,13 @@ export async function storeOutageCauses(tx: Tx, causes: OutageCause[]): Promise<
   )
 }
 
-/** When the next silence is to be looked at, null without any. */
+/** When the next silence is due for review; null if there is none. */
 export async function findNextReviewAt(db: Db): Promise<Date | null> {
   const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM silences')
   return row?.due ?? null
 }
 
-/** Takes up to `limit` monitors whose parents have not been asked yet; nobody else will ask for them. */
+/** Claims up to `limit` monitors whose ancestors have not been checked on request yet. */
 export async function claimParentChecks(db: Db, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
@@ -185,7 +185,7 @@ export async function claimParentChecks(db: Db, limit: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** The parents of these monitors are well, as far as asking says. */
+/** Records that no checked ancestor of these monitors fails, and schedules a review. */
 export async function markParentsChecked(db: Db, monitorIds: string[], now: Date): Promise<void> {
   if (monitorIds.length === 0) return
   await execute(

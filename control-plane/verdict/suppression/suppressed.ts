@@ -1,41 +1,45 @@
 export type NotifiedStatus = 'up' | 'down' | 'degraded' | null
 
-/** One transition of a monitor as far as telling of it goes. JSON throughout. */
+/** One withheld transition of a monitor. Stored as JSON. */
 export type SuppressedTransition = {
   from: NotifiedStatus
   to: 'up' | 'down' | 'degraded'
-  /** whether it came in an outage, which lasts from reaching down until reaching up (decisions 4.5) */
+  /** whether it happened during an outage, which lasts from `down` until `up` */
   wasInOutage: boolean
   transitionId: string
-  /** what it would be told by; none for a first verdict that is up */
+  /** the events of the transition; none for a first verdict `up` */
   eventIds: readonly string[]
 }
 
 /**
- * What receivers believe of a monitor, and what may have to be told to them. However often it changes, three steps are
- * enough: the one that ended the outage that they know of, the one that began the outage they do not know of, and the
- * last one.
+ * What receivers know of a monitor, and what may have to be sent to them (docs/design/suppression.md#flapping). However often
+ * the monitor changes, three transitions are enough: `ended` ended the outage that receivers know, `began` began the outage
+ * that they do not know, and `last` is the last one. Stored as JSON.
  */
 export type SuppressedChanges = {
+  /** the status that receivers know */
   told: NotifiedStatus
-  /** the outage that goes on now: none, one that receivers know of, or one that they do not */
+  /** the current outage: none, one that receivers know (`told`), or one that they do not know (`untold`) */
   outage: 'none' | 'told' | 'untold'
   ended: SuppressedTransition | null
   began: SuppressedTransition | null
   last: SuppressedTransition | null
 }
 
-/** A step to tell; `quietly`: without the outage that it ended, which nobody was told of. */
+/** A transition to send; `withoutOutage`: without the outage that it ended, which receivers do not know. */
 export type PendingNotification = { transition: SuppressedTransition; withoutOutage: boolean }
 
-export function suppressTransition(before: SuppressedChanges | null, step: SuppressedTransition): SuppressedChanges {
-  const known = before ?? createSuppressedChanges(step)
-  const next = { ...known, last: step }
-  if (step.to === 'up') {
-    if (known.outage === 'told') return { ...next, outage: 'none', ended: step }
+export function suppressTransition(
+  before: SuppressedChanges | null,
+  transition: SuppressedTransition,
+): SuppressedChanges {
+  const known = before ?? createSuppressedChanges(transition)
+  const next = { ...known, last: transition }
+  if (transition.to === 'up') {
+    if (known.outage === 'told') return { ...next, outage: 'none', ended: transition }
     return { ...next, outage: 'none', began: null }
   }
-  if (step.to === 'down' && known.outage === 'none') return { ...next, outage: 'untold', began: step }
+  if (transition.to === 'down' && known.outage === 'none') return { ...next, outage: 'untold', began: transition }
   return next
 }
 
@@ -44,9 +48,9 @@ function createSuppressedChanges({ from, wasInOutage }: SuppressedTransition): S
 }
 
 /**
- * What has to be told once nothing keeps silent any more, in order: the end of the outage that was told, the beginning
- * of the one that goes on, and where the monitor is now if that is elsewhere. An outage that began and ended meanwhile
- * is told to nobody, so there is no DOWN without an UP nor the other way round.
+ * What has to be sent when no reason is left, in order: the end of the outage that receivers know, the beginning of the
+ * current one, and the current status if it differs from that. An outage that began and ended meanwhile is not sent, so
+ * receivers get no `down` without an `up`, or the reverse.
  */
 export function listPendingNotifications({ told, ended, began, last }: SuppressedChanges): PendingNotification[] {
   const list: PendingNotification[] = []
@@ -59,13 +63,13 @@ export function listPendingNotifications({ told, ended, began, last }: Suppresse
     list.push({ transition: began, withoutOutage: false })
     status = 'down'
   }
-  // a first verdict that is up is told to nobody (decisions 4.5)
+  // a first verdict `up` is not sent
   const isNews = last !== null && last.to !== status && !(last.to === 'up' && status === null)
   if (isNews) list.push({ transition: last, withoutOutage: last.to === 'up' && last.wasInOutage })
   return list
 }
 
-/** What is told of a monitor that leaves the verdict (decisions 4.8): of an outage that was told and is over, its end. */
+/** What is sent for a monitor that leaves the verdict: the end of an outage that receivers know, if it has ended. */
 export function listNotificationsOnRemoval({ ended }: SuppressedChanges): PendingNotification[] {
   return ended === null ? [] : [{ transition: ended, withoutOutage: false }]
 }

@@ -1,6 +1,6 @@
 import { sumRecheckDelaysMs } from '../../../shared/checks/rechecks.ts'
 
-/** What of a monitor's configuration says how long its checks take. Heartbeats have an interval of their own. */
+/** The settings of a monitor that determine how long its checks take. Heartbeats have their own interval. */
 export type CheckTiming = {
   intervalSeconds: number
   timeoutMs: number
@@ -12,21 +12,21 @@ export type CheckTiming = {
 
 const MAX_PARENT_PENDING_MS = 60_000
 const MAX_GRACE_MS = 3_600_000 + 130_000
-/** from the probe to the verdict */
+/** Time from the probe to the verdict. */
 const RESULT_LATENCY_MS = 5_000
 
 const getTimeoutMs = ({ timeoutMs, intervalSeconds }: CheckTiming) => Math.min(timeoutMs, intervalSeconds * 1_000)
 
-/** How long a monitor with a failed check can need until it is down, in ms, at most a minute. */
-export function computeParentPendingMs(pace: CheckTiming): number {
+/** How long a monitor with a failed check may need until it is down, in ms, at most a minute. */
+export function computeParentPendingMs(timing: CheckTiming): number {
   return Math.min(
     MAX_PARENT_PENDING_MS,
-    sumRecheckDelaysMs(pace.retryCount) + (pace.retryCount + 1) * getTimeoutMs(pace) + RESULT_LATENCY_MS,
+    sumRecheckDelaysMs(timing.retryCount) + (timing.retryCount + 1) * getTimeoutMs(timing) + RESULT_LATENCY_MS,
   )
 }
 
-/** How long a monitor that works again can need until it is up, in ms: its next check, and the one that confirms it. */
-export function computeGraceMs(pace: CheckTiming): number {
-  if (pace.isHeartbeat) return Math.min(MAX_GRACE_MS, (pace.heartbeatInterval ?? 0) * 1_000)
-  return Math.min(MAX_GRACE_MS, pace.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(pace) + RESULT_LATENCY_MS)
+/** How long a recovered monitor may need until it is up, in ms: its next check and the confirming one. */
+export function computeGraceMs(timing: CheckTiming): number {
+  if (timing.isHeartbeat) return Math.min(MAX_GRACE_MS, (timing.heartbeatInterval ?? 0) * 1_000)
+  return Math.min(MAX_GRACE_MS, timing.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(timing) + RESULT_LATENCY_MS)
 }

@@ -8,22 +8,22 @@ import { checkParents } from './parent-check-actions.ts'
 import { reviewDueSilences } from './review-actions.ts'
 import { claimParentChecks, findNextReviewAt } from './store.ts'
 
-/** Whoever withholds something, or may end a silence, wakes this (NOTIFY silences); else it knows when to look. */
+/** The worker is woken by NOTIFY `silences` and at the next `due_at`; in addition it polls at this interval. */
 const POLL_INTERVAL_MS = 10_000
-/** What somebody else held is looked at again after this. */
+/** Silences whose monitors were locked are tried again after this. */
 const RETRY_DELAY_MS = 500
 const BATCH_SIZE = 500
 
 /**
- * Tells what was withheld once nothing keeps silent any more, and asks parents how they are. Any number of processes
- * may do so. Idle it costs one query in ten seconds.
+ * Reviews silences, sends what was withheld when no reason is left, and checks parents on request. Any number of processes
+ * may run it. Idle, it costs one query in ten seconds.
  */
 export function startSuppressionWorker(context: LoopTools & { db: Db; nats: Nats }): Loop {
   const { db, log } = context
-  // nobody waits for it: a parent that hangs holds up its own children only, no longer than they may be in doubt
+  // not awaited: a parent that hangs delays only its own children, at most until their doubt ends
   const ask = (monitorIds: string[]) =>
     void checkParents(context, monitorIds).catch(err => {
-      log.warn({ err }, 'parents could not be asked; their children are told of a little later')
+      log.warn({ err }, 'cannot check parents; alerts of their children are sent later')
     })
 
   return startScheduledLoop(

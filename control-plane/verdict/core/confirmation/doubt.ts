@@ -6,14 +6,14 @@ import { isVoteHeld } from './held-vote.ts'
 import { ANSWER_GRACE_MS } from './second-opinion.ts'
 
 /*
- * A region whose probe doubts its own failures has no vote for them until a second region confirms it, its probe is sure
- * again, or it still fails in a later check and nothing contradicts it (decision 197).
+ * A region whose probe doubts its own failures has no vote for them until a second region confirms them, the probe is
+ * sure again, or the region still fails in a later check and nothing contradicts it (docs/design/verdict.md#doubt).
  */
 
-/** The check by which a doubted region decides alone is due so long after its first doubted failure at least, in ms. */
+/** Least time in ms between the first doubted failure and the slot of the check by which the region decides alone. */
 const MIN_DOUBT_MS = 20_000
 
-/** Where a region has a doubt or gets one: its cell after a counting result, and whether a witness is to be asked. */
+/** The cell of a region after a counting result that is doubted or follows a doubt, and whether to ask a witness. */
 export function applyDoubt(
   state: MonitorState,
   before: RegionTally,
@@ -31,7 +31,7 @@ export function applyDoubt(
   return { cell: { ...cell, doubt: { ...cell.doubt!, askedForMs: result.scheduledAtMs } }, asksWitness: true }
 }
 
-/** A held vote never counted, so one better result ends it: the next failure begins the count again. */
+/** One better result ends a held vote, because it never counted. The next failure starts a new streak. */
 const releaseHeldVote = (cell: RegionTally): RegionTally => ({
   ...cell,
   state: 'ok',
@@ -49,7 +49,7 @@ function computeDoubt(
   const known = before.doubt ?? null
   if (after.state !== 'failing' && after.failures === 0) return null
   if (result.outcome !== Outcome.DOWN) return known
-  // its vote counts already, or decides nothing
+  // the vote counts already, or decides nothing
   if (status === 'down' || (before.state === 'failing' && !isVoteHeld(before))) return known
   if (!result.isDoubted) return known && { ...known, settledBy: 'probe' }
   if (known?.settledBy === null) return known
@@ -57,8 +57,9 @@ function computeDoubt(
 }
 
 /**
- * Once a slot, and where no other region of the monitor votes: those that do are asked anyway. Once more when a long chain of
- * attempts makes the region failing: what a witness saw at its beginning may not hold until the next check.
+ * A witness is asked once a slot, if no other region of the monitor votes (voting regions are asked in any case). It is
+ * asked once more when a long chain makes the region failing, because an answer from its beginning may be too old by
+ * the next check.
  */
 function isWitnessWanted(
   before: RegionTally,
@@ -76,7 +77,7 @@ function isWitnessWanted(
   return !listOthers(cell, state).some(other => computeVoteEndMs(other, state, policy) > nowMs)
 }
 
-/** The same ask with one for a witness. */
+/** Adds a request to a witness to other requests. */
 export const addWitnessRequest = (
   ask: ImmediateCheckRequest | null,
   { configVersion }: Policy,
@@ -85,13 +86,13 @@ export const addWitnessRequest = (
   witness: { configVersion },
 })
 
-/** A region whose failing vote counts settles the doubts of the others. */
+/** A region whose failing vote counts settles the doubts of the other regions. */
 export function confirmHeldVotes(cells: readonly RegionTally[], failing: RegionTally): readonly RegionTally[] {
   if (failing.state !== 'failing' || isVoteHeld(failing) || !cells.some(isVoteHeld)) return cells
   return cells.map(cell => (isVoteHeld(cell) ? settleDoubt(cell, 'region') : cell))
 }
 
-/** The monitor's regions after a check by a witness; the very same list when it is of no use, or known. */
+/** The monitor's regions after a check by a witness. Returns the same list if the check changes nothing. */
 export function applyWitnessCheck(
   state: MonitorState,
   check: VerdictResult,
@@ -113,17 +114,16 @@ export function applyWitnessCheck(
   )
 }
 
-/** Of several witnesses that were asked together the first one counts, but one that sees the target well counts before an error. */
+/** The first of several witnesses asked together counts, but a contradiction counts before an error. */
 function isNewerAnswer({ scheduledAtMs }: VerdictResult, isWell: boolean, known: RegionDoubt['witness']): boolean {
   if (known === null || scheduledAtMs > known.check.scheduledAtMs) return true
   return scheduledAtMs === known.check.scheduledAtMs && isWell && !known.isWell
 }
 
 /**
- * Whether a witness sees the target well; null: its check says nothing. Only an answer says something: a witness without one may
- * be the one that cannot reach the target, because of its name, its address or a firewall. Doubted failures are those without an
- * answer, so every answer except a server error contradicts them. That includes a refusal by status or content: it may depend on
- * the region of the witness.
+ * Whether a witness sees the target well; null if its check proves nothing. Without an answer, the witness itself may be
+ * unable to reach the target (name, address, firewall). Doubted failures are failures without an answer, so every answer
+ * except a server error contradicts them. That includes a wrong status or content, which may depend on the region.
  */
 function findWitnessOpinion({ outcome, statusCode, error }: VerdictResult): boolean | null {
   if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null
@@ -136,7 +136,7 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   const others = listOthers(cell, state)
   const isVoting = (other: RegionTally) => computeVoteEndMs(other, state, policy) > nowMs
   const failing = others.filter(other => other.state === 'failing' && isRecent(other, policy, nowMs))
-  // two regions may be in trouble at the same time: they confirm each other where no third one may see the target well
+  // two regions in doubt confirm each other, unless a third one sees the target well
   const isConfirmed = failing.length > 0 && !others.some(other => other.failures === 0 && isVoting(other))
   if (isConfirmed || failing.some(other => !isVoteHeld(other))) return settleDoubt(cell, 'region')
   const { witness } = cell.doubt!
@@ -149,7 +149,7 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settleDoubt(cell, 'limit')
 }
 
-/** A region that is held has no vote, but fails all the same, unless it has lost its probes since. */
+/** A region whose vote is held still confirms others, unless its result is too old or it has lost its probes. */
 function isRecent(cell: RegionTally, policy: Policy, nowMs: number): boolean {
   const { votedAtMs } = cell
   if (votedAtMs === null || nowMs >= votedAtMs + computeVoteLifetimeMs(policy)) return false

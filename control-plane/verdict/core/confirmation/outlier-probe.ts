@@ -2,8 +2,8 @@ import { computeVoteEndMs } from '../rules/votes.ts'
 import type { Disagreement, MonitorState, Policy } from '../types.ts'
 
 /**
- * Whom of two probes of a region the monitor's other regions contradict (decisions 4.5): the majority of those that
- * vote, which were asked when the streak began. Null where there are none or they are divided.
+ * The one of two probes of a region that the majority of the other voting regions contradicts; null if no other region
+ * votes or they are divided. The other regions were asked when the streak began.
  */
 export function findOutlierProbe(
   state: MonitorState,

@@ -10,17 +10,16 @@ import type {
   VerdictResult,
 } from '../types.ts'
 
-/** How long an answer may take beyond the check's own timeout, in ms (decisions 4.5). */
+/** How long an answer may take in addition to the timeout of the check, in ms. */
 export const ANSWER_GRACE_MS = 10_000
 
 const computeAnswerWaitMs = (policy: Policy) => policy.timeoutMs + ANSWER_GRACE_MS
 
 /**
- * Whether the regions that vote and do not fail have been heard since the first failure of those that do, or have been
- * silent for too long (decisions 4.5). A check that was due before the failing one may have seen the target before it
- * broke, however late its result comes: it answers nothing. A region in the middle of its re-checks has not answered
- * either: it is waited for as long as its attempts keep coming. So a target that dies everywhere goes straight from up
- * to down.
+ * Whether every voting region that does not fail has answered since the first failure of those that do, or has not
+ * answered for too long. A check that was due before the failing one does not count as an answer, because it may have
+ * seen the target before it failed. A region that is still re-checking has not answered either. So a target that
+ * fails everywhere goes from up to down directly.
  */
 export function haveOthersAnswered(state: MonitorState, policy: Policy, nowMs: number): boolean {
   const voters = state.cells.filter(cell => computeVoteEndMs(cell, state, policy) > nowMs)
@@ -29,40 +28,40 @@ export function haveOthersAnswered(state: MonitorState, policy: Policy, nowMs: n
   const dueMs = Math.min(...failing.map(cell => cell.firstFailure?.scheduledAtMs ?? 0))
   return voters.every(cell => {
     if (cell.state === 'failing') return true
-    const heardAtMs = cell.votedAtMs ?? Number.NEGATIVE_INFINITY
-    if (heardAtMs > sinceMs && cell.failures === 0 && beganAfter(cell.last!, dueMs)) return true
-    return nowMs >= Math.max(heardAtMs, sinceMs) + computeAnswerWaitMs(policy)
+    const answeredAtMs = cell.votedAtMs ?? Number.NEGATIVE_INFINITY
+    if (answeredAtMs > sinceMs && cell.failures === 0 && beganAfter(cell.last!, dueMs)) return true
+    return nowMs >= Math.max(answeredAtMs, sinceMs) + computeAnswerWaitMs(policy)
   })
 }
 
-/** A re-check begins when the attempt before has ended, so its slot says nothing of when it began. */
+/** A re-check begins after the attempt before it, so its slot does not show when it began. */
 const beganAfter = (result: VerdictResult, dueMs: number) => result.attempt > 1 || result.scheduledAtMs > dueMs
 
 /**
- * What to ask others for after a counting result (decisions 4.5): at the first failed attempt while the monitor is not
- * down, at the first better result of a failing region in an outage, and anew after a disagreement. What `mayAsk` put
- * off then is made up for by a later result of the same run.
+ * Why to ask other probes for a check after a counting result: at the first failed attempt while the monitor is not
+ * down, and at the first better result of a failing region in an outage. A request that `mayRequestChecks` deferred is
+ * made with a later result of the same streak.
  */
 export function findRequestReason(
   state: MonitorState,
   before: RegionTally,
   result: VerdictResult,
 ): ImmediateCheckRequest['reason'] | null {
-  const isPutOff = (sinceMs: number) => state.askedAtMs === null || state.askedAtMs < sinceMs
+  const isDeferred = (sinceMs: number) => state.askedAtMs === null || state.askedAtMs < sinceMs
   if (result.outcome === Outcome.DOWN) {
     if (state.status === 'down') return null
-    return before.failures === 0 || isPutOff(before.firstFailure!.atMs) ? 'first_failure' : null
+    return before.failures === 0 || isDeferred(before.firstFailure!.atMs) ? 'first_failure' : null
   }
   if (before.state !== 'failing' || state.outageSinceMs === null) return null
-  return before.better === 0 || isPutOff(before.votedAtMs!) ? 'first_success' : null
+  return before.better === 0 || isDeferred(before.votedAtMs!) ? 'first_success' : null
 }
 
-/** Others are asked at most once a monitor and interval (decisions 4.5); of what no probe checks there are none. */
+/** Checks are requested at most once an interval for each monitor, and never for a monitor that no probe checks. */
 export function mayRequestChecks(state: MonitorState, policy: Policy, nowMs: number): boolean {
   return policy.expires && (state.askedAtMs === null || nowMs - state.askedAtMs >= policy.intervalMs)
 }
 
-/** The ask that follows from a result; `cells` are the monitor's. */
+/** The request that follows from a result; `cells` are those of the monitor. */
 export function buildCheckRequest(
   reason: ImmediateCheckRequest['reason'],
   result: VerdictResult,
@@ -82,8 +81,8 @@ export function buildCheckRequest(
 }
 
 /**
- * With any ask, opinions that stand against a streak are asked for anew, so that an old one cannot hold up an outage.
- * The first of several unanswered asks counts: a probe that is gone does not go on contradicting.
+ * With each request, second opinions that contradict a streak are requested again, so that an old one cannot delay an
+ * outage. The time of the first unanswered request counts, so that a probe that is gone stops contradicting.
  */
 export function renewSecondOpinions(cells: readonly RegionTally[], nowMs: number): readonly RegionTally[] {
   const isDue = (cell: RegionTally) => isContradicting(cell) && cell.secondOpinion?.renewalAskedAtMs === null
@@ -94,7 +93,7 @@ export function renewSecondOpinion(cell: RegionTally, nowMs: number): RegionTall
   return { ...cell, secondOpinion: { ...cell.secondOpinion!, renewalAskedAtMs: nowMs } }
 }
 
-/** The other probe alone is asked again in each slot that it contradicts, however lately others were asked. */
+/** The other probe is asked again in each slot that it contradicts, even if other regions were asked recently. */
 export function isOpinionOutdated(opinion: SecondOpinion, result: VerdictResult): boolean {
   return opinion.renewalAskedAtMs === null && opinion.scheduledAtMs < result.scheduledAtMs
 }
@@ -106,7 +105,7 @@ export function requestSecondOpinion({ region, probeId }: VerdictResult): Immedi
 const isContradicting = ({ secondOpinion }: RegionTally) =>
   secondOpinion !== null && secondOpinion.outcome !== Outcome.DOWN
 
-/** Whether an opinion on this cell is of use: only while a failing streak grows, and only newer than the last one. */
+/** Whether a second opinion on this cell counts: only while a failing streak grows, and only if newer than the last. */
 export function isOpinionWanted(cell: RegionTally, result: VerdictResult): boolean {
   const afterMs = cell.secondOpinion?.scheduledAtMs ?? (cell.firstFailure?.scheduledAtMs ?? 0) - 1
   return isCounting(result.outcome) && cell.state !== 'failing' && cell.failures > 0 && result.scheduledAtMs > afterMs
@@ -118,8 +117,8 @@ export function toSecondOpinion(result: VerdictResult, nowMs: number): SecondOpi
 }
 
 /**
- * Whether `result` would make the region failing while another probe of it, asked during the same streak, got through.
- * An opinion that has been asked for anew without an answer in time no longer stands.
+ * Whether `result` would make the region failing although another probe of it, asked during the same streak, reached the
+ * target. An opinion that was requested again and not answered in time does not count.
  */
 export function isContradicted(cell: RegionTally, result: VerdictResult, policy: Policy, nowMs: number): boolean {
   const opinion = cell.secondOpinion

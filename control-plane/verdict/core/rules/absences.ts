@@ -1,14 +1,15 @@
 import type { MonitorState, Policy, RegionAbsences, RegionTally } from '../types.ts'
 import { resetStreaks } from './streaks.ts'
 
-/**
- * A region without a probe that can publish has no vote (decision 195). The verdict knows since when, in JetStream's time,
- * so each result is decided by what was true when it was taken, also when it is read later.
+/*
+ * A region without a probe that can publish has no vote (docs/design/verdict.md#absent-regions). The times of absences are
+ * JetStream times, so each result is decided by what was true when JetStream took it, even if it is read later.
  */
 
 /**
- * When the vote of a region ended because the region had no probe; Infinity: that did not end it. After a restart without
- * a checkpoint (`restoredAtMs`) a region that was ok may have been checked since an absence: such a result is not stored.
+ * When the vote of a region ended because the region had no probe; Infinity if it did not end. After a restart without a
+ * checkpoint (`restoredAtMs`), a region that was ok may have been checked after an absence, because such a result is not
+ * stored; it keeps its vote.
  */
 export function computeVoteLostMs(
   { region, state, votedAtMs }: RegionTally,
@@ -21,7 +22,7 @@ export function computeVoteLostMs(
   return mayBeNewer ? Infinity : absence.fromMs
 }
 
-/** The regions that have no probe at `nowMs`, and from which nothing has counted since then. */
+/** The regions that have no probe at `nowMs` and from which nothing has counted since their absence began. */
 export function listAbsentRegions({ cells }: MonitorState, { regions, absences }: Policy, nowMs: number): string[] {
   if (!absences) return []
   return regions.filter(region => {
@@ -32,7 +33,7 @@ export function listAbsentRegions({ cells }: MonitorState, { regions, absences }
   })
 }
 
-/** A region as its next result finds it: after an absence it has no vote until a chain has decided, as a new region. */
+/** The cell before the next result: after an absence a region has no vote until a chain has decided, like a new region. */
 export function resetAfterAbsence(
   cell: RegionTally,
   absences: RegionAbsences,
@@ -46,7 +47,7 @@ export function resetAfterAbsence(
 const buildKey = (absences: RegionAbsences) =>
   [...absences].map(([region, { fromMs, untilMs }]) => `${region} ${fromMs} ${untilMs}`)
 
-/** What of the known absences concerns a monitor; null: nothing. */
+/** The absences that concern a monitor; null if there are none. */
 export function selectAbsences(
   { regions }: Policy,
   known: RegionAbsences,

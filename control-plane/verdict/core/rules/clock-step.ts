@@ -2,9 +2,9 @@ import { shiftDoubtTimes } from '../confirmation/held-vote.ts'
 import type { MonitorState, RegionTally } from '../types.ts'
 
 /**
- * The state after JetStream's clock was set by `stepMs`: everything is as long ago as before, so a step ends no vote, no
- * hold and no wait. Slots are moved back with a clock that was set back, because the next ones come by the new time; ahead they
- * are in order anyway, also for results that were on their way.
+ * The state after JetStream's clock was set by `stepMs`: ages stay the same, so a step ends no vote, no hold and no wait.
+ * Slots move only with a clock that was set back, because the next slots use the new time. With a clock that was set
+ * ahead they are in order without it.
  */
 export function shiftStateTimes(state: MonitorState, stepMs: number): MonitorState {
   const moved = (ms: number | null) => (ms === null ? null : ms + stepMs)
@@ -43,7 +43,7 @@ function shiftTallyTimes(cell: RegionTally, stepMs: number): RegionTally {
   }
 }
 
-/** A stored state with times of a clock that has been set back since: what would be ahead of now is now. */
+/** A stored state with times from before JetStream's clock was set back: times ahead of now become now. */
 export function clampStateTimes(state: MonitorState, nowMs: number): MonitorState {
   const until = (ms: number | null) => (ms === null ? null : Math.min(ms, nowMs))
   const isAhead = (ms: number | null | undefined) => ms != null && ms > nowMs

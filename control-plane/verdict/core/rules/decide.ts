@@ -39,8 +39,8 @@ import { advanceStreaks, createRegionTally, differsForVerdict, isCounting, skipR
 import { changeStatus } from './transition.ts'
 
 /**
- * What one result changes (decisions 4). `policy` is at least as new as the result; `nowMs` is the JetStream time of the
- * message, the only clock. Nothing handed in is changed. Feeding a result again changes nothing.
+ * Returns what one result changes. `nowMs` is the JetStream time of the message, the only clock. The arguments are not
+ * changed. Applying a result a second time changes nothing.
  */
 export function decide(
   state: MonitorState,
@@ -51,7 +51,7 @@ export function decide(
 ): Decision {
   if (result.scheduledAtMs > nowMs + tolerance.futureMs)
     return createNeutralDecision('refused_future', null, state, 'no')
-  if (result.trigger === Trigger.ASIDE) return createNeutralDecision('history', 'beside_a_chain', state, 'no')
+  if (result.trigger === Trigger.ASIDE) return createNeutralDecision('history', 'outside_chain', state, 'no')
   if (result.trigger === Trigger.WITNESS) return applyWitnessResult(state, result, policy, nowMs)
   const refused = checkConfigVersion(state, result, policy)
   if (refused !== null) return createNeutralDecision('history', refused, state, 'no')
@@ -72,8 +72,8 @@ export function decide(
 }
 
 /**
- * A counting result in order: streak, votes, status. The hot path; a steady region costs few objects. `known`: the region's
- * cell in `base`, which `before` differs from after an absence only.
+ * Counts a result that is in order: streak, votes, status. This is the hot path; a steady region costs few objects.
+ * `known` is the region's cell in `base`; `before` differs from it only after an absence.
  */
 function count(
   base: MonitorState,
@@ -85,8 +85,8 @@ function count(
   adopting: StoreTiming,
 ): Decision {
   const advanced = advanceStreaks(before, result, policy.retryCount, nowMs)
-  const heeded = before.doubt || result.isDoubted ? applyDoubt(base, before, advanced, result, policy, nowMs) : null
-  const after = heeded?.cell ?? advanced
+  const doubted = before.doubt || result.isDoubted ? applyDoubt(base, before, advanced, result, policy, nowMs) : null
+  const after = doubted?.cell ?? advanced
   const cells = confirmHeldVotes(replaceTally(base.cells, after), after)
   const reason = findRequestReason(base, before, result)
   const isAsking = reason !== null && mayRequestChecks(base, policy, nowMs)
@@ -103,20 +103,20 @@ function count(
     restoredAtMs: base.restoredAtMs,
     cells: isAsking ? renewSecondOpinions(cells, nowMs) : cells,
   }
-  const weighed = decideStatus(base, voted, policy, nowMs)
+  const decided = decideStatus(base, voted, policy, nowMs)
   const isTimed =
-    weighed.quorumLostSinceMs !== base.quorumLostSinceMs || weighed.noMajoritySinceMs !== base.noMajoritySinceMs
-  const isAsBefore = weighed.status === base.status && (!base.unchecked || weighed.quorum === null)
-  const changed = isAsBefore ? null : changeStatus(voted, weighed, result, policy, nowMs)
-  const { quorumLostSinceMs, noMajoritySinceMs } = weighed
-  // a probe that takes over gets the stored state: one that reads `failing` makes no re-checks, one that reads `ok` too many
+    decided.quorumLostSinceMs !== base.quorumLostSinceMs || decided.noMajoritySinceMs !== base.noMajoritySinceMs
+  const isAsBefore = decided.status === base.status && (!base.unchecked || decided.quorum === null)
+  const changed = isAsBefore ? null : changeStatus(voted, decided, result, policy, nowMs)
+  const { quorumLostSinceMs, noMajoritySinceMs } = decided
+  // a probe that takes over receives the stored state: with `failing` it makes no re-checks, with `ok` too many
   const isMoved = known.state !== after.state && !(after.state === 'failing' && base.status === 'up')
   const isDecided = adopting !== 'no' || isTimed || changed !== null || isMoved
   const differs = isAsking || known.doubt !== after.doubt || differsForVerdict(known, after, policy.retryCount)
   const asked = isAsking ? buildCheckRequest(reason, result, policy, voted.cells) : null
-  // a probe may take an unchecked monitor for what it was before, and not re-check its failure
-  const isHeard = known.state === after.state && !base.unchecked && !hasStaleRegionState(before, result, policy)
-  // what was never stored cannot be brought back
+  // a probe may have the old state of an unchecked monitor, and then does not re-check its failure
+  const isKnownToProbe = known.state === after.state && !base.unchecked && !hasStaleRegionState(before, result, policy)
+  // a state that was never stored cannot be rebuilt after a restart
   const store = isDecided || (differs && (base.status === null || base.unchecked)) ? 'at_once' : differs ? 'soon' : 'no'
   return {
     kind: 'counted',
@@ -124,13 +124,13 @@ function count(
     state: changed?.state ?? (isTimed ? { ...voted, quorumLostSinceMs, noMajoritySinceMs } : voted),
     store,
     transition: changed?.transition ?? null,
-    ask: heeded?.asksWitness ? addWitnessRequest(asked, policy) : asked,
-    regionState: isHeard ? null : { region: result.region, state: after.state },
+    ask: doubted?.asksWitness ? addWitnessRequest(asked, policy) : asked,
+    regionState: isKnownToProbe ? null : { region: result.region, state: after.state },
     disagreement: null,
   }
 }
 
-/** The deciding attempt contradicted by another probe of the region: it is as good as unknown (decisions 4.5). */
+/** The deciding attempt is contradicted by another probe of the region, so it counts as unknown. */
 function decideDisagreement(
   base: MonitorState,
   cell: RegionTally,
@@ -141,32 +141,32 @@ function decideDisagreement(
   const { region, probeId } = result
   const disagreement = { region, probeId, otherProbeId: cell.secondOpinion!.probeId }
   const skipped = skipResult(cell, result)
-  // when the other probe ends its contradiction, a witness has to have been asked
-  const heeded = result.isDoubted ? applyDoubt(base, cell, skipped, result, policy, nowMs) : null
-  const after = heeded?.cell ?? skipped
-  const asking = (asked: ImmediateCheckRequest | null) =>
-    heeded?.asksWitness ? addWitnessRequest(asked, policy) : asked
+  // ask a witness now, because the other probe may stop contradicting
+  const doubted = result.isDoubted ? applyDoubt(base, cell, skipped, result, policy, nowMs) : null
+  const after = doubted?.cell ?? skipped
+  const addWitness = (asked: ImmediateCheckRequest | null) =>
+    doubted?.asksWitness ? addWitnessRequest(asked, policy) : asked
   const state = withTally(base, after)
   const regionState = { region, state: after.state }
   const unasked = {
     ...createNeutralDecision('counted', null, state, 'at_once'),
     disagreement,
     regionState,
-    ask: asking(null),
+    ask: addWitness(null),
   }
   if (mayRequestChecks(base, policy, nowMs)) {
     const asked = { ...state, askedAtMs: nowMs, cells: renewSecondOpinions(state.cells, nowMs) }
-    return { ...unasked, state: asked, ask: asking(buildCheckRequest('disagreement', result, policy, state.cells)) }
+    return { ...unasked, state: asked, ask: addWitness(buildCheckRequest('disagreement', result, policy, state.cells)) }
   }
   if (!isOpinionOutdated(cell.secondOpinion!, result)) return unasked
   return {
     ...unasked,
     state: withTally(base, renewSecondOpinion(after, nowMs)),
-    ask: asking(requestSecondOpinion(result)),
+    ask: addWitness(requestSecondOpinion(result)),
   }
 }
 
-/** A check by a probe that does not run the region's schedule. */
+/** Handles a check by a probe that does not run the schedule of the region. */
 function decideSecondOpinion(
   base: MonitorState,
   cell: RegionTally,
@@ -175,12 +175,12 @@ function decideSecondOpinion(
   adopting: StoreTiming,
 ): Decision {
   if (isOlderGeneration(result, cell.fence)) return createNeutralDecision('history', 'older_epoch', base, adopting)
-  if (!isOpinionWanted(cell, result)) return createNeutralDecision('aside', null, base, adopting)
-  const heard = withTally(base, { ...cell, secondOpinion: toSecondOpinion(result, nowMs) })
-  return createNeutralDecision('aside', null, heard, adopting === 'no' ? 'soon' : adopting)
+  if (!isOpinionWanted(cell, result)) return createNeutralDecision('out_of_band', null, base, adopting)
+  const updated = withTally(base, { ...cell, secondOpinion: toSecondOpinion(result, nowMs) })
+  return createNeutralDecision('out_of_band', null, updated, adopting === 'no' ? 'soon' : adopting)
 }
 
-/** Only what is known can be raised: a first result is always in order. */
+/** Only an existing cell can be raised; a first result is always in order. */
 function withRaisedGeneration(base: MonitorState, cell: RegionTally, result: VerdictResult): MonitorState {
   const raised = raiseGeneration(cell, result)
   return raised === cell ? base : withTally(base, raised)

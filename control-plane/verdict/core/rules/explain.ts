@@ -21,28 +21,28 @@ const SOURCES = {
   [FailureSource.INTERNAL]: 'internal',
 } as const
 
-/** Why the votes in `voted` lead to `weighed.status`, complete enough to check by hand (decisions 4.7). */
+/** Why the votes in `voted` lead to `decided.status`, complete enough to check by hand. */
 export function explain(
   voted: MonitorState,
-  weighed: StatusDecision,
+  decided: StatusDecision,
   result: VerdictResult,
   policy: Policy,
   nowMs: number,
 ): Explanation {
   const tally = countVotes(voted, policy, nowMs)
   const { regions, voting, failing, degraded } = tally
-  const outageSinceMs = voted.outageSinceMs ?? (weighed.status === 'down' ? nowMs : null)
+  const outageSinceMs = voted.outageSinceMs ?? (decided.status === 'down' ? nowMs : null)
   return {
     from: voted.status,
-    to: weighed.status!,
+    to: decided.status!,
     at: iso(nowMs),
-    rule: getRule(weighed.status, tally),
+    rule: getRule(decided.status, tally),
     quorum: {
-      mode: weighed.quorum!,
+      mode: decided.quorum!,
       regions,
       needed: computeQuorum(regions),
       voting,
-      lost_since: isoOrNull(weighed.quorumLostSinceMs),
+      lost_since: isoOrNull(decided.quorumLostSinceMs),
       ...(tally.absent > 0 && { without_probe: listAbsentRegions(voted, policy, nowMs) }),
     },
     counts: { ok: voting - failing - degraded, degraded, failing, not_voting: regions - voting },
@@ -58,7 +58,7 @@ export function explain(
     timings: {
       first_failure_at: isoOrNull(findFirstFailureMs(voted, policy, nowMs)),
       others_asked_at: isoOrNull(voted.askedAtMs),
-      no_majority_since: isoOrNull(weighed.noMajoritySinceMs ?? voted.noMajoritySinceMs),
+      no_majority_since: isoOrNull(decided.noMajoritySinceMs ?? voted.noMajoritySinceMs),
       outage_since: isoOrNull(outageSinceMs),
       outage_seconds: outageSinceMs === null ? null : (nowMs - outageSinceMs) / 1000,
     },
@@ -73,7 +73,7 @@ function getRule(status: StatusDecision['status'], { failing }: VoteCount): Expl
 
 function explainVote(region: string, voted: MonitorState, policy: Policy, nowMs: number): ExplainedVote {
   const cell = voted.cells.find(one => one.region === region)
-  if (cell === undefined) return { ...NEVER_HEARD, region }
+  if (cell === undefined) return { ...NO_RESULT, region }
   return {
     region,
     state: cell.state,
@@ -93,7 +93,7 @@ const explainDoubt = ({ settledBy, witness }: RegionDoubt) => ({
   witness: witness && { region: witness.check.region, ...explainCheck(witness.check) },
 })
 
-const NEVER_HEARD: Omit<ExplainedVote, 'region'> = {
+const NO_RESULT: Omit<ExplainedVote, 'region'> = {
   state: 'pending',
   votes: false,
   age_seconds: null,
@@ -118,8 +118,8 @@ function explainCheck({ outcome, statusCode, responseTimeMs, error, ...rest }: V
 
 /** The earliest failure behind the failing votes. */
 function findFirstFailureMs(voted: MonitorState, policy: Policy, nowMs: number): number | null {
-  const isGuilty = (cell: RegionTally) => cell.state === 'failing' && computeVoteEndMs(cell, voted, policy) > nowMs
-  const times = voted.cells.filter(isGuilty).flatMap(cell => cell.firstFailure?.atMs ?? [])
+  const isFailingVote = (cell: RegionTally) => cell.state === 'failing' && computeVoteEndMs(cell, voted, policy) > nowMs
+  const times = voted.cells.filter(isFailingVote).flatMap(cell => cell.firstFailure?.atMs ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 

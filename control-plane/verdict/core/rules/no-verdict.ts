@@ -1,6 +1,6 @@
 import type { Decision, HistoryReason, MonitorState, StoreTiming } from '../types.ts'
 
-/** A result that changes no status, and that is not reported to regions or probes. */
+/** The decision about a result that changes no status and is not reported to regions or probes. */
 export function createNeutralDecision(
   kind: Decision['kind'],
   reason: HistoryReason | null,

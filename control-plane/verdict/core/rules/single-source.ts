@@ -3,10 +3,10 @@ import type { Decision, MonitorState, Policy, VerdictResult } from '../types.ts'
 import { decide } from './decide.ts'
 import { createMonitorState } from './state.ts'
 
-/** A monitor that no probe checks: one voice says how it is (decisions 4.9). Times in ms. */
+/** A monitor that no probe checks, with one source (docs/design/verdict.md#single-source). Times in ms. */
 export type SingleSourceMonitor = { id: string; configVersion: number; intervalMs: number; timeoutMs: number }
 
-/** What that voice said once. */
+/** One observation of that source. */
 export type SingleSourceObservation = {
   atMs: number
   outcome: Outcome
@@ -14,22 +14,22 @@ export type SingleSourceObservation = {
   error: CheckError | null
 }
 
-/** What the one voice of a monitor changes: thresholds of 1, and a vote that does not grow old. `state` null: it begins. */
+/** Decides an observation with thresholds of 1 and a vote that does not expire. `state` is null for the first one. */
 export function decideSingleSource(
-  voice: string,
-  voter: SingleSourceMonitor,
+  source: string,
+  monitor: SingleSourceMonitor,
   state: MonitorState | null,
-  said: SingleSourceObservation,
+  observation: SingleSourceObservation,
 ): Decision {
-  const before = state ?? createMonitorState(voter.id, voter.configVersion)
-  return decide(before, toVerdictResult(voice, voter, said), buildPolicy(voice, voter), said.atMs)
+  const before = state ?? createMonitorState(monitor.id, monitor.configVersion)
+  return decide(before, toVerdictResult(source, monitor, observation), buildPolicy(source, monitor), observation.atMs)
 }
 
-function buildPolicy(voice: string, { configVersion, intervalMs, timeoutMs }: SingleSourceMonitor): Policy {
+function buildPolicy(source: string, { configVersion, intervalMs, timeoutMs }: SingleSourceMonitor): Policy {
   return {
     configVersion,
     streaksSince: configVersion,
-    regions: [voice],
+    regions: [source],
     retryCount: 0,
     intervalMs,
     timeoutMs,
@@ -38,19 +38,19 @@ function buildPolicy(voice: string, { configVersion, intervalMs, timeoutMs }: Si
 }
 
 function toVerdictResult(
-  voice: string,
+  source: string,
   { configVersion }: SingleSourceMonitor,
-  { atMs, ...said }: SingleSourceObservation,
+  { atMs, ...observation }: SingleSourceObservation,
 ): VerdictResult {
   return {
-    region: voice,
-    probeId: voice,
+    region: source,
+    probeId: source,
     configVersion,
     epoch: 1,
     scheduledAtMs: atMs,
     attempt: 1,
     trigger: Trigger.SLOT,
     statusCode: 0,
-    ...said,
+    ...observation,
   }
 }

@@ -2,7 +2,7 @@ import type { MonitorState, Policy, RegionTally } from '../types.ts'
 import { resetStreaks } from './streaks.ts'
 import { countVotes, hasQuorumOfPresent } from './votes.ts'
 
-/** A monitor of which nothing is known: new, or just resumed (decisions 4.8: status null). */
+/** The state of a new or just resumed monitor. */
 export function createMonitorState(monitorId: string, configVersion: number): MonitorState {
   return {
     monitorId,
@@ -20,17 +20,18 @@ export function createMonitorState(monitorId: string, configVersion: number): Mo
 }
 
 /**
- * A stored state after a restart or takeover. Its votes are as old as they were, so they end when they would have ended
- * without it. `knownFromMs`: the JetStream time from which on all results are known; a vote that is older may have been
- * renewed until then and counts as seen then (decision 190). null: all results are known.
+ * A stored state after a restart or takeover. Votes keep their age, so they end when they would have ended without the
+ * restart. `knownFromMs`: the JetStream time from which all results are known; an older vote may have been renewed before
+ * that time, and counts as renewed at it. null: all results are known.
  */
 export function restoreState(stored: MonitorState, knownFromMs: number | null): MonitorState {
   return stored.restoredAtMs === knownFromMs ? stored : { ...stored, restoredAtMs: knownFromMs }
 }
 
 /**
- * The state under a newer configuration: status, region states and votes stay, regions that are no longer watched go
- * (decisions 4.6), and streaks begin again when the target or the assertions have changed (decision 186). Votes that no longer suffice do so from now on, not from some earlier time.
+ * The state under a newer configuration: status, region states and votes stay, regions that the monitor no longer uses are
+ * removed, and streaks begin again if the target or the assertions changed. If the votes are no longer a quorum, it is
+ * lost from now on, not from an earlier time.
  */
 export function adoptConfig(state: MonitorState, policy: Policy, nowMs: number): MonitorState {
   if (state.configVersion >= policy.configVersion) return state
@@ -41,18 +42,18 @@ export function adoptConfig(state: MonitorState, policy: Policy, nowMs: number):
   return { ...next, quorumLostSinceMs: isHeld ? (state.quorumLostSinceMs ?? nowMs) : null }
 }
 
-/** `state` with votes as new as those in `heard`, of the same monitor. */
-export function mergeVoteTimes(state: MonitorState, heard: MonitorState): MonitorState {
-  const heardAtMs = new Map(heard.cells.map(cell => [cell.region, cell.votedAtMs]))
+/** `state` with the vote times of `newer` where they are later; both of the same monitor. */
+export function mergeVoteTimes(state: MonitorState, newer: MonitorState): MonitorState {
+  const newerAtMs = new Map(newer.cells.map(cell => [cell.region, cell.votedAtMs]))
   const cells = state.cells.map(cell => {
-    const atMs = heardAtMs.get(cell.region) ?? null
+    const atMs = newerAtMs.get(cell.region) ?? null
     const isNewer = cell.votedAtMs !== null && atMs !== null && atMs > cell.votedAtMs
     return isNewer ? { ...cell, votedAtMs: atMs } : cell
   })
   return { ...state, cells }
 }
 
-/** `state` with one cell put in; in place of the region's former one when there is one. */
+/** `state` with one cell added, or replaced if the region has one. */
 export function withTally(state: MonitorState, cell: RegionTally): MonitorState {
   return { ...state, cells: replaceTally(state.cells, cell) }
 }
@@ -69,14 +70,14 @@ export function replaceTally(cells: readonly RegionTally[], cell: RegionTally): 
   return next
 }
 
-/** Nothing grows here: when only fence, vote time and last result moved, the row need not be written again. */
+/** True if no streak grows: a new high-water mark, vote time or last result alone is not written again. */
 export function isSteadyTally(cell: RegionTally): boolean {
   return (
     cell.state === 'ok' && cell.failures === 0 && cell.notUp === 0 && cell.better === 0 && cell.secondOpinion === null
   )
 }
 
-/** Up, every known region steady, nothing being waited for. */
+/** True if the monitor is up with a quorum and all its regions are steady. */
 export function isSteady(state: MonitorState): boolean {
   return state.status === 'up' && state.quorumLostSinceMs === null && state.cells.every(isSteadyTally)
 }

@@ -12,13 +12,13 @@ import {
 
 export type StatusDecision = {
   status: VerdictStatus
-  /** null: nothing is decided, because too few regions vote, or because an unchecked monitor waits for the others */
+  /** null: no decision, because too few regions vote, or because an unchecked monitor waits for its other regions */
   quorum: 'full' | 'reduced' | null
   quorumLostSinceMs: number | null
   noMajoritySinceMs: number | null
 }
 
-/** The status that the votes in `voted` lead to; `before` is the state before the newest of them (decisions 4.4, 4.5). */
+/** The status that the votes in `voted` lead to (docs/design/verdict.md#votes); `before`: without the newest of them. */
 export function decideStatus(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): StatusDecision {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = computeQuorumLostSince(before, tally, policy, nowMs)
@@ -54,8 +54,8 @@ function findQuorum(
 }
 
 /**
- * From down only after an interval without a majority failing. From up, a minority of failing regions has to wait for
- * the others; a majority of degraded ones has not.
+ * From down, only after an interval without a failing majority. From up, a failing minority has to wait for the other
+ * regions; a degraded majority does not.
  */
 function mayEnterDegraded(
   voted: MonitorState,

@@ -2,17 +2,17 @@ import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
 import { resetDoubt } from '../confirmation/held-vote.ts'
 import type { RegionState, RegionTally, VerdictResult } from '../types.ts'
 
-/** How many failures in a row make a region failing (decisions 4.2). */
+/** How many failures in a row make a region failing. */
 export const getFailureThreshold = (retryCount: number) => retryCount + 1
 
-/** How many better results in a row end failing or degraded (decisions 4.2). */
+/** How many better results in a row end failing or degraded. */
 export const getRecoveryThreshold = (retryCount: number) => (retryCount === 0 ? 1 : 2)
 
 export function isCounting(outcome: Outcome): boolean {
   return outcome === Outcome.UP || outcome === Outcome.DOWN || outcome === Outcome.DEGRADED
 }
 
-/** A region of which nothing is known; `result` is the first that is heard of it. */
+/** The cell of a region before its first result, `result`. */
 export function createRegionTally(result: VerdictResult): RegionTally {
   return {
     region: result.region,
@@ -28,12 +28,12 @@ export function createRegionTally(result: VerdictResult): RegionTally {
   }
 }
 
-/** A result that neither extends nor breaks a streak: the fence moves, nothing else (decisions 4.3). */
+/** Moves the high-water mark only: the result neither extends nor breaks a streak. */
 export function skipResult(cell: RegionTally, result: VerdictResult): RegionTally {
   return { ...cell, fence: result }
 }
 
-/** The cell after one counting result that is in order (decisions 4.2). The result itself serves as the fence. */
+/** The cell after one counting result that is in order. The result itself serves as the high-water mark. */
 export function advanceStreaks(
   cell: RegionTally,
   result: VerdictResult,
@@ -47,7 +47,7 @@ export function advanceStreaks(
   const state = computeState(cell.state, { failures, notUp, better }, retryCount)
   const grows = state === 'failing' || failures > 0
   return {
-    // the result's copy of the name, of which there is one for all
+    // the interned copy of the name
     region: result.region,
     state,
     failures,
@@ -61,14 +61,14 @@ export function advanceStreaks(
   }
 }
 
-/** Another target or other assertions: streaks begin again, state and vote stay (decisions 4.6). */
+/** After a change of the target or the assertions: streaks begin again, state and vote stay. */
 export function resetStreaks(cell: RegionTally): RegionTally {
   const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
   const { doubt: _, ...rest } = cell
   return { ...rest, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null, ...resetDoubt(cell) }
 }
 
-/** Whether a restart that forgets the change from `before` to `after` could change a verdict. */
+/** Whether a verdict could change if a restart lost the change from `before` to `after`. */
 export function differsForVerdict(before: RegionTally, after: RegionTally, retryCount: number): boolean {
   const enough = getFailureThreshold(retryCount)
   return (

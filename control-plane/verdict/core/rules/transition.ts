@@ -4,30 +4,27 @@ import { explain } from './explain.ts'
 import type { StatusDecision } from './status.ts'
 import { computeVoteEndMs } from './votes.ts'
 
-/**
- * The state and the transition when the status becomes `weighed.status`. An outage lasts from reaching down until
- * reaching up (decisions 4.5).
- */
+/** The state and the transition when the status becomes `decided.status`. An outage lasts from `down` until `up`. */
 export function changeStatus(
   voted: MonitorState,
-  weighed: StatusDecision,
+  decided: StatusDecision,
   result: VerdictResult,
   policy: Policy,
   nowMs: number,
 ): { state: MonitorState; transition: StatusTransition } {
-  const to = weighed.status!
+  const to = decided.status!
   const downSinceMs = voted.outageSinceMs ?? (to === 'down' ? nowMs : null)
   const voters = listVoters(voted, policy, nowMs)
   const transition: StatusTransition = {
     from: voted.status,
     to,
     atMs: nowMs,
-    quorum: weighed.quorum!,
+    quorum: decided.quorum!,
     downSinceMs,
     downDurationMs: to === 'up' && downSinceMs !== null ? nowMs - downSinceMs : null,
     failingRegions: voters.filter(cell => cell.state === 'failing').map(cell => cell.region),
     check: selectCheck(to, voters, result),
-    explanation: explain(voted, weighed, result, policy, nowMs),
+    explanation: explain(voted, decided, result, policy, nowMs),
   }
   const state: MonitorState = {
     ...voted,
@@ -35,8 +32,8 @@ export function changeStatus(
     statusSinceMs: nowMs,
     unchecked: null,
     outageSinceMs: to === 'up' ? null : downSinceMs,
-    noMajoritySinceMs: weighed.noMajoritySinceMs,
-    quorumLostSinceMs: weighed.quorumLostSinceMs,
+    noMajoritySinceMs: decided.noMajoritySinceMs,
+    quorumLostSinceMs: decided.quorumLostSinceMs,
   }
   return { state, transition }
 }
@@ -47,12 +44,12 @@ function listVoters(state: MonitorState, policy: Policy, nowMs: number): RegionT
     .sort((a, b) => policy.regions.indexOf(a.region) - policy.regions.indexOf(b.region))
 }
 
-/** The result to show: the deciding one if it is of the kind that decided, else the newest of that kind. */
+/** The result to show: the deciding one if its outcome fits the new status, otherwise the newest one that fits. */
 function selectCheck(to: StatusTransition['to'], voters: readonly RegionTally[], result: VerdictResult): VerdictResult {
   const fits = (check: VerdictResult) => (to === 'up' ? check.outcome === Outcome.UP : check.outcome !== Outcome.UP)
   if (fits(result)) return result
-  const guilty = voters
+  const matching = voters
     .filter(cell => cell.state !== 'ok' && cell.last !== null && fits(cell.last))
     .sort((a, b) => (b.votedAtMs ?? 0) - (a.votedAtMs ?? 0))
-  return guilty[0]?.last ?? result
+  return matching[0]?.last ?? result
 }

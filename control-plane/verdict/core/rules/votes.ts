@@ -2,35 +2,29 @@ import { isVoteHeld } from '../confirmation/held-vote.ts'
 import type { MonitorState, Policy, RegionTally, VerdictStatus } from '../types.ts'
 import { computeVoteLostMs, listAbsentRegions } from './absences.ts'
 
-/** How long a quorum must be lost before the voters there are decide, in ms (decisions 4.4). */
+/** How long a quorum must be lost before the existing votes decide, in ms. */
 export const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
 
-/**
- * The first verdict comes with the third check at the latest: by then each region that can has decided, and until then
- * nothing at all is known of the monitor.
- */
+/** The first verdict is made with the third check at the latest. By then each region with a probe has decided. */
 const FIRST_AFTER_INTERVALS = 2.5
 
-/** How long the quorum must be lost for a monitor of this status before the voters there are decide, in ms. */
+/** How long the quorum must be lost for a monitor of this status before the existing votes decide, in ms. */
 export const computeReducedQuorumDelayMs = (status: VerdictStatus, { intervalMs }: Policy): number =>
   status === null ? Math.min(REDUCED_QUORUM_DELAY_MS, FIRST_AFTER_INTERVALS * intervalMs) : REDUCED_QUORUM_DELAY_MS
 
-/** `absent`: regions without a probe, which are not waited for (decision 195). */
+/** `absent`: regions without a probe, which do not count for the quorum. */
 export type VoteCount = { regions: number; absent: number; voting: number; failing: number; degraded: number }
 
-/** How long a vote lives, in ms (decisions 4.4). */
+/** How long a vote counts, in ms. */
 export function computeVoteLifetimeMs(policy: Policy): number {
   return policy.expires ? 3 * policy.intervalMs + policy.timeoutMs : Number.POSITIVE_INFINITY
 }
 
-/** The longest lifetime of a vote by which regions can outvote each other; 0 when one region decides alone. */
+/** The lifetime of a vote where regions can outvote each other; 0 if one region decides alone. */
 export const computeOutvoteLifetimeMs = (policy: Policy): number =>
   policy.regions.length > 1 ? computeVoteLifetimeMs(policy) : 0
 
-/**
- * When a region's vote grows too old, or was lost; -Infinity when it has none: before its first decision, and while its failures
- * are doubted.
- */
+/** When the vote of a region expires or was lost. -Infinity if it has none: before its first decision, or in doubt. */
 export function computeVoteEndMs(cell: RegionTally, state: MonitorState, policy: Policy): number {
   if (cell.state === 'pending' || cell.votedAtMs === null || isVoteHeld(cell)) return Number.NEGATIVE_INFINITY
   const seenAtMs = state.restoredAtMs === null ? cell.votedAtMs : Math.max(cell.votedAtMs, state.restoredAtMs)
@@ -60,16 +54,16 @@ export const hasQuorum = (tally: VoteCount) => tally.voting >= computeQuorum(tal
 /** More than half of the regions that have a probe vote. */
 export const hasQuorumOfPresent = ({ voting, regions, absent }: VoteCount) => voting >= computeQuorum(regions - absent)
 
-/** What the votes say, without regard to what was before (decisions 4.4). */
+/** The status by the votes alone, independent of the previous status. */
 export function decideStatusByVotes({ voting, failing, degraded }: VoteCount): 'up' | 'down' | 'degraded' {
   if (failing * 2 > voting) return 'down'
   return failing > 0 || degraded * 2 > voting ? 'degraded' : 'up'
 }
 
 /**
- * Since when the quorum is lost with at least one region voting all the time; null while there is one, or while no region
- * votes. `before` holds the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without
- * any voter begins the wait again (decisions 4.4), and so does the return of a region that had no probe (decision 195).
+ * Since when the quorum is lost with at least one region voting all the time; null with a quorum, or while no region votes.
+ * `before` has the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without any vote
+ * restarts the wait, and so does the return of a region that had no probe.
  */
 export function computeQuorumLostSince(
   before: MonitorState,

@@ -11,14 +11,14 @@ import type { MonitorState } from '../types.ts'
 import { buildUncheckedEvent, formatUncheckedReason } from './unchecked.ts'
 import { storeUnknownTransitions } from './unknown-status-actions.ts'
 
-/** A monitor of which no check counts, with the state that says so, and the configuration that it was found by. */
+/** A monitor for which no check counts: its new state, and the config version with which it was found. */
 export type UncheckedMonitor = { monitorId: string; configVersion: number; state: MonitorState }
 
 /**
- * Stores that monitors are not checked any more (decision 196): no status from the last check on, and the event for their owners.
- * Of those that are silenced the owner is notified later, if they are still unchecked then. Monitors that are locked,
- * changed, paused or deleted are left out. Answers the states that are stored, also those of an earlier transaction
- * whose commit was not answered: nothing follows from them a second time.
+ * Stores that monitors are no longer checked (docs/design/verdict.md#unknown-status): a status of null from the last check
+ * on, and `monitor.unchecked`. The owner of a silenced monitor is notified later, if it is still unchecked then. Monitors
+ * that are locked, changed, paused or deleted are left out. Returns the stored states, including those of an earlier
+ * transaction whose commit was not answered; these are not published a second time.
  */
 export async function storeUncheckedMonitors(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function storeUncheckedMonitors(
 type Monitors = ReadonlyMap<string, StoredMonitor>
 type UncheckedState = MonitorState & { unchecked: NonNullable<MonitorState['unchecked']> }
 
-/** Those whose rows are not locked, and configured as they were. */
+/** Locks the monitors whose rows are free and whose configuration has not changed. */
 async function lockUnchanged(tx: Tx, found: UncheckedMonitor[]): Promise<UncheckedMonitor[]> {
   const ids = found.map(({ monitorId }) => monitorId)
   const locked = await lockAvailableMonitors(tx, ids)
@@ -62,7 +62,7 @@ async function loadCheckedMonitors(tx: Tx, found: UncheckedMonitor[]): Promise<M
   return new Map(monitors.filter(isCheckedByProbes).map(monitor => [monitor.id, monitor]))
 }
 
-/** Of monitors that showed a status until now. */
+/** The transitions of monitors that showed a status until now. */
 const buildUnknownTransitions = (states: UncheckedState[], monitors: Monitors) =>
   states.flatMap(({ monitorId, unchecked: { sinceMs } }) => {
     const monitor = monitors.get(monitorId)!

@@ -4,8 +4,8 @@ import { resetStreaks } from '../rules/streaks.ts'
 import type { MonitorState } from '../types.ts'
 
 /**
- * When a monitor's newest check counted, in JetStream's time; null: none that is known. So does one by another probe of the
- * region: what it contradicts counts for nothing, slot after slot, but the monitor is checked.
+ * When the newest check of a monitor counted, in JetStream time; null if none is known. A second opinion counts here as
+ * well: it may contradict the results slot after slot, but the monitor is checked.
  */
 export function findLastCountedMs({ cells }: Pick<MonitorState, 'cells'>): number | null {
   let newestMs: number | null = null
@@ -17,8 +17,8 @@ export function findLastCountedMs({ cells }: Pick<MonitorState, 'cells'>): numbe
 }
 
 /**
- * The state of a monitor of which no check has counted since `sinceMs`. Its status stays, as what the next verdict is compared
- * with, and so does an outage; every region begins as a new one.
+ * The state of a monitor for which no check has counted since `sinceMs`. It keeps its status, with which the next verdict
+ * is compared, and its outage. Every region begins like a new one.
  */
 export function markUnchecked(state: MonitorState, sinceMs: number): MonitorState {
   return {
@@ -30,14 +30,14 @@ export function markUnchecked(state: MonitorState, sinceMs: number): MonitorStat
   }
 }
 
-/** Why a monitor has no status, for people. */
+/** Why a monitor has no status, as a text for users. */
 export const formatUncheckedReason = (sinceMs: number): string =>
   `no check has counted since ${new Date(sinceMs).toISOString()}`
 
 type Monitor = { id: string; projectId: string; name: string; url: string | null; type: string; regions: string[] }
 type Incident = { id: string; title: string; status: string; severity: string; started_at: Date }
 
-/** The event for the owner of a monitor that is not checked any more. An incident that is open stays open. */
+/** The event for the owner of a monitor that is no longer checked. An open incident stays open. */
 export function buildUncheckedEvent(
   id: string,
   { projectId, name, url, type, regions, ...monitor }: Monitor,

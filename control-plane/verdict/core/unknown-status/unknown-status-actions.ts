@@ -5,7 +5,7 @@ import { scheduleReview } from '../../suppression/store.ts'
 import { insertTransitions, storeStatuses } from '../store.ts'
 import type { ExplainedValue, VerdictStatus } from '../types.ts'
 
-/** A monitor of which nothing can be said for now (`status` null), or of which the same can be said again as before. */
+/** A monitor whose status is unknown for now (`status` null), or has its previous status again. */
 export type UnknownTransition = {
   monitor: StoredMonitor
   status: VerdictStatus
@@ -16,13 +16,13 @@ export type UnknownTransition = {
 }
 
 /**
- * Stores that monitors got out of sight, or came back as they were: a status and a transition, and nobody is told. What
- * the verdict knows of them stays, and an open outage and its incident with it, so that the next verdict goes on from
- * there (decisions 9.4). On locked rows.
+ * Stores that the status of monitors became unknown, or is the previous one again: a status and a transition, without an
+ * event. Their verdict state, open outages and incidents stay, so that the next verdict continues from there. The caller
+ * has locked the monitors.
  */
-export async function storeUnknownTransitions(tx: Tx, sights: UnknownTransition[], now: Date): Promise<void> {
-  if (sights.length === 0) return
-  const rows = sights.map(({ monitor, status, at, summary, explanation }) => ({
+export async function storeUnknownTransitions(tx: Tx, changes: UnknownTransition[], now: Date): Promise<void> {
+  if (changes.length === 0) return
+  const rows = changes.map(({ monitor, status, at, summary, explanation }) => ({
     id: newId(),
     project_id: monitor.projectId,
     monitor_id: monitor.id,
@@ -38,7 +38,7 @@ export async function storeUnknownTransitions(tx: Tx, sights: UnknownTransition[
     rows.map(({ monitor_id: id, to_status: status, at }) => ({ id, status, at })),
   )
   await insertTransitions(tx, rows, now)
-  const turned = sights.filter(({ monitor, status }) => monitor.status === 'down' || status === 'down')
+  const turned = changes.filter(({ monitor, status }) => monitor.status === 'down' || status === 'down')
   await scheduleReview(
     tx,
     turned.map(({ monitor }) => monitor.id),

@@ -9,7 +9,7 @@ const DAY_FIRST = new RegExp(String.raw`^(\d{1,2})[-/. ](\d{1,2}|[A-Za-z]{3})[A-
 
 /**
  * A date as registries write it: `2027-09-14T04:00:00Z`, `20270914`, `2027. 09. 14.`, `2027-Aug-14`, `14-Sep-2027`,
- * `14.9.2027 12:00:00`. Without a time it is midnight, without a zone UTC. Null when it is none, or not of this age.
+ * `14.9.2027 12:00:00`. Defaults: midnight, UTC. Null for other texts, and for years before 1990 or after 2200.
  */
 export function parseRegistryDate(text: string): Date | null {
   const first = YEAR_FIRST.exec(text)
@@ -34,8 +34,8 @@ function buildDate(
     Number(seconds ?? 0),
   )
   const isReal = monthNumber >= 1 && monthNumber <= 12 && Number(day) >= 1 && Number(day) <= 31
-  const isOfThisAge = Number(year) >= 1990 && Number(year) <= 2200
-  return isReal && isOfThisAge && Number.isFinite(at) ? new Date(at - parseOffsetMs(zone)) : null
+  const isPlausibleYear = Number(year) >= 1990 && Number(year) <= 2200
+  return isReal && isPlausibleYear && Number.isFinite(at) ? new Date(at - parseOffsetMs(zone)) : null
 }
 
 function parseOffsetMs(zone: string | undefined): number {

@@ -5,8 +5,8 @@ import { buildRegistrationIdentity } from './registration.ts'
 import { lookUpDomain, type Registries } from './registry-reader.ts'
 
 /**
- * Looks a claimed domain up and tells all monitors below it. What fails is tried again later and later, and says
- * nothing about any monitor. `jitterMs` spreads the next looks.
+ * Looks up a claimed domain and updates all monitors that use it. A failure is retried with growing pauses and does not
+ * affect any monitor. `jitterMs` spreads the look-ups.
  */
 export async function refreshDomain(
   db: Db,
@@ -14,14 +14,14 @@ export async function refreshDomain(
   registries: Registries,
   jitterMs: (ms: number) => number,
   clock: () => Date,
-): Promise<'found' | 'not_told' | 'failed'> {
+): Promise<'found' | 'no_date' | 'failed'> {
   const outcome = await lookUpDomain(domain.name, registries)
   const now = clock()
   const failures = outcome.expiresAt === null && !outcome.isSilent ? domain.failures + 1 : 0
   const nextLookAt = computeNextLookup(failures, now, jitterMs)
   if (outcome.expiresAt === null) {
     await storeLookupFailure(db, domain.name, { error: outcome.error, failures, nextLookAt }, now)
-    return outcome.isSilent ? 'not_told' : 'failed'
+    return outcome.isSilent ? 'no_date' : 'failed'
   }
   const { identity, expiresAt } = domain
   const known = identity !== null && expiresAt !== null ? { identity, expiresAt } : null

@@ -1,11 +1,11 @@
 import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** A domain whose registration is to be looked up, with what is known of it. */
+/** A domain whose registration has to be looked up, with the known registration. */
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
 
 /**
- * Claims domains that are due, for `leaseMs`; a process that dies meanwhile leaves them due again. Domains of which no
- * monitor is left are forgotten.
+ * Claims domains that are due, for `leaseMs`. If the process ends in the meantime, they are due again. Deletes domains that no
+ * monitor uses.
  */
 export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit: number): Promise<DueDomain[]> {
   if (!(await hasRows(db, 'SELECT FROM domains WHERE next_look_at <= ?', [now]))) return []
@@ -18,15 +18,15 @@ export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit:
        FROM domains WHERE next_look_at <= :now ORDER BY next_look_at LIMIT :limit FOR UPDATE SKIP LOCKED`,
       { now, limit },
     )
-    const [due, left] = [claimed.filter(one => one.isWatched), claimed.filter(one => !one.isWatched)]
+    const [due, unused] = [claimed.filter(one => one.isWatched), claimed.filter(one => !one.isWatched)]
     const names = due.map(({ name }) => name)
     await execute(tx, 'UPDATE domains SET next_look_at = :until WHERE name = ANY (:names)', { until, names })
-    await execute(tx, 'DELETE FROM domains WHERE name = ANY (?)', [left.map(({ name }) => name)])
+    await execute(tx, 'DELETE FROM domains WHERE name = ANY (?)', [unused.map(({ name }) => name)])
     return due
   })
 }
 
-/** Notes a registration that was found. Its watches follow in `tellWatches`, which also ends the claim. */
+/** Stores a registration. `updateWatches` has to follow; it also ends the claim. */
 export async function storeRegistration(
   db: Db,
   name: string,
@@ -41,7 +41,7 @@ export async function storeRegistration(
   )
 }
 
-/** Notes that nothing was found out; what was known stays. */
+/** Stores a failed look-up. The known registration stays. */
 export async function storeLookupFailure(
   db: Db,
   name: string,
@@ -56,7 +56,7 @@ export async function storeLookupFailure(
   )
 }
 
-/** Hands a domain's registration to all monitors below it, and ends the claim. */
+/** Copies the registration of a domain to all monitors that use it, and ends the claim. */
 export async function updateWatches(tx: Tx, name: string, nextLookAt: Date, now: Date): Promise<void> {
   await query(
     tx,
@@ -66,21 +66,21 @@ export async function updateWatches(tx: Tx, name: string, nextLookAt: Date, now:
   )
   await execute(
     tx,
-    `WITH told AS (
+    `WITH changed AS (
        UPDATE expiry_watches w SET identity = d.identity, expires_at = d.expires_at, next_look_at = :now
        FROM domains d WHERE d.name = :name AND w.domain = d.name
          AND (w.identity, w.expires_at) IS DISTINCT FROM (d.identity, d.expires_at)
        RETURNING w.monitor_id, w.expires_at
      )
-     UPDATE monitors SET domain_expires_at = told.expires_at FROM told WHERE monitors.id = told.monitor_id`,
+     UPDATE monitors SET domain_expires_at = changed.expires_at FROM changed WHERE monitors.id = changed.monitor_id`,
     { name, now },
   )
   await execute(tx, 'UPDATE domains SET next_look_at = :nextLookAt WHERE name = :name', { name, nextLookAt })
 }
 
 /**
- * Ties claimed watches to their domains, which are looked up when nobody has before. A registration that is known
- * already is theirs at once. The domain is held, so that what is found out meanwhile reaches them too.
+ * Links claimed watches to their domains. A new domain is looked up next; a known registration is copied now. The domain is
+ * locked, so that a registration that is found in the meantime reaches the watches as well.
  */
 export async function linkWatches(
   tx: Tx,

@@ -6,7 +6,7 @@ export async function findRdapDocument(db: Db): Promise<unknown> {
   return row?.document ?? null
 }
 
-/** True for one process when a fetch is due; the next try then falls due at `retryAt`. */
+/** Claims a fetch that is due; the next one is then due at `retryAt`. Returns true for one process only. */
 export async function claimRdapFetch(db: Db, retryAt: Date, now: Date): Promise<boolean> {
   const sql = 'UPDATE rdap_bootstrap SET next_fetch_at = :retryAt WHERE next_fetch_at <= :now'
   return (await execute(db, sql, { retryAt, now })) === 1

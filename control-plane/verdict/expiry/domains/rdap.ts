@@ -1,7 +1,7 @@
 import { parseRegistryDate } from './dates.ts'
 import shipped from './rdap-bootstrap.json' with { type: 'json' }
 
-/** Base addresses of registries' RDAP services by top-level domain, each ending in a slash. */
+/** Base URLs of RDAP services by top-level domain, each with a trailing slash. */
 export type RdapBootstrap = ReadonlyMap<string, string[]>
 
 const filterTexts = (list: unknown): string[] =>
@@ -10,7 +10,7 @@ const isWeb = (url: string) => URL.canParse(url) && /^https?:\/\//i.test(url)
 const secureFirst = (a: string, b: string) => Number(b.startsWith('https:')) - Number(a.startsWith('https:'))
 const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)
 
-/** Reads a document in the form of IANA's dns.json (RFC 9224). Null when it is none or holds nothing usable. */
+/** Parses a document in the format of IANA's dns.json (RFC 9224). Null if it is invalid or has no usable entry. */
 export function parseBootstrap(document: unknown): RdapBootstrap | null {
   const services = (document as { services?: unknown } | null)?.services
   if (!Array.isArray(services)) return null
@@ -24,10 +24,10 @@ export function parseBootstrap(document: unknown): RdapBootstrap | null {
   return bootstrap.size === 0 ? null : bootstrap
 }
 
-/** What is shipped with the product: the common top-level domains only. */
+/** The extract in the program: common top-level domains only. */
 export const SHIPPED_BOOTSTRAP: RdapBootstrap = parseBootstrap(shipped)!
 
-/** The addresses to ask about a domain, the fetched file before the shipped one. Empty: its registry has no RDAP. */
+/** The RDAP URLs for a domain, from the fetched list or else the extract. Empty if its registry has no RDAP service. */
 export function listRdapUrls(domain: string, fetched: RdapBootstrap | null): string[] {
   const tld = domain.slice(domain.lastIndexOf('.') + 1)
   return (fetched?.get(tld) ?? SHIPPED_BOOTSTRAP.get(tld) ?? []).map(base => buildRdapUrl(base, domain))
@@ -36,7 +36,7 @@ export function listRdapUrls(domain: string, fetched: RdapBootstrap | null): str
 export const buildRdapUrl = (base: string, domain: string): string =>
   `${withSlash(base)}domain/${encodeURIComponent(domain)}`
 
-/** The end of the registration that an RDAP answer tells (RFC 9083, event `expiration`). Null when it tells none. */
+/** The end of the registration in an RDAP response (RFC 9083, event `expiration`). Null if it has none. */
 export function parseRdapExpiry(text: string): Date | null {
   const { objectClassName, events } = parseObject(text)
   if (objectClassName !== 'domain' || !Array.isArray(events)) return null

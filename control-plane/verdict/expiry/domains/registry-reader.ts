@@ -9,33 +9,33 @@ const MAX_WHOIS_SERVERS = 3
 
 export type Registries = {
   egress: Egress
-  /** asked about every domain instead of what the bootstrap says (RDAP_BASE_URL) */
+  /** used for every domain instead of the bootstrap list (RDAP_BASE_URL) */
   rdapBaseUrl: string | null
-  /** the fetched bootstrap; null: only what is shipped */
+  /** the fetched bootstrap list; null: only the extract in the program */
   bootstrap: RdapBootstrap | null
-  /** asked first, others where it points to (WHOIS_SERVER) */
+  /** queried first; other servers by its referrals (WHOIS_SERVER) */
   whoisServer: WhoisServer
-  /** of each question */
+  /** of each query */
   timeoutMs: number
 }
 
 export type FoundRegistration = { expiresAt: Date; source: 'rdap' | 'whois' }
-/** `isSilent`: everybody answered and nobody tells a date, as the registries of some countries do */
+/** `isSilent`: all services answered without a date; the registries of some countries publish none */
 export type FailedLookup = { expiresAt: null; error: string; isSilent: boolean }
 
-/** Asks the registry of a domain when its registration ends: RDAP, then WHOIS. Never rejects for what they answer. */
+/** Looks up when the registration of a domain ends: RDAP, then WHOIS. Does not reject because of their answers. */
 export async function lookUpDomain(domain: string, registries: Registries): Promise<FoundRegistration | FailedLookup> {
-  const faults: string[] = []
-  const rdap = await queryRdap(domain, registries, faults)
+  const errors: string[] = []
+  const rdap = await queryRdap(domain, registries, errors)
   if (rdap) return { expiresAt: rdap, source: 'rdap' }
-  const whois = await queryWhois(domain, registries, faults)
+  const whois = await queryWhois(domain, registries, errors)
   if (whois) return { expiresAt: whois, source: 'whois' }
-  const isSilent = faults.length === 0
-  const error = isSilent ? 'the registry does not tell when registrations end' : faults.join('; ')
+  const isSilent = errors.length === 0
+  const error = isSilent ? 'the registry does not publish when registrations end' : errors.join('; ')
   return { expiresAt: null, error: error.slice(0, 500), isSilent }
 }
 
-async function queryRdap(domain: string, registries: Registries, faults: string[]): Promise<Date | null> {
+async function queryRdap(domain: string, registries: Registries, errors: string[]): Promise<Date | null> {
   const { rdapBaseUrl, bootstrap, egress, timeoutMs } = registries
   const limits = { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES }
   const urls = rdapBaseUrl === null ? listRdapUrls(domain, bootstrap) : [buildRdapUrl(rdapBaseUrl, domain)]
@@ -45,14 +45,14 @@ async function queryRdap(domain: string, registries: Registries, faults: string[
       answer.statusCode === 200 && !answer.truncated && answer.body ? parseRdapExpiry(String(answer.body)) : null
     if (date) return date
     const { host } = new URL(url)
-    if (answer.error) faults.push(`RDAP at ${host}: ${answer.error.message}`)
-    else if (answer.truncated) faults.push(`RDAP at ${host}: the answer is too long`)
-    else if (answer.statusCode !== 200) faults.push(`RDAP at ${host}: status ${answer.statusCode}`)
+    if (answer.error) errors.push(`RDAP at ${host}: ${answer.error.message}`)
+    else if (answer.truncated) errors.push(`RDAP at ${host}: the answer is too long`)
+    else if (answer.statusCode !== 200) errors.push(`RDAP at ${host}: status ${answer.statusCode}`)
   }
   return null
 }
 
-async function queryWhois(domain: string, registries: Registries, faults: string[]): Promise<Date | null> {
+async function queryWhois(domain: string, registries: Registries, errors: string[]): Promise<Date | null> {
   const limits = { timeoutMs: registries.timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES }
   const asked = new Set<string>()
   let server: WhoisServer | null = registries.whoisServer
@@ -64,7 +64,7 @@ async function queryWhois(domain: string, registries: Registries, faults: string
     const text = answer.toString('utf8')
     const date = parseWhoisExpiry(text)
     if (date) return date
-    if (error) faults.push(`WHOIS at ${name}: ${error.message}`)
+    if (error) errors.push(`WHOIS at ${name}: ${error.message}`)
     server = parseReferral(text)
   }
   return null

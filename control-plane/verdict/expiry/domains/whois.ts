@@ -1,6 +1,6 @@
 import { parseRegistryDate } from './dates.ts'
 
-/** How registries call the end of a registration, in front of a colon, dots or blanks. */
+/** Names of the end of a registration, followed by a colon, dots or blanks. */
 const NAMES = [
   'registry expiry date',
   'registrar registration expiration date',
@@ -32,10 +32,10 @@ const LINE = new RegExp(String.raw`^[\s*%]*(?:${NAMES.join('|')})(?:\s*\.*\s*:|\
 /** `[有効期限] 2027/10/31` of .jp */
 const BRACKETED = /^\s*\[(?:有効期限|Expires on)\]\s*(.+)$/i
 
-/** Lines are short; what is longer is no line of a registry and costs no time. */
+/** Longer lines are skipped, so that they cost no time. */
 const MAX_LINE_LENGTH = 300
 
-/** The end of the registration that a WHOIS answer tells. Null when it tells none that can be read. */
+/** The end of the registration in a WHOIS response. Null if it has no readable date. */
 export function parseWhoisExpiry(text: string): Date | null {
   for (const line of splitLines(text)) {
     const value = (LINE.exec(line) ?? BRACKETED.exec(line))?.[1]
@@ -48,7 +48,7 @@ export function parseWhoisExpiry(text: string): Date | null {
 const REFERRAL =
   /^\s*(?:refer|whois|whois server|registrar whois server):\s*(?:r?whois:\/\/)?([a-z0-9][a-z0-9.-]{0,252})(?::(\d{1,5}))?\/?\s*$/i
 
-/** The server that an answer without a date sends one on to. */
+/** The server to which a response refers. */
 export function parseReferral(text: string): WhoisServer | null {
   for (const line of splitLines(text)) {
     const [, host, port] = REFERRAL.exec(line) ?? []
@@ -61,7 +61,7 @@ export type WhoisServer = { host: string; port: number }
 
 const WHOIS_PORT = 43
 
-/** Reads `host` or `host:port`. Null when it is neither. */
+/** Parses `host` or `host:port`. Null for anything else. */
 export function parseWhoisServer(text: string): WhoisServer | null {
   const [, host, port] = /^([a-z0-9][a-z0-9.-]{0,252})(?::(\d{1,5}))?$/i.exec(text) ?? []
   if (!host) return null

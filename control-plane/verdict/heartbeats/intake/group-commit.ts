@@ -1,4 +1,4 @@
-/** One item's answer, after the group that it went with is done. Rejects with what its own work threw. */
+/** Resolves with the answer for the item when its group is done. Rejects if the item or its group failed. */
 export type GroupCommit<Item, Answer> = (item: Item) => Promise<Answer>
 
 type Waiting<Item, Answer> = { item: Item; resolve: (answer: Answer) => void; reject: (error: unknown) => void }
@@ -6,20 +6,20 @@ type Waiting<Item, Answer> = { item: Item; resolve: (answer: Answer) => void; re
 export type GroupLimits = {
   /** items in a group */
   size: number
-  /** groups at once; a second one only when the first is stuck */
+  /** concurrent groups; a second one starts only when the first is stuck */
   groups: number
   /** items that may wait for a group */
   waiting: number
-  /** what an item is refused with when too many wait */
+  /** the error for an item when too many wait */
   full: () => Error
-  /** resolves when a group that has not ended by then is stuck */
+  /** resolves after the time after which a running group counts as stuck */
   patience: () => Promise<void>
 }
 
 /**
- * Collects what comes while a group is being worked on and works on it together: alone an item waits for nobody, in a
- * burst the cost of a commit is shared. `work` answers in the order of its items; an Error among the answers rejects its
- * item, a throw rejects the whole group.
+ * Collects items while a group is in progress, and processes them together as the next group. A single item does not wait; in
+ * a burst, items share the cost of a commit. `work` returns answers in the order of its items. An Error among them rejects
+ * its item; an exception rejects the whole group.
  */
 export function createGroupCommit<Item, Answer>(
   work: (items: Item[]) => Promise<(Answer | Error)[]>,
@@ -46,27 +46,27 @@ export function createGroupCommit<Item, Answer>(
     } finally {
       running--
       ended++
-      goOn()
+      startNext()
     }
   }
-  const goOn = () => {
+  const startNext = () => {
     if (queue.length === 0) return
     if (running === 0) void runGroup()
     else if (!isWatched && running < groups) void watch()
   }
-  /** One group that waits for a lock must not hold up everybody else. */
+  /** Starts another group when the current one is stuck, for example waiting for a lock. */
   const watch = async () => {
     const endedBefore = ended
     isWatched = true
     await patience()
     isWatched = false
     if (ended === endedBefore && queue.length > 0) void runGroup()
-    goOn()
+    startNext()
   }
   return item =>
     new Promise((resolve, reject) => {
       if (queue.length >= waiting) return reject(full())
       queue.push({ item, resolve, reject })
-      goOn()
+      startNext()
     })
 }

@@ -9,16 +9,16 @@ import { isMonitorError } from '../../core/decision-actions.ts'
 import type { PingArrival, PingOutcome } from '../types.ts'
 import { encodeQueuedPing } from './queued-ping.ts'
 
-/** A commit that takes longer than this is not waited for: the job's request has limits of its own. */
+/** A longer commit is not awaited, because the request of the job has its own timeout. */
 const COMMIT_TIMEOUT_MS = 2_000
 const PUBLISH_TIMEOUT_MS = 3_000
 
 export type PingIntakeTools = { nats: Nats; log: Log; metrics: Metrics }
 
 /**
- * Stores a ping with `commit`, or, when PostgreSQL cannot be reached or does not commit in time, keeps it in the message
- * stream, from where any process stores it (kept-worker.ts). Throws an ApiError 503 when neither is possible: then the
- * ping is not acknowledged.
+ * Stores a ping with `commit`. If PostgreSQL is unavailable or does not commit in time, publishes it to the message stream,
+ * from where any process stores it (queued-ping-recorder.ts). Throws an ApiError 503 if neither is possible; the ping is
+ * then not acknowledged.
  */
 export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingArrival) => Promise<boolean>) {
   const kept = tools.metrics.counter(
@@ -32,13 +32,13 @@ export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingA
     const first = await withTimeout(committing, COMMIT_TIMEOUT_MS)
     if (typeof first === 'boolean') return first ? 'stored' : 'unknown'
     if (first instanceof Error && !canQueue(first)) throw first
-    // from here on the commit, if it still comes, leaves this ping out or has stored it under the same id
+    // from here on a late commit leaves this ping out, or has stored it under the same id
     arrival.isWithdrawn = true
     return queuePing(tools, arrival, first, outcome => kept.inc({ outcome }))
   }
 }
 
-/** Not what the database refused about this one monitor, and not an answer to the caller, except "unavailable". */
+/** False for errors caused by this monitor, and for API errors other than 503. */
 const canQueue = (error: Error) => !isMonitorError(error) && !(error instanceof ApiError && error.status !== 503)
 
 async function queuePing(
@@ -48,13 +48,13 @@ async function queuePing(
   count: (outcome: 'kept' | 'refused') => void,
 ): Promise<PingOutcome> {
   try {
-    // the id makes a publish that is repeated by the client library one message
+    // the id removes duplicates when the client library repeats the publish
     const options = { msgID: arrival.id, timeout: PUBLISH_TIMEOUT_MS }
     await nats.js.publish(STORED_PING_SUBJECT, encodeQueuedPing(arrival), options)
   } catch (error) {
     count('refused')
-    log.warn({ err: cause ?? error, nats: (error as Error).message }, 'a ping could be stored nowhere')
-    throw unavailable('this ping cannot be stored now; send it again')
+    log.warn({ err: cause ?? error, nats: (error as Error).message }, 'cannot store a ping')
+    throw unavailable('the ping cannot be stored now; send it again')
   }
   count('kept')
   return 'kept'

@@ -1,9 +1,9 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** Nobody took pings between these two times, so what did not arrive then may well have been sent. */
+/** No process accepted pings between these times, so a ping that is missing may have been sent. */
 export type IntakeGap = { from: Date; to: Date }
 
-/** Records that pings are being taken now, unless the last record is older than `limitMs`. Returns whether it did. */
+/** Records that pings are accepted now, unless the last record is older than `limitMs`. Returns whether it did. */
 export async function renewIntakeAlive(db: Db, limitMs: number): Promise<boolean> {
   const touched = await execute(
     db,
@@ -14,17 +14,17 @@ export async function renewIntakeAlive(db: Db, limitMs: number): Promise<boolean
   return touched > 0
 }
 
-/** Says that pings are being taken now, and answers since when nobody had said so. One process at a time. */
+/** Records that pings are accepted now, and returns the gap before it. One process at a time. */
 export async function restartIntake(tx: Tx): Promise<IntakeGap> {
-  const [silence] = await query<IntakeGap>(
+  const [gap] = await query<IntakeGap>(
     tx,
     'SELECT listening_at AS "from", clock_timestamp() AS "to" FROM heartbeat_intake FOR UPDATE',
   )
   await execute(tx, 'UPDATE heartbeat_intake SET listening_at = clock_timestamp()')
-  return silence!
+  return gap!
 }
 
-/** How long ago somebody last said that pings are being taken, in ms. */
+/** How long ago a process last recorded that pings are accepted, in ms. */
 export async function loadIntakeGapMs(db: Db): Promise<number> {
   const [row] = await query<{ ms: number }>(
     db,
@@ -34,11 +34,11 @@ export async function loadIntakeGapMs(db: Db): Promise<number> {
 }
 
 /**
- * Gives heartbeats whose ping could be expected in a silence a whole interval and its grace from its end. One that was
- * overdue before it, or has more time than that, stays as it was.
+ * Gives heartbeats whose ping was due in a gap a whole interval and grace from the end of the gap. Heartbeats that were overdue
+ * before it, or have more time, are not changed.
  */
 export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<number> {
-  const excused = await query<{ id: string }>(
+  const extended = await query<{ id: string }>(
     tx,
     `SELECT m.id FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
      WHERE h.due_at > :from AND h.due_at <= CAST(:to AS timestamptz) + coalesce(m.heartbeat_grace, 0) * interval '1 s'
@@ -50,6 +50,6 @@ export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<
     `UPDATE heartbeats h SET due_at = greatest(h.due_at, CAST(:to AS timestamptz)
        + (coalesce(m.heartbeat_interval, 0) + coalesce(m.heartbeat_grace, 0)) * interval '1 s')
      FROM monitors m WHERE m.id = h.monitor_id AND h.due_at IS NOT NULL AND m.id = ANY(CAST(:ids AS uuid[]))`,
-    { to, ids: excused.map(({ id }) => id) },
+    { to, ids: extended.map(({ id }) => id) },
   )
 }

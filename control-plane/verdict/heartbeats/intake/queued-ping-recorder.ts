@@ -15,15 +15,15 @@ import { decodeQueuedPing } from './queued-ping.ts'
 
 const MESSAGES_PER_FETCH = 500
 const FETCH_TIMEOUT_MS = 5_000
-/** A process that cannot commit returns the messages at once, so that another process stores them. */
+/** A process without PostgreSQL returns the messages after this, so that another process stores them. */
 const DATABASE_TIMEOUT_MS = 1_000
 const RETRY_DELAY_MS = 1_000
 
 type RecorderTools = LoopTools & HeartbeatTools & { nats: Nats }
 
 /**
- * Stores the pings that were acknowledged while a process had no PostgreSQL (keep-actions.ts), each once. It runs in each
- * process that takes pings, and whichever of them has PostgreSQL does the work.
+ * Stores queued pings, which were acknowledged without PostgreSQL (intake-actions.ts), each once. It runs in every process
+ * that accepts pings; the processes that reach PostgreSQL do the work.
  */
 export function startQueuedPingRecorder(tools: RecorderTools): Loop {
   let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null
@@ -35,7 +35,7 @@ export function startQueuedPingRecorder(tools: RecorderTools): Loop {
         if (messages.length > 0) await keepInProgress(messages, storeAll(tools, messages))
       }
     } catch (error) {
-      // the stream may have been created again meanwhile
+      // the stream may have been created again
       consumer = null
       throw error
     }
@@ -52,8 +52,8 @@ async function storeAll(tools: RecorderTools, messages: JsMsg[]): Promise<void> 
       readable.map(({ arrival }) => arrival),
     )
     for (const [i, { message, arrival }] of readable.entries()) {
-      const refusal = answers[i]
-      if (refusal instanceof Error) tools.log.error({ err: refusal, ping_id: arrival.id }, 'a kept ping was set aside')
+      const answer = answers[i]
+      if (answer instanceof Error) tools.log.error({ err: answer, ping_id: arrival.id }, 'set aside an invalid ping')
       message.ack()
     }
   } catch (error) {
@@ -62,12 +62,12 @@ async function storeAll(tools: RecorderTools, messages: JsMsg[]): Promise<void> 
   }
 }
 
-/** Null for a message that is not a ping; it is set aside. */
+/** Returns null for a message that is not a ping, and removes it from the stream. */
 function read({ log }: RecorderTools, message: JsMsg): { message: JsMsg; arrival: PingArrival } | null {
   try {
     return { message, arrival: decodeQueuedPing(message.data) }
   } catch (err) {
-    log.error({ err, sequence: message.seq }, 'a message of the pings was set aside')
+    log.error({ err, sequence: message.seq }, 'set aside a message that is not a ping')
     message.term()
     return null
   }

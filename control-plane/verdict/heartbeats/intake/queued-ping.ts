@@ -1,6 +1,6 @@
 import type { PingArrival, PingSignal } from '../types.ts'
 
-/** A ping in the message stream, as JSON: the token only as its hash. */
+/** A ping in the message stream, as JSON. The token is present only as its hash. */
 type QueuedPing = {
   id: string
   /** hexadecimal SHA-256 */
@@ -12,11 +12,11 @@ type QueuedPing = {
 }
 
 export function encodeQueuedPing({ id, tokenHash, signal, body, receivedAtMs }: PingArrival): string {
-  const kept: QueuedPing = { id, tokenHash: tokenHash.toString('hex'), signal, body, receivedAtMs }
-  return JSON.stringify(kept)
+  const ping: QueuedPing = { id, tokenHash: tokenHash.toString('hex'), signal, body, receivedAtMs }
+  return JSON.stringify(ping)
 }
 
-/** Throws when the bytes are not a kept ping. */
+/** Throws if the bytes are not a queued ping. */
 export function decodeQueuedPing(data: Uint8Array): PingArrival {
   const { id, tokenHash, signal, body, receivedAtMs } = JSON.parse(new TextDecoder().decode(data)) as QueuedPing
   if (
@@ -25,6 +25,6 @@ export function decodeQueuedPing(data: Uint8Array): PingArrival {
     typeof signal?.kind !== 'string' ||
     !Number.isFinite(receivedAtMs)
   )
-    throw new Error('this message is not a ping')
+    throw new Error('the message is not a ping')
   return { id, tokenHash: Buffer.from(tokenHash, 'hex'), signal, body, receivedAtMs, isKept: true, isWithdrawn: false }
 }

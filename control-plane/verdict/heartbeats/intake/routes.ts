@@ -18,7 +18,7 @@ export type PingContext = HeartbeatTools & PingIntakeTools & { pingsPerMinute: n
 
 type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
 
-/** One commit at a time is fastest; a second group goes when a lock holds the first one up. */
+/** One commit at a time is fastest. A second group starts only when a lock blocks the first one. */
 const GROUPS = {
   size: 500,
   groups: 4,
@@ -28,16 +28,16 @@ const GROUPS = {
 }
 
 /**
- * Ping URLs (decisions 3.7), outside /api/v1: the token is the only secret, answers are short texts. `OK` is the answer
- * after the commit, or while PostgreSQL is not available after JetStream has stored the ping: what was acknowledged is
- * never lost.
+ * Ping URLs (docs/design/heartbeats.md#ping-urls), outside /api/v1: the token is the only secret, responses are short texts. A
+ * ping is answered with `OK` after its commit, or after JetStream has stored it while PostgreSQL is unavailable, so that no
+ * acknowledged ping is lost.
  */
 export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext): void {
   const store = (arrivals: PingArrival[]) => storePings(tools, arrivals)
-  const take = createPingIntake(tools, createGroupCommit(store, GROUPS))
+  const accept = createPingIntake(tools, createGroupCommit(store, GROUPS))
   const limits = createPingLimits(pingsPerMinute)
 
-  // any body is a ping's body, whatever it calls itself; what is too long is read and dropped
+  // accept a body of any content type; read and drop what exceeds the limit
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (_request: unknown, body: AsyncIterable<Buffer>) => readBody(body))
   app.setErrorHandler(answerText)
@@ -58,7 +58,7 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
         const body = decodePingBody((request.body as Buffer | undefined) ?? Buffer.alloc(0))
         const found = { id: newId(), tokenHash: sha256(token), signal, body, receivedAtMs }
         const arrival = { ...found, isKept: false, isWithdrawn: false }
-        const outcome = await take(arrival)
+        const outcome = await accept(arrival)
         limits.record(token, client, outcome, nowMs())
         if (outcome === 'unknown') throw notFound('ping URL')
         return text(reply).send('OK')

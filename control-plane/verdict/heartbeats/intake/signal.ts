@@ -2,12 +2,12 @@ import type { PingSignal } from '../types.ts'
 
 const TOKEN = /^[0-9A-Za-z]{24}$/
 
-/** False for what cannot be a ping token: it is not looked up. */
+/** False for a text that cannot be a ping token, so that it is not looked up. */
 export const isPingToken = (text: string) => TOKEN.test(text)
 
 /**
- * What stands behind the token of a ping URL (decisions 3.7): nothing for a success, `start`, `fail`, `log`, or an exit
- * code from 0 to 255, of which 0 is a success. Null for anything else.
+ * Parses the text after the token of a ping URL: nothing for a success, `start`, `fail`, `log`, or an exit code from 0 to
+ * 255, of which 0 is a success. Null for anything else.
  */
 export function parseSignal(text: string | undefined): PingSignal | null {
   if (text === undefined) return { kind: 'success', exitCode: null }

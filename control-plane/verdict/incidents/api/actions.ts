@@ -20,16 +20,13 @@ import { findInitialUpdate, type IncidentUpdateRecord, insertIncidentUpdate } fr
 import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 
 export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLimits }
-/** Who acts in which project; `userId` is null when that account is gone. */
+/** The project and the acting user; `userId` is null if the account was deleted. */
 export type IncidentActor = { projectId: string; userId: string | null }
 
-/**
- * Opens an incident by hand; its message becomes the first update (decisions 5.2). Throws 404 for an unknown monitor, 402
- * when too many are open.
- */
+/** Opens a manual incident; `message` becomes its first update. Throws 404 for an unknown monitor, 402 over the limit. */
 export async function openIncident(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   body: IncidentCreate,
   now: Date,
 ): Promise<IncidentRecord> {
@@ -37,56 +34,56 @@ export async function openIncident(
   const monitorIds = [...new Set((body.monitor_ids ?? []).map(id => id.toLowerCase()))]
   const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null, createdAt: now }
   const rating = { title, severity, status, source: 'manual' as const }
-  const incident = { id: newId(), projectId: person.projectId, ...rating, ...times, monitorIds }
+  const incident = { id: newId(), projectId: actor.projectId, ...rating, ...times, monitorIds }
   return db.transaction(async tx => {
-    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, person.projectId, monitorIds))
+    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, actor.projectId, monitorIds))
     if (!isKnown) throw notFound('monitor')
-    if (status !== 'resolved') await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    if (status !== 'resolved') await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await insertIncident(tx, incident)
-    const update = message === '' ? null : newUpdate(incident.id, person, { status, message, is_internal: false }, now)
+    const update = message === '' ? null : newUpdate(incident.id, actor, { status, message, is_internal: false }, now)
     if (update) await insertIncidentUpdate(tx, update, true)
     return publishIncidentEvent(tx, 'incident.created', incident.id, update, publicUrl, now)
   })
 }
 
 /**
- * Changes what the body names. A new status or severity writes an update of its own and is told; a new title alone is
- * not (decisions 5.2). Throws 404.
+ * Changes the fields in the body. A new status or severity writes an update and publishes an event; a new title alone does
+ * not. Throws 404.
  */
 export async function changeIncident(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   id: string,
   body: IncidentChange,
   now: Date,
 ): Promise<IncidentRecord> {
-  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
+  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
     const { title = before.title, severity = before.severity, status = before.status } = body
     const after = { ...before, title, severity, status, resolvedAt: computeResolvedAt(before, status, now) }
     const change = buildChangeUpdate(before, after)
     if (change === null && title === before.title) return getRecord(tx, id)
-    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, after, now)
     if (change === null) return getRecord(tx, id)
-    const update = newUpdate(id, person, { status, ...change }, now)
+    const update = newUpdate(id, actor, { status, ...change }, now)
     await insertIncidentUpdate(tx, update, false)
     return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
   })
 }
 
-/** Posts an update, which sets the incident's status (decisions 5.2). Throws 404. */
+/** Posts an update, which sets the status of the incident. Throws 404. */
 export async function postUpdate(
   { db, publicUrl, limits }: IncidentTools,
-  person: IncidentActor,
+  actor: IncidentActor,
   id: string,
-  { message, status: named, is_internal = false }: UpdateCreate,
+  { message, status: requested, is_internal = false }: UpdateCreate,
   now: Date,
 ): Promise<IncidentUpdateRecord> {
-  return withLockedIncident(db, person.projectId, id, async (tx, before) => {
-    const status = getStatusAfterUpdate(before.status, named)
-    if (isReopened(before, status)) await assertProjectWithinLimit(tx, person.projectId, 'openIncidents', limits)
+  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
+    const status = getStatusAfterUpdate(before.status, requested)
+    if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, { ...before, status, resolvedAt: computeResolvedAt(before, status, now) }, now)
-    const update = newUpdate(id, person, { status, message, is_internal }, now)
+    const update = newUpdate(id, actor, { status, message, is_internal }, now)
     await insertIncidentUpdate(tx, update, false)
     await publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
     return update
@@ -94,8 +91,8 @@ export async function postUpdate(
 }
 
 /**
- * Says that somebody takes care of an incident: the first one does, again changes nothing. Throws 404, and 409 for
- * one that was resolved without.
+ * Acknowledges an incident. A second acknowledgement changes nothing. Throws 404, and 409 for an incident that was resolved
+ * without one.
  */
 export async function acknowledgeIncident(
   { db, publicUrl }: Omit<IncidentTools, 'limits'>,
@@ -105,7 +102,7 @@ export async function acknowledgeIncident(
 ): Promise<IncidentRecord> {
   return withLockedIncident(db, projectId, id, async (tx, { status, acknowledgedAt }) => {
     if (acknowledgedAt !== null) return getRecord(tx, id)
-    if (status === 'resolved') throw conflict('the incident is resolved; there is nothing left to acknowledge')
+    if (status === 'resolved') throw conflict('a resolved incident cannot be acknowledged')
     await markAcknowledged(tx, id, userId, now)
     return publishIncidentEvent(tx, 'incident.acknowledged', id, await findInitialUpdate(tx, id), publicUrl, now)
   })
@@ -125,14 +122,14 @@ async function withLockedIncident<T>(
 }
 
 async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {
-  // before it is open again: only one open incident may belong to a monitor
+  // before it is open again, because a monitor may have only one open incident
   if (isReopened(before, after.status)) await detachFromMonitor(tx, before.id)
   await updateIncident(tx, after, now)
 }
 
 const isReopened = (before: EditableIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
 
-/** Announces what happened and answers the incident as it is then. */
+/** Publishes the event and returns the changed incident. */
 async function publishIncidentEvent(
   tx: Tx,
   name: IncidentEventName,
@@ -151,8 +148,8 @@ const getRecord = async (tx: Tx, id: string) => (await listIncidentsByIds(tx, [i
 function newUpdate(
   incidentId: string,
   { userId }: IncidentActor,
-  said: Pick<IncidentUpdateRecord, 'status' | 'message' | 'is_internal'>,
+  content: Pick<IncidentUpdateRecord, 'status' | 'message' | 'is_internal'>,
   now: Date,
 ): IncidentUpdateRecord {
-  return { id: newId(), incident_id: incidentId, ...said, author_id: userId, created_at: now, updated_at: now }
+  return { id: newId(), incident_id: incidentId, ...content, author_id: userId, created_at: now, updated_at: now }
 }

@@ -1,7 +1,7 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { IncidentRecord } from '../store.ts'
 
-/** An incident of a vendor that the project depends on, which may be why a monitor is down. */
+/** An incident of a vendor that the project depends on, which may have caused an outage. */
 export type PossibleCause = {
   dependency_id: string
   name: string
@@ -15,8 +15,8 @@ export type PossibleCause = {
 const MAX_CAUSES = 20
 
 /**
- * What vendors of the project reported while an incident lasted, worst first; for outages of monitors only. Looked up
- * when it is asked for, because vendors mostly say so later than monitors do.
+ * Incidents that vendors of the project reported while an automatic incident lasted, worst first. They are read on request,
+ * because vendors usually report later than monitors.
  */
 export async function listPossibleCauses(
   db: Db,

@@ -21,7 +21,7 @@ import { Incident, IncidentChange, IncidentCreate, IncidentQuery, IncidentWithCa
 
 const tags = ['Incidents']
 
-/** Incidents as people open, read and handle them (specification, "Incidents"; decisions 5). */
+/** The routes of `/incidents` (docs/design/incidents.md). */
 export function incidentRoutes(app: App, tools: IncidentTools): void {
   readRoutes(app, tools)
   writeRoutes(app, tools)
@@ -58,7 +58,7 @@ function readRoutes(app: App, { db }: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Read one incident, with what may have caused it',
+        summary: 'Retrieve an incident and its possible causes',
         params: IdParams,
         response: responseSchemas(200, dataSchema(IncidentWithCauses), 404),
       },
@@ -95,7 +95,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Change an incident; a new status or severity writes an update by itself',
+        summary: 'Change an incident; a new status or severity also posts an update',
         params: IdParams,
         body: IncidentChange,
         response: responseSchemas(200, dataSchema(Incident), 400, 402, 404),
@@ -111,7 +111,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Acknowledge an incident, once',
+        summary: 'Acknowledge an incident',
         params: IdParams,
         response: responseSchemas(200, dataSchema(Incident), 404, 409),
       },
@@ -126,7 +126,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Delete an incident with its updates; nobody is told',
+        summary: 'Delete an incident and its updates without a notification',
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),
       },

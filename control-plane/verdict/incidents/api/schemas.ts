@@ -11,7 +11,7 @@ import {
 import { INCIDENT_STATUSES, SEVERITIES } from '../lifecycle.ts'
 
 const oneOrSeveral = (values: readonly string[]) =>
-  Type.Optional(Type.String({ description: `one or several of ${values.join(', ')}, separated by commas` }))
+  Type.Optional(Type.String({ description: `One or more of ${values.join(', ')}, separated by commas.` }))
 
 export const IncidentQuery = strictObject({
   ...pageProperties,
@@ -29,7 +29,9 @@ export const IncidentCreate = strictObject(
     title: Title,
     severity: Type.Optional(stringEnum(SEVERITIES, { default: 'minor' })),
     status: Type.Optional(stringEnum(INCIDENT_STATUSES, { default: 'investigating' })),
-    message: Type.Optional(Type.String({ maxLength: MAX_MESSAGE_LENGTH, description: 'becomes the first update' })),
+    message: Type.Optional(
+      Type.String({ maxLength: MAX_MESSAGE_LENGTH, description: 'The text of the first update.' }),
+    ),
     monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
   },
   {
@@ -39,7 +41,7 @@ export const IncidentCreate = strictObject(
 )
 export type IncidentCreate = Static<typeof IncidentCreate>
 
-/** The specification's incident update body: what is not named stays. */
+/** The body of `PUT /incidents/{id}`. Fields that are left out stay the same. */
 export const IncidentChange = strictObject({ title: Type.Optional(Title), severity, status })
 export type IncidentChange = Static<typeof IncidentChange>
 
@@ -49,11 +51,11 @@ export const UpdateCreate = strictObject(
     status,
     is_internal: Type.Optional(Type.Boolean({ default: false })),
   },
-  { description: 'without a status: investigating, but a resolved incident stays resolved' },
+  { description: '`status` defaults to `investigating`, except that a resolved incident stays resolved.' },
 )
 export type UpdateCreate = Static<typeof UpdateCreate>
 
-/** One of an incident's updates. `author_id` is null for those that the system wrote. */
+/** An update of an incident. `author_id` is null for updates by the system. */
 export const IncidentUpdate = Type.Object(
   {
     id: Id,
@@ -68,7 +70,7 @@ export const IncidentUpdate = Type.Object(
   { title: 'IncidentUpdate' },
 )
 
-/** The record of decisions 5.2. */
+/** An incident as the API returns it. */
 export const Incident = Type.Object(
   {
     id: Id,
@@ -77,7 +79,7 @@ export const Incident = Type.Object(
     status: stringEnum(INCIDENT_STATUSES),
     message: nullable(Type.String()),
     source: stringEnum(['manual', 'automatic']),
-    caused_by_monitor_id: nullable(Type.String({ description: 'the parent whose outage this one came of' })),
+    caused_by_monitor_id: nullable(Type.String({ description: 'The parent monitor whose outage caused this one.' })),
     monitor_ids: Type.Array(Id),
     monitors: Type.Array(
       Type.Object({ id: Id, name: Type.String(), status: nullable(stringEnum(['up', 'down', 'degraded'])) }),
@@ -92,7 +94,7 @@ export const Incident = Type.Object(
   { title: 'Incident' },
 )
 
-/** One incident, with what may have caused it. */
+/** An incident with its possible causes. */
 export const IncidentWithCauses = Type.Object(
   {
     ...Incident.properties,
@@ -106,7 +108,10 @@ export const IncidentWithCauses = Type.Object(
         started_at: Timestamp,
         resolved_at: nullable(Timestamp),
       }),
-      { description: 'what vendors of the project reported while it lasted, worst first; of outages of monitors only' },
+      {
+        description:
+          'Incidents that vendors of the project reported during an automatic incident, worst first. Empty for manual ones.',
+      },
     ),
   },
   { title: 'IncidentWithCauses' },

@@ -19,14 +19,14 @@ import { IncidentUpdate, UpdateCreate } from './schemas.ts'
 
 const tags = ['Incidents']
 
-/** What is said about an incident (specification, "Incident status update"; decisions 5.2). */
+/** The routes of the updates of an incident (docs/design/incidents.md#updates). */
 export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
   app.get(
     '/incidents/:id/updates',
     {
       schema: {
         tags,
-        summary: 'List the updates of an incident, newest first, internal ones too',
+        summary: 'List the updates of an incident, including internal ones, newest first',
         params: IdParams,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(IncidentUpdate), 400, 404),
@@ -45,7 +45,7 @@ export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Post an update, which sets the status of the incident',
+        summary: 'Post an update and set the status of the incident',
         params: IdParams,
         body: UpdateCreate,
         response: responseSchemas(201, dataSchema(IncidentUpdate), 400, 402, 404),

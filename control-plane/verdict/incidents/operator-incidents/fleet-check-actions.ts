@@ -11,9 +11,8 @@ import { listOpenSubjects, lockOperatorIncidents } from './operator-incident-sto
 export type FleetCheck = FleetReport & { regions: RegionHealth[] }
 
 /**
- * Looks at all regions, drains probes that disagree often, and opens and resolves incidents of the operator project as
- * things are; without such a project nobody is told. Processes look one after the other, so none acts on what another
- * has settled. `watchedMs`: for how long the caller has looked without a gap.
+ * Checks all regions, drains probes that disagree often, and opens and resolves incidents of the operator project, if there
+ * is one. An advisory lock lets one process check at a time. `watchedMs`: for how long the caller has checked without a gap.
  */
 export function checkFleet(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
   return db.transaction(async tx => {

@@ -8,20 +8,19 @@ import { checkFleet } from './fleet-check-actions.ts'
 import { type FleetReport, isRegionInUse, type RegionHealth } from './fleet-problems.ts'
 
 const CHECK_INTERVAL_MS = 10_000
-/** They are kept for a day. */
+/** Disagreements are kept for a day. */
 const PRUNE_INTERVAL_MS = 60_000
-/** After a longer gap between two rounds nothing is known of the time before. */
+/** After a longer gap between two rounds, the time before is unknown. */
 const MAX_GAP_MS = 60_000
 
 /**
- * Drains probes that disagree often, and tells the operator of the fleet's troubles: an incident of the operator
- * project, the log, and gauges. Any number of processes may watch. Without an operator project only the log and the
- * gauges tell it.
+ * Drains probes that disagree often, and reports problems of the fleet by incidents of the operator project, log lines and
+ * gauges. Any number of processes may run it. Without an operator project, only the log and the gauges report problems.
  */
 export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
   const { db, publicUrl } = context
-  const show = createGauges(context.metrics)
-  const sayOnce = createProblemLogger(context.log)
+  const setGauges = createGauges(context.metrics)
+  const logProblems = createProblemLogger(context.log)
   let sinceMs = monotonicMs()
   let lastMs = sinceMs
   let prunedMs = Number.NEGATIVE_INFINITY
@@ -34,16 +33,16 @@ export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: 
     }
     const seen = await checkFleet(db, publicUrl, startedMs - sinceMs, now())
     lastMs = monotonicMs()
-    show(seen.regions)
-    sayOnce(seen)
+    setGauges(seen.regions)
+    logProblems(seen)
   })
 }
 
 function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
-  const live = metrics.gauge('picket_region_live_probes', 'Probes that get work, of regions that are wanted', [
+  const live = metrics.gauge('picket_region_live_probes', 'Live probes of regions that are in use', ['region'])
+  const drained = metrics.gauge('picket_region_drained_probes', 'Probes that are drained because they disagree often', [
     'region',
   ])
-  const drained = metrics.gauge('picket_region_drained_probes', 'Probes without work for disagreeing often', ['region'])
   return regions => {
     live.reset()
     for (const seen of regions) {
@@ -53,14 +52,14 @@ function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {
   }
 }
 
-/** Logs each trouble when it begins and when it ends. */
+/** Logs each problem when it begins and when it ends. */
 function createProblemLogger(log: Log): (found: FleetReport) => void {
-  const said = new Set<string>()
-  return ({ problems: troubles, recoveries: wells }) => {
-    for (const { subject, title, message } of troubles) {
-      if (!said.has(subject)) log.error({ subject }, `${title}. ${message}`)
-      said.add(subject)
+  const logged = new Set<string>()
+  return ({ problems, recoveries }) => {
+    for (const { subject, title, message } of problems) {
+      if (!logged.has(subject)) log.error({ subject }, `${title}. ${message}`)
+      logged.add(subject)
     }
-    for (const { subject, message } of wells) if (said.delete(subject)) log.info({ subject }, message)
+    for (const { subject, message } of recoveries) if (logged.delete(subject)) log.info({ subject }, message)
   }
 }

@@ -5,22 +5,22 @@ import { claimSubjects, releaseSubjects } from './operator-incident-store.ts'
 import { openSystemIncident, resolveSystemIncident } from './system-incident-actions.ts'
 
 /**
- * Opens an incident of the operator project for each trouble that has none, and resolves those whose subject is well.
- * In the caller's transaction, which has looked after `lockTroubles`.
+ * Opens an incident of the operator project for each problem that has none, and resolves those of recovered subjects. In the
+ * caller's transaction, which has read the fleet after `lockOperatorIncidents`.
  */
 export async function updateOperatorIncidents(
   tx: Tx,
   projectId: string,
-  { problems: troubles, recoveries: wells }: FleetReport,
+  { problems, recoveries }: FleetReport,
   publicUrl: string,
   now: Date,
 ): Promise<void> {
-  const ids = troubles.map(({ subject }) => ({ subject, incidentId: newId() }))
+  const ids = problems.map(({ subject }) => ({ subject, incidentId: newId() }))
   const taken = await claimSubjects(tx, ids, now)
-  for (const [i, trouble] of troubles.entries()) {
-    if (taken.has(trouble.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, trouble, publicUrl, now)
+  for (const [i, problem] of problems.entries()) {
+    if (taken.has(problem.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
   }
-  const messageOf = new Map(wells.map(({ subject, message }) => [subject, message]))
+  const messageOf = new Map(recoveries.map(({ subject, message }) => [subject, message]))
   for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {
     await resolveSystemIncident(tx, projectId, incidentId, messageOf.get(subject)!, publicUrl, now)
   }

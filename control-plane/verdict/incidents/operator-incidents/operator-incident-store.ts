@@ -1,16 +1,16 @@
 import { query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 
-/** Whoever looks at the fleet and tells the operator does it alone, until the transaction ends. */
+/** One transaction at a time checks the fleet and updates operator incidents. */
 export const lockOperatorIncidents = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.troubles})`)
 
-/** What the operator has open incidents about. */
+/** The subjects of open operator incidents. */
 export async function listOpenSubjects(tx: Tx): Promise<string[]> {
   const rows = await query<{ subject: string }>(tx, 'SELECT subject FROM operator_incidents')
   return rows.map(({ subject }) => subject)
 }
 
-/** Takes subjects that have no open incident; answers those that are this transaction's to open. */
+/** Claims subjects without an open incident. Returns those for which the caller has to open one. */
 export async function claimSubjects(
   tx: Tx,
   rows: { subject: string; incidentId: string }[],
@@ -27,7 +27,7 @@ export async function claimSubjects(
   return new Set(taken.map(({ subject }) => subject))
 }
 
-/** Lets subjects go that are well; answers the incidents that were open about them. */
+/** Releases recovered subjects. Returns their open incidents. */
 export function releaseSubjects(tx: Tx, subjects: string[]): Promise<{ subject: string; incidentId: string }[]> {
   return query(
     tx,

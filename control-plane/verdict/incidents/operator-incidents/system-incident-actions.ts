@@ -7,10 +7,10 @@ import type { Severity } from '../lifecycle.ts'
 import { listIncidentsByIds } from '../store.ts'
 import { insertIncidentUpdate } from '../update-store.ts'
 
-/** What an incident that is about no monitor begins with. */
+/** A new incident that is not about a monitor. */
 export type SystemIncident = { title: string; severity: Severity; message: string; startedAt: Date }
 
-/** Opens an incident of ours in a project and announces it. */
+/** Opens an incident of the system in a project and publishes it. */
 export async function openSystemIncident(
   tx: Tx,
   projectId: string,
@@ -25,7 +25,7 @@ export async function openSystemIncident(
   await publishUpdate(tx, 'incident.created', id, { status, message }, true, publicUrl, now)
 }
 
-/** Resolves such an incident with a last update; nothing to do where a person resolved or deleted it before. */
+/** Resolves such an incident with a last update. Does nothing if a person has resolved or deleted it. */
 export async function resolveSystemIncident(
   tx: Tx,
   projectId: string,
@@ -46,13 +46,13 @@ async function publishUpdate(
   tx: Tx,
   name: IncidentEventName,
   id: string,
-  said: { status: 'investigating' | 'resolved'; message: string },
+  content: { status: 'investigating' | 'resolved'; message: string },
   isInitial: boolean,
   publicUrl: string,
   now: Date,
 ): Promise<void> {
   const times = { created_at: now, updated_at: now }
-  const update = { id: newId(), incident_id: id, ...said, is_internal: false, author_id: null, ...times }
+  const update = { id: newId(), incident_id: id, ...content, is_internal: false, author_id: null, ...times }
   await insertIncidentUpdate(tx, update, isInitial)
   const [owned] = await listIncidentsByIds(tx, [id])
   await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)

@@ -1,4 +1,4 @@
-/** Small numbers in few bytes, one after the other. Throws a RangeError for what is none. */
+/** Writes values one after the other, small numbers in few bytes. Throws a RangeError for an invalid number. */
 export type ByteWriter = {
   /** a whole number from 0 to 2^53 - 1 */
   number(value: number): void
@@ -56,7 +56,7 @@ export function createByteWriter(): ByteWriter {
   }
 }
 
-/** Throws a RangeError where the bytes end too early. */
+/** Throws a RangeError if the bytes end too early. */
 export function createByteReader(data: Uint8Array): ByteReader {
   const buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   let at = 0

@@ -6,18 +6,19 @@ import { type CheckpointContents, readCheckpoint, writeCheckpointHeader, writeMo
 import { findStoredCheckpoint, storeCheckpoint } from './checkpoint-store.ts'
 
 const MIN_INTERVAL_MS = 5_000
-/** A large partition makes them less often, so that they cost a fiftieth of its time, but young enough to begin at. */
+/** A large partition makes checkpoints less often, so that they take at most a fiftieth of its time. */
 const INTERVAL_FACTOR = 50
 const MAX_INTERVAL_MS = 60_000
 const MONITORS_PER_TURN = 2_000
 
 /**
- * Stores what only memory has, now and then. To be called when everything that was counted is stored. It is of use for
- * a quick start only: when it fails, the next reader reads two minutes again, or twice as long as votes live.
+ * Stores what only memory has, if a checkpoint is due. To be called when everything that was counted is stored. A
+ * checkpoint only makes a start quicker: without one, the next reader reads at least two minutes again
+ * (docs/design/results.md#position).
  */
 export async function saveCheckpoint(reading: PartitionReading, isLast = false): Promise<void> {
   const { tools, partition, position, streamCreated, checkpoint } = reading
-  // what is still read again is not in memory yet, and a later reader would not read it
+  // while results are read again, memory is not complete, and a later reader would not read them
   if (!reading.isCounting) return
   const isDue = isLast || monotonicMs() >= checkpoint.dueMs
   if (!isDue || position.takenAtMs === null || position.sequence === checkpoint.sequence) return
@@ -31,14 +32,14 @@ export async function saveCheckpoint(reading: PartitionReading, isLast = false):
     checkpoint.sequence = position.sequence
   } catch (err) {
     tools.meters.checkpointsFailed.inc()
-    tools.log.warn({ err, partition: partition.id }, 'a checkpoint could not be stored')
+    tools.log.warn({ err, partition: partition.id }, 'cannot store a checkpoint')
   }
   const endedMs = monotonicMs()
   checkpoint.dueMs =
     endedMs + Math.min(Math.max(MIN_INTERVAL_MS, (endedMs - startedMs) * INTERVAL_FACTOR), MAX_INTERVAL_MS)
 }
 
-/** The newest checkpoint; null when there is none that this version can read. */
+/** The newest checkpoint; null if there is none that this version can read. */
 export async function loadCheckpoint(
   { db, log }: ReaderTools,
   partition: number,
@@ -50,12 +51,12 @@ export async function loadCheckpoint(
     return { ...mark, marked: readCheckpoint(data, mark) }
   } catch (err) {
     if (!(err instanceof RangeError || err instanceof SyntaxError)) throw err
-    log.warn({ err, partition }, 'a checkpoint cannot be read; the results before it are')
+    log.warn({ err, partition }, 'cannot read a checkpoint; reading earlier results again')
     return null
   }
 }
 
-/** In portions, so that other work gets its turn; nothing is counted meanwhile. */
+/** Encodes in portions, so that other work can run. Nothing is counted in the meantime. */
 async function encode({ memory, unstored }: PartitionReading, takenAtMs: number): Promise<Uint8Array> {
   const out = createByteWriter()
   const names = new Map<string, number>()

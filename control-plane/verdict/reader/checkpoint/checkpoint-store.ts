@@ -2,7 +2,7 @@ import { type Db, execute, query } from '../../../foundation/platform/postgres/c
 
 export type StoredCheckpoint = { streamCreated: string; sequence: number; takenAtMs: number; data: Uint8Array }
 
-/** Keeps the newest checkpoint of a partition; of an owner whose epoch is over it keeps nothing. */
+/** Stores the newest checkpoint of a partition. Does nothing if another owner has taken the partition. */
 export async function storeCheckpoint(
   db: Db,
   partition: { id: number; epoch: number },

@@ -11,16 +11,16 @@ import type {
 import type { TrackedMonitors } from '../counting/tracked-monitors.ts'
 import { type ByteReader, type ByteWriter, createByteReader } from './bytes.ts'
 
-/**
- * What results move in memory without being stored: of each region of a monitor the fence, the vote's time, the newest
- * result and the length of its streaks; of a monitor whose streak grows and is not stored yet all but its status.
- * Everything else is in the stored state, which is never older than that.
+/*
+ * A checkpoint contains what results change in memory without being stored: for each region of a monitor the high-water
+ * mark, the vote time, the newest result and the length of its streaks; for a monitor whose growing streak is not stored
+ * yet, everything except its status. Everything else is in the stored state, which is never older.
  */
 
 const VERSION = 2
 const STATES: RegionState[] = ['pending', 'ok', 'degraded', 'failing']
 
-/** Times are written as distances to this one. */
+/** Times are written relative to this one. */
 export type CheckpointBase = { takenAtMs: number }
 
 /** Names by number, in the order in which they were first met. */
@@ -30,7 +30,7 @@ export function writeCheckpointHeader(out: ByteWriter): void {
   out.number(VERSION)
 }
 
-/** Appends one monitor; one without a region costs nothing, and one whose stored state is broken is left out. */
+/** Appends one monitor. A monitor without a region, or with an invalid stored state, is left out. */
 export function writeMonitor(
   out: ByteWriter,
   names: Names,
@@ -66,7 +66,7 @@ export function writeMonitor(
   }
 }
 
-/** What only the cell of a streak that grows has. */
+/** The fields that only the cell of a growing streak has. */
 function writeGrowth(out: ByteWriter, names: Names, cell: RegionTally, takenAtMs: number): void {
   const { firstFailure, secondOpinion: opinion, doubt } = cell
   out.number(STATES.indexOf(cell.state) + (doubt ? STATES.length : 0))
@@ -86,16 +86,16 @@ function writeGrowth(out: ByteWriter, names: Names, cell: RegionTally, takenAtMs
   writeTime(out, opinion.renewalAskedAtMs, takenAtMs)
 }
 
-/** What a checkpoint says of each monitor. */
+/** What a checkpoint contains for each monitor. */
 export type CheckpointContents = { monitorId: string; unstored: UnstoredFields | null; cells: CheckpointTally[] }[]
 
-/** Of a monitor whose state was not stored as it was. */
+/** For a monitor whose state in memory was not stored. */
 type UnstoredFields = Pick<MonitorState, 'configVersion' | 'askedAtMs'>
 
-/** Throws a RangeError or a SyntaxError for bytes that are no checkpoint of this version. */
+/** Throws a RangeError or a SyntaxError for bytes that are not a checkpoint of this version. */
 export function readCheckpoint(data: Uint8Array, { takenAtMs }: CheckpointBase): CheckpointContents {
   const bytes = createByteReader(data)
-  if (bytes.number() !== VERSION) throw new RangeError('a checkpoint of another version')
+  if (bytes.number() !== VERSION) throw new RangeError('the checkpoint has another version')
   const names: string[] = []
   const marked: CheckpointContents = []
   while (!bytes.isAtEnd()) {
@@ -108,16 +108,16 @@ export function readCheckpoint(data: Uint8Array, { takenAtMs }: CheckpointBase):
   return marked
 }
 
-/** Brings memory, just loaded, to what the checkpoint says where that is newer. Answers the monitors that have to be stored. */
+/** Updates memory, just loaded, where the checkpoint is newer. Returns the monitors that have to be stored. */
 export function applyCheckpoint(memory: TrackedMonitors, marked: CheckpointContents): string[] {
   const toStore: string[] = []
   for (const { monitorId, unstored, cells } of marked) {
-    const watch = memory.get(monitorId)
-    if (!watch?.policy) continue
-    // what is unchecked was stored as it was
-    if (unstored && !watch.state.unchecked && isOfSameState(watch.state, unstored, cells)) {
-      watch.state = {
-        ...watch.state,
+    const tracked = memory.get(monitorId)
+    if (!tracked?.policy) continue
+    // the state of an unchecked monitor is always stored
+    if (unstored && !tracked.state.unchecked && isOfSameState(tracked.state, unstored, cells)) {
+      tracked.state = {
+        ...tracked.state,
         askedAtMs: unstored.askedAtMs,
         cells: cells.map(cell => ({ ...NO_GROWTH, ...cell })),
       }
@@ -125,15 +125,15 @@ export function applyCheckpoint(memory: TrackedMonitors, marked: CheckpointConte
       continue
     }
     for (const seen of cells) {
-      const known = watch.state.cells.find(cell => cell.region === seen.region)
+      const known = tracked.state.cells.find(cell => cell.region === seen.region)
       if (!known || !isWhole(known) || !isNewer(seen.fence, known.fence)) continue
-      watch.state = withTally(watch.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
+      tracked.state = withTally(tracked.state, { ...known, ...seen, votedAtMs: seen.votedAtMs ?? known.votedAtMs })
     }
   }
   return toStore
 }
 
-/** Whether what was stored is not newer than the checkpoint: then it says all of the cells. */
+/** Whether the stored state is not newer than the checkpoint, so that the checkpoint replaces all cells. */
 function isOfSameState(
   { configVersion, cells }: MonitorState,
   unstored: UnstoredFields,
@@ -179,7 +179,7 @@ function readGrowth(bytes: ByteReader, names: string[], takenAtMs: number): Grow
   const code = bytes.number()
   const isDoubted = code >= STATES.length
   const state = STATES[isDoubted ? code - STATES.length : code]
-  if (state === undefined) throw new RangeError('a state that there is not')
+  if (state === undefined) throw new RangeError('unknown region state')
   const doubt = isDoubted ? { doubt: JSON.parse(bytes.text()) as RegionDoubt } : {}
   const better = bytes.number()
   const time = () => takenAtMs - bytes.signed()
@@ -224,7 +224,7 @@ function readHighWaterMark(bytes: ByteReader, takenAtMs: number): HighWaterMark 
   return { configVersion, epoch, scheduledAtMs: takenAtMs - bytes.signed(), attempt: bytes.number() }
 }
 
-/** A name is spelled out where it is first met. */
+/** A name is written in full at its first use, and as a number after that. */
 function writeName(out: ByteWriter, names: Names, name: string): void {
   const known = names.get(name)
   out.number(known ?? names.size)
@@ -237,11 +237,11 @@ function readName(bytes: ByteReader, names: string[]): string {
   const number = bytes.number()
   if (number === names.length) names.push(bytes.text())
   const name = names[number]
-  if (name === undefined) throw new RangeError('a name that was never spelled out')
+  if (name === undefined) throw new RangeError('unknown name number')
   return name
 }
 
-/** Stored states are taken on trust, and one that is broken must not stop its neighbours. */
+/** Stored states are not validated, and an invalid one must not stop the others. */
 const isWhole = ({ fence }: Partial<RegionTally>) => fence !== undefined
 
 function isNewer(a: HighWaterMark, b: HighWaterMark): boolean {

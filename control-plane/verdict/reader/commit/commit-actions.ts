@@ -20,52 +20,57 @@ import { recordDeferred, splitByDeferral } from './deferred-actions.ts'
 import { insertDeferredChanges } from './deferred-store.ts'
 import { publishHints } from './hint-actions.ts'
 
-/** How long the other tenants of a partition wait for locked rows of one, once. */
+/** How long the other tenants of a partition wait for the locked rows of one tenant, once. */
 const LOCK_TIMEOUT_MS = 500
 
 /**
- * Certificates first, so that the position never passes one that is not stored; then one transaction for all that a
- * harvest changed, then the hints. A harvest without changes costs nothing.
+ * Stores and publishes the effects of a run of results (docs/design/results.md#commit):
+ *
+ * 1. Store new certificates, so that the position never passes one that is not stored.
+ * 2. Add changes that have waited in memory for long enough.
+ * 3. Apply all changes and move the position in one transaction. Without changes, nothing is written.
+ * 4. Publish hints to the probes.
+ * 5. Update the metrics.
  */
-export async function commitEffects(reading: PartitionReading, harvest: BatchEffects): Promise<void> {
+export async function commitEffects(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools } = reading
-  if (harvest.certificates.size > 0) await storeNewCertificates(reading, [...harvest.certificates.values()])
-  addWaitingChanges(reading, harvest)
-  if (harvest.changes.size > 0) await storeChanges(reading, harvest)
-  publishHints(tools.nats, harvest)
-  const witnesses = harvest.asks.filter(({ ask }) => ask.witness).length
+  if (effects.certificates.size > 0) await storeNewCertificates(reading, [...effects.certificates.values()])
+  addWaitingChanges(reading, effects)
+  if (effects.changes.size > 0) await storeChanges(reading, effects)
+  publishHints(tools.nats, effects)
+  const witnesses = effects.asks.filter(({ ask }) => ask.witness).length
   if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
   tools.meters.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
-  recordEffects(tools.meters, harvest)
-  tools.meters.disagreements.inc(harvest.disagreements.length)
+  recordEffects(tools.meters, effects)
+  tools.meters.disagreements.inc(effects.disagreements.length)
 }
 
-/** Those of a monitor whose row is locked are noted again from its next result. */
+/** Certificates of monitors whose rows are locked are recorded again with their next result. */
 async function storeNewCertificates(reading: PartitionReading, seen: ObservedCertificate[]): Promise<void> {
   const { storeCertificates, setAside } = reading.tools
   const locked = await retryUntilDone(reading, () =>
     storeCertificates(seen).catch(err => {
       if (!isInvalidRowError(err)) throw err
-      setAside('certificates', 'certificates were set aside', { err, count: seen.length })
+      setAside('certificates', 'set aside certificates that cannot be stored', { err, count: seen.length })
       return [] as string[]
     }),
   )
   for (const one of seen) if (locked.includes(one.monitorId)) reading.certificates.delete(getCertificateKey(one))
 }
 
-async function storeChanges(reading: PartitionReading, harvest: BatchEffects): Promise<void> {
+async function storeChanges(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools, memory } = reading
-  const changes = [...harvest.changes.values()].map(change => ({
+  const changes = [...effects.changes.values()].map(change => ({
     ...change,
     state: memory.get(change.monitorId)!.state,
   }))
   const startedMs = monotonicMs()
-  const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, harvest.disagreements))
+  const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, effects.disagreements))
   tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
   markSaved(reading)
-  recordDeferred(reading, outcome, harvest.statesBefore)
+  recordDeferred(reading, outcome, effects.statesBefore)
   const { discarded } = outcome
-  markCommitted(reading, harvest, discarded)
+  markCommitted(reading, effects, discarded)
   recordTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.meters.discarded.inc(discarded.length)
   if (discarded.length === 0) return
@@ -74,21 +79,30 @@ async function storeChanges(reading: PartitionReading, harvest: BatchEffects): P
 }
 
 /**
- * One transaction: the position, and every change either with all that follows from it or deferred as it is. After a
- * refusal, or when a lock does not come, the same again with each tenant apart.
+ * Stores a run of changes in one transaction (docs/design/results.md#commit):
+ *
+ * 1. Split the changes: those of monitors or projects with deferred changes have to wait behind them.
+ * 2. Move the stored position, fenced by the partition's epoch and the old position. It also renews the lease, and sets the
+ *    lock timeout of the transaction.
+ * 3. Store disagreements between probes under a savepoint.
+ * 4. Apply the changes of monitors whose rows are free, with everything that follows from them (`applyDecisions`).
+ * 5. Store the other changes as deferred changes.
+ *
+ * After an error of one tenant's rows or a lock timeout, the whole transaction is repeated, with each project under its own
+ * savepoint.
  */
 async function applyInTransaction(
   reading: PartitionReading,
   changes: VerdictChange[],
-  told: NewDisagreement[],
+  disagreements: NewDisagreement[],
 ): Promise<ApplyOutcome> {
   const { tools, partition } = reading
   const { ready, waiting } = await splitByDeferral(reading, changes)
-  const inTransaction = (judgeReady: (tx: Tx) => Promise<ApplyOutcome>) =>
+  const inTransaction = (applyReady: (tx: Tx) => Promise<ApplyOutcome>) =>
     tools.db.transaction(async tx => {
       await movePosition(tx, reading, LOCK_TIMEOUT_MS)
-      await storeDisagreements(tx, tools, told)
-      const outcome = await judgeReady(tx)
+      await storeDisagreements(tx, tools, disagreements)
+      const outcome = await applyReady(tx)
       const deferred = [...waiting, ...outcome.deferred]
       await insertDeferredChanges(tx, partition.id, deferred)
       return { ...outcome, deferred }
@@ -99,13 +113,13 @@ async function applyInTransaction(
   })
 }
 
-/** Of use to the operator only: what the database refuses holds up no verdict. */
+/** Disagreements are for the operator only, so an error of the database does not delay a verdict. */
 async function storeDisagreements(tx: Tx, { setAside }: ReaderTools, rows: NewDisagreement[]): Promise<void> {
   if (rows.length === 0) return
   await tx
     .transaction(savepoint => insertDisagreements(savepoint, rows))
     .catch(err => {
       if (!isInvalidRowError(err) && !isLockTimeout(err)) throw err
-      setAside('disagreements', 'disagreements were set aside', { err, count: rows.length })
+      setAside('disagreements', 'set aside disagreements that cannot be stored', { err, count: rows.length })
     })
 }

@@ -3,7 +3,7 @@ import type { VerdictChange } from '../../core/decision-actions.ts'
 import { PositionMovedError } from '../partitions/partition-store.ts'
 import { type DeferredChanges, deferChange } from './deferred.ts'
 
-/** Keeps changes in the transaction that moves the position past them. Waits for no lock. */
+/** Stores changes in the transaction that moves the position past them. Does not wait for locks. */
 export async function insertDeferredChanges(tx: Tx, partition: number, changes: VerdictChange[]): Promise<void> {
   if (changes.length === 0) return
   await execute(
@@ -15,7 +15,7 @@ export async function insertDeferredChanges(tx: Tx, partition: number, changes: 
   )
 }
 
-/** What waits in a partition, in the order in which it was decided. */
+/** The deferred changes of a partition, in the order in which they were decided. */
 export async function loadDeferredChanges(db: Db, partition: number): Promise<DeferredChanges> {
   const deferred: DeferredChanges = new Map()
   const rows = await query<{ change: VerdictChange }>(
@@ -24,7 +24,7 @@ export async function loadDeferredChanges(db: Db, partition: number): Promise<De
     [partition],
   )
   for (const { change } of rows) {
-    // a newer configuration: what waited before it was given up then, and that was not recorded here
+    // a newer configuration: the change before it was discarded then, which is not recorded here
     const before = deferred.get(change.monitorId)
     if (before?.change && before.change.configVersion < change.configVersion) before.change = null
     deferChange(deferred, change, null)
@@ -32,7 +32,7 @@ export async function loadDeferredChanges(db: Db, partition: number): Promise<De
   return deferred
 }
 
-/** Throws a MovedError when these are not all: a transaction was committed of which the reader never heard. */
+/** Throws a PositionMovedError if rows are missing: then a transaction was committed without an answer to the reader. */
 export async function deleteDeferredChanges(
   tx: Tx,
   partition: number,
@@ -45,5 +45,5 @@ export async function deleteDeferredChanges(
     { partition, monitorIds },
   )
   if (deleted !== rows)
-    throw new PositionMovedError(`${deleted} of ${rows} deferred changes of partition ${partition} are there`)
+    throw new PositionMovedError(`found ${deleted} of ${rows} deferred changes of partition ${partition}`)
 }

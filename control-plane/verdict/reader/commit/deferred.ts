@@ -3,15 +3,15 @@ import type { MonitorState } from '../../core/types.ts'
 import type { VerdictMonitorRow } from '../counting/policy.ts'
 
 /**
- * What is stored of a monitor and waits for its locked rows. `change` null: it does not count any more. `before`: the
- * state before it; null where only a process that has ended knew it.
+ * The deferred changes of one monitor, merged. `change`: null when it no longer counts. `rows`: how many rows store it.
+ * `before`: the state before it; null if only a process that has ended had it.
  */
 export type DeferredChange = { change: VerdictChange | null; rows: number; before: MonitorState | null }
 
 /** By monitor. */
 export type DeferredChanges = Map<string, DeferredChange>
 
-/** A monitor's next change behind those that wait already. */
+/** Adds the next change of a monitor after those that wait already. */
 export function deferChange(deferred: DeferredChanges, change: VerdictChange, stateBefore: MonitorState | null): void {
   const before = deferred.get(change.monitorId)
   const transitions = [...(before?.change?.transitions ?? []), ...change.transitions]
@@ -25,8 +25,8 @@ export function deferChange(deferred: DeferredChanges, change: VerdictChange, st
 type StoredMonitorRow = VerdictMonitorRow & { state: MonitorState | null }
 
 /**
- * The monitor as it will be once its deferred change is stored. One that was paused, deleted or changed since is as it
- * is stored, or was before the change, and that does not count any more (decisions 4.8); then `isVoid`.
+ * The monitor as it will be when its deferred change is stored. If the monitor was paused, deleted or changed since, the
+ * change no longer counts (`isVoid`), and the monitor is as it is stored, or as it was before the change.
  */
 export function applyDeferredChange(
   deferred: DeferredChanges,
@@ -44,9 +44,9 @@ export function applyDeferredChange(
   return { row: restoreStateBefore(row, deferral.before), isVoid: true }
 }
 
-/** A monitor that is watched still, with the state that it had before a change that was given up. */
+/** A monitor that is still checked, with the state from before a change that was discarded. */
 export function restoreStateBefore(row: StoredMonitorRow | null, before: MonitorState | null): StoredMonitorRow | null {
-  // without a stored state it was paused meanwhile, and begins again
-  const isWatched = row?.state != null && !row.isDeleted && !row.isPaused
-  return isWatched && before ? { ...row, state: before } : row
+  // without a stored state it was paused in the meantime and begins again
+  const isChecked = row?.state != null && !row.isDeleted && !row.isPaused
+  return isChecked && before ? { ...row, state: before } : row
 }

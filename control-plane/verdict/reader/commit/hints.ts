@@ -10,7 +10,7 @@ import {
 import type { RegionState } from '../../core/types.ts'
 import type { BatchEffects } from '../counting/batch-effects.ts'
 
-/** What hints are made of. */
+/** The effects that hints are built from. */
 export type HintInput = Pick<BatchEffects, 'regionStates' | 'asks'>
 
 export type Hint = { subject: string; body: object }
@@ -22,13 +22,13 @@ const WIRE_STATES: Record<RegionState, WireState> = {
   failing: WireState.FAILING,
 }
 
-/** What the regions are told once a harvest is stored; safe to lose (decisions 4.2 and 4.5). */
-export function buildHints(news: HintInput, newId: () => string, nowMs: number): Hint[] {
+/** The hints to publish after effects are stored: region states and requests for checks. They may be lost. */
+export function buildHints(input: HintInput, newId: () => string, nowMs: number): Hint[] {
   const states = new Map<string, { monitorId: string; state: WireState }[]>()
-  for (const { monitorId, region, state } of news.regionStates) {
-    const told = states.get(region) ?? []
-    told.push({ monitorId, state: WIRE_STATES[state] })
-    states.set(region, told)
+  for (const { monitorId, region, state } of input.regionStates) {
+    const known = states.get(region) ?? []
+    known.push({ monitorId, state: WIRE_STATES[state] })
+    states.set(region, known)
   }
   const runHint = (monitorId: string, notProbeId?: string): RunHint => ({
     runId: newId(),
@@ -44,8 +44,11 @@ export function buildHints(news: HintInput, newId: () => string, nowMs: number):
     scheduledAtMs: nowMs,
   })
   return [
-    ...[...states].map(([region, told]) => ({ subject: stateHintSubject(region), body: { states: told } })),
-    ...news.asks.flatMap(({ monitorId, ask }) => [
+    ...[...states].map(([region, regionStates]) => ({
+      subject: stateHintSubject(region),
+      body: { states: regionStates },
+    })),
+    ...input.asks.flatMap(({ monitorId, ask }) => [
       ...ask.regions.map(region => ({ subject: runHintSubject(region), body: runHint(monitorId) })),
       ...ask.otherProbes.map(({ region, notProbeId }) => ({
         subject: runHintSubject(region),

@@ -4,37 +4,37 @@ import type { Decision, ImmediateCheckRequest, MonitorState, RegionState } from 
 import type { ResultRefusal } from '../live-sets/live-sets.ts'
 import type { ObservedCertificate } from './certificates.ts'
 
-/** What a run of results led to and is not stored yet. */
+/** The effects of a run of results that are not stored yet. */
 export type BatchEffects = {
   changes: Map<string, VerdictChange>
   /** the states before these changes */
   statesBefore: Map<string, MonitorState>
-  /** what can be stored a little later: since when, in JetStream time, by monitor */
+  /** states that may be stored later: since when, in JetStream time, by monitor */
   unstored: UnstoredMonitors
   asks: { monitorId: string; ask: ImmediateCheckRequest }[]
-  /** what probes have to hear */
+  /** states to send to the probes */
   regionStates: { monitorId: string; region: string; state: RegionState }[]
   disagreements: NewDisagreement[]
-  /** certificates not met before, by monitor and region */
+  /** certificates not seen before, by monitor and region */
   certificates: Map<string, ObservedCertificate>
-  /** where the results that are counted now are counted, by kind */
+  /** the counters for the current region, by kind */
   counts: ResultCounts
-  /** the same by region */
+  /** the counters of all regions */
   countsByRegion: Map<string, ResultCounts>
-  /** by region, the counted failures that its probe doubts */
+  /** by region, the number of failures that its probe doubts */
   doubted: Map<string, number>
-  /** results that were read again after a restart */
+  /** number of results that were read again after a restart */
   replayed: number
 }
 
-/** Monitors whose state is not stored as it is in memory, each with the JetStream time since when. */
+/** Monitors whose state in memory is not stored, each with the JetStream time since when. */
 export type UnstoredMonitors = Map<string, number>
 
 export type ResultCounts = Record<Decision['kind'] | ResultRefusal, number>
 
 const createResultCounts = (): ResultCounts => ({
   counted: 0,
-  aside: 0,
+  out_of_band: 0,
   history: 0,
   refused_future: 0,
   refused_epoch: 0,
@@ -57,7 +57,7 @@ export function createBatchEffects(): BatchEffects {
   }
 }
 
-/** The next results are of this region: all of a message are of one, so this costs nothing a result. */
+/** Selects the counters for the next results. To be called once a message, because all its results are of one region. */
 export function selectRegionCounts(effects: BatchEffects, region: string): void {
   effects.counts = effects.countsByRegion.get(region) ?? createResultCounts()
   effects.countsByRegion.set(region, effects.counts)

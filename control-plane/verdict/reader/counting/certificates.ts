@@ -1,31 +1,31 @@
 import type { Result } from '../../../../shared/checks/result.ts'
 
-/** The certificate that a region met at a monitor's target. */
+/** The certificate that a region saw at the target of a monitor. */
 export type ObservedCertificate = {
   monitorId: string
   region: string
   configVersion: number
   fingerprint: string
   expiresAtMs: number
-  /** the slot of the newest check that met it */
+  /** the slot of the newest check that saw it */
   seenAtMs: number
 }
 
-/** What has been stored already, by monitor and region; lost with the process, which costs one statement. */
+/** What has been stored already, by monitor and region. After a restart it costs one statement to fill it again. */
 export type KnownCertificates = Map<string, ObservedCertificate>
 
 export const getCertificateKey = ({ monitorId, region }: { monitorId: string; region: string }) =>
   `${monitorId} ${region}`
 
-/** A target behind several machines may show several certificates in turn; the one that ends first stays for so long. */
+/** A target with several machines may show several certificates in turn. The one that ends first is kept this long. */
 const HOLD_MS = 600_000
 const MAX_EXPIRY_MS = Date.UTC(9000, 0)
 const MAX_FUTURE_MS = 5_000
 
 /**
- * Notes a result's certificate when it differs from what is known, for the expiry room to store. A steady monitor
- * costs a look into the map. A certificate that ends later counts once the other was not met for ten minutes, one that
- * ends earlier at once.
+ * Records the certificate of a result if it differs from the known one, for expiry to store
+ * (docs/design/heartbeats.md#certificates). A certificate that ends later counts after the other was not seen for ten
+ * minutes; one that ends earlier counts without delay.
  */
 export function recordCertificate(
   known: KnownCertificates,

@@ -29,50 +29,52 @@ import {
   type TrackedMonitors,
 } from './tracked-monitors.ts'
 
-/** What results are counted with; all of a process share it. */
+/** What counting needs; shared by all readers of a process. */
 export type CountingTools = {
-  /** monitors that others depend on, as far as this process knows */
+  /** monitors that other monitors depend on, as far as this process knows */
   parents: ReadonlySet<string>
-  /** whose results count */
+  /** the probes whose results count */
   liveSets: { of(region: string): RegionLiveSet | undefined }
   /** whether the silence of a region is explained */
   regionCoverage: RegionCoverage
-  /** Reports what cannot be used; its neighbours count. */
+  /** Logs and counts what cannot be used. */
   setAside: (what: string, message: string, details: { err: unknown; [name: string]: unknown }) => void
 }
 
-/** What one reading of a partition has in memory. */
+/** What one reader of a partition has in memory. */
 export type CountingState = {
   memory: TrackedMonitors
   certificates: KnownCertificates
   start: StartPosition
-  /** where the checkpoint was made that memory began with; null without one */
+  /** the position of the checkpoint from which memory was loaded; null without one */
   mark: Pick<CheckpointPosition, 'sequence' | 'takenAtMs'> | null
   streamClock: StreamClock
   /** up to where results are counted */
   position: { sequence: number; takenAtMs: number | null }
-  /** what is in memory and in checkpoints only */
+  /** states that are in memory and in checkpoints only */
   unstored: UnstoredMonitors
-  /** the regions without a probe that the policies in memory know of, and when JetStream's clock was seen to be set last */
+  /** the regions without a probe that the policies in memory contain */
   absences: RegionAbsences
+  /** when JetStream's clock was found to be set last, by the monotonic clock */
   steppedMs: number
-  /** whether this reader has seen everything lately */
+  /** whether this reader has recently seen all messages */
   coverage: ReaderCoverage
-  /** the first message that was not counted before has come */
+  /** true after the first message that was not counted before */
   isCounting: boolean
 }
 
-/** As the time since when a state waits for its storing: with the next results. */
+/** Used as the time since when a state waits to be stored: store it with the next results. */
 const LONG_AGO = 0
 
 /**
- * How long what decides nothing may be in memory and in checkpoints only: half of what is read again after a restart.
- * So a region that fails for all of its monitors costs no write while they fail, and later one a monitor, a few at a time.
+ * How long a state that decides nothing may be in memory and in checkpoints only: half of what is read again after a
+ * restart. So a region that fails for all its monitors causes no writes while streaks grow, and later one write a monitor, a
+ * few at a time.
  */
 const MAX_UNSTORED_MS = 60_000
 const LATE_STORES_PER_BATCH = 200
 
-/** What is known where reading begins. `foundAtMs`: when the message at the stored position was taken; null: it is gone. */
+/** What is known when reading begins. `foundAtMs`: the time of the message at the stored position; null if it is gone. */
 type ReadingStart = {
   stream: StreamBounds
   foundAtMs: number | null
@@ -82,7 +84,7 @@ type ReadingStart = {
   logMs: number
 }
 
-/** Begins with the monitors as they are stored, and with the checkpoint where it can be used. */
+/** Begins with the stored monitors, and with the checkpoint if it can be used. */
 export function startCounting(
   memory: TrackedMonitors,
   partition: OwnedPartition,
@@ -110,30 +112,30 @@ export function startCounting(
   }
 }
 
-/** Which regions have no probe, as of the newest reading. */
+/** Updates which regions have no probe. */
 export function updateRegionAbsences(counting: CountingState, known: KnownAbsences): void {
   if (known.absences === counting.absences || !isReadAfterStep(known, counting.steppedMs)) return
   counting.absences = known.absences
   applyAbsences(counting.memory, known.absences)
 }
 
-/** A monitor in memory was read from the database again. */
+/** To be called when a monitor in memory was read from the database again. */
 export function markReloaded(
-  { memory, absences, coverage: sight }: CountingState,
+  { memory, absences, coverage }: CountingState,
   monitorId: string,
   monotonicMs: number,
 ): void {
   applyAbsences(memory, absences, [monitorId])
-  sight.reloadedMs.set(monitorId, monotonicMs)
+  coverage.reloadedMs.set(monitorId, monotonicMs)
 }
 
 /**
- * Where JetStream's clock was set, what is remembered moves with it before the next result counts. Answers by how much it was
- * moved; 0: it was not.
+ * If JetStream's clock was set, moves all remembered times with it before the next result counts. Returns the step in ms; 0
+ * without a step.
  */
 export function applyClockStep(counting: CountingState, takenAtMs: number, monotonicMs: number, logMs: number): number {
-  const { memory, unstored, streamClock: logTime } = counting
-  const stepMs = detectClockStep(logTime, takenAtMs, monotonicMs, logMs)
+  const { memory, unstored, streamClock } = counting
+  const stepMs = detectClockStep(streamClock, takenAtMs, monotonicMs, logMs)
   if (stepMs === 0 || !counting.isCounting) return 0
   for (const id of [...unstored.keys(), ...shiftAllTimes(memory, stepMs)]) unstored.set(id, LONG_AGO)
   counting.steppedMs = monotonicMs
@@ -142,34 +144,34 @@ export function applyClockStep(counting: CountingState, takenAtMs: number, monot
   return stepMs
 }
 
-/** The newest epoch of a batch when it is higher than the one that is known to be in force; else null. */
+/** The newest epoch of a batch if it is higher than the current one of its region; otherwise null. */
 export function findEpochAhead({ liveSets }: CountingTools, { region, results }: ResultBatch): number | null {
   const epoch = findNewestEpoch(results)
   return epoch > (liveSets.of(region)?.epoch ?? 0) ? epoch : null
 }
 
-/** Counts the results of a message; those that were counted before a restart only move what is not stored. */
+/** Counts the results of a message. Results that were counted before a restart only rebuild what is not stored. */
 export function countBatch(
   counting: CountingState,
   tools: CountingTools,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   message: { sequence: number; takenAtMs: number },
   batch: ResultBatch,
   monotonicMs: number,
 ): void {
   const { memory, unstored, mark } = counting
   const { sequence, takenAtMs } = message
-  const isRecall = isAlreadyCounted(counting.start, message)
-  // reading goes on by time, so the last ones that the checkpoint knows come again
-  if (isRecall && mark && sequence <= mark.sequence && takenAtMs <= mark.takenAtMs) return
-  if (!isRecall && !counting.isCounting) {
+  const isReplay = isAlreadyCounted(counting.start, message)
+  // reading starts at a time, so the last results that the checkpoint contains are read again
+  if (isReplay && mark && sequence <= mark.sequence && takenAtMs <= mark.takenAtMs) return
+  if (!isReplay && !counting.isCounting) {
     for (const id of startCountingAt(memory, takenAtMs, counting.position.takenAtMs)) unstored.set(id, LONG_AGO)
     counting.isCounting = true
   }
-  if (isRecall) harvest.replayed += batch.results.length
+  if (isReplay) effects.replayed += batch.results.length
   else {
-    selectRegionCounts(harvest, batch.region)
-    // the check of a witness is published by the fleet
+    selectRegionCounts(effects, batch.region)
+    // the fleet publishes the check of a witness
     if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.heardMs.set(batch.region, monotonicMs)
   }
   const tolerance = computeTolerance(counting.streamClock, takenAtMs, monotonicMs)
@@ -178,47 +180,47 @@ export function countBatch(
   for (const result of batch.results) {
     const refusal = findRefusal(live, spans, result.epoch)
     if (refusal !== null) {
-      if (!isRecall) harvest.counts[refusal]++
+      if (!isReplay) effects.counts[refusal]++
       continue
     }
     try {
       const counted = toVerdictResult(batch, result)
-      if (isRecall) replayResult(memory, unstored, result.monitorId, counted, takenAtMs)
+      if (isReplay) replayResult(memory, unstored, result.monitorId, counted, takenAtMs)
       else {
-        if (counted.isDoubted) countDoubted(harvest, batch.region)
-        countResult(memory, harvest, result.monitorId, counted, takenAtMs, tolerance, tools.parents)
+        if (counted.isDoubted) countDoubted(effects, batch.region)
+        countResult(memory, effects, result.monitorId, counted, takenAtMs, tolerance, tools.parents)
         if (memory.has(result.monitorId))
-          recordCertificate(counting.certificates, harvest.certificates, batch.region, result, takenAtMs)
+          recordCertificate(counting.certificates, effects.certificates, batch.region, result, takenAtMs)
       }
     } catch (err) {
-      tools.setAside('result', 'a result was set aside', { err, monitorId: result.monitorId, sequence })
+      tools.setAside('result', 'set aside an invalid result', { err, monitorId: result.monitorId, sequence })
     }
   }
 }
 
-/** Adds to a harvest what has waited long enough for its storing, a few at a time. */
-export function addWaitingChanges({ memory, unstored, position }: CountingState, harvest: BatchEffects): void {
-  for (const [id, sinceMs] of harvest.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
+/** Adds the states that have waited long enough to the changes, a few at a time. */
+export function addWaitingChanges({ memory, unstored, position }: CountingState, effects: BatchEffects): void {
+  for (const [id, sinceMs] of effects.unstored) if (!unstored.has(id)) unstored.set(id, sinceMs)
   if (position.takenAtMs === null) return
-  addOverdueChanges(memory, harvest, unstored, {
+  addOverdueChanges(memory, effects, unstored, {
     nowMs: position.takenAtMs,
     ageMs: MAX_UNSTORED_MS,
     limit: LATE_STORES_PER_BATCH,
   })
 }
 
-/** The state of a monitor is not stored as it is in memory. */
+/** Marks the state of a monitor in memory as not stored. */
 export function markUnstored({ unstored, position }: CountingState, monitorId: string): void {
   if (!unstored.has(monitorId)) unstored.set(monitorId, position.takenAtMs ?? LONG_AGO)
 }
 
-/** The changes of a harvest are committed, but for those that were discarded: these monitors have to be read again. */
-export function markCommitted(counting: CountingState, harvest: BatchEffects, discarded: readonly string[]): void {
-  const taken = new Set(discarded)
-  for (const monitorId of harvest.changes.keys()) {
+/** To be called after a commit. Reverts the changes that were discarded; these monitors have to be read again. */
+export function markCommitted(counting: CountingState, effects: BatchEffects, discarded: readonly string[]): void {
+  const discardedIds = new Set(discarded)
+  for (const monitorId of effects.changes.keys()) {
     const isWaiting = counting.unstored.delete(monitorId)
-    // behind the others, so that what is refused again and again does not hold them up
-    if (isWaiting && taken.has(monitorId)) markUnstored(counting, monitorId)
+    // after the others, so that a change that is discarded repeatedly does not delay them
+    if (isWaiting && discardedIds.has(monitorId)) markUnstored(counting, monitorId)
   }
-  revertChanges(counting.memory, harvest, discarded)
+  revertChanges(counting.memory, effects, discarded)
 }

@@ -5,13 +5,13 @@ import type { VerdictResult } from '../../core/types.ts'
 
 const MAX_TEXT_LENGTH = 500
 
-/** Names of regions and probes stand in every result that is kept. */
+/** Every stored result has the names of its region and probe, so they are interned. */
 const internName = createInterner<string>(10_000)
 
 /**
- * The batch in a message of `RESULTS.<partition>.<region>`. Throws when it cannot be decoded, or when it speaks of
- * another region than the one whose subject it came on. What a witness saw counts only on the subject of witnesses, where
- * only the fleet may publish, and nothing else counts there.
+ * The batch in a message of `RESULTS.<partition>.<region>`. Throws if it cannot be decoded, or if its region is not that of
+ * the subject. Results of witnesses are accepted only on the subject of witnesses, where only the fleet may publish; no
+ * other results are accepted there.
  */
 export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const batch = ResultBatch.decode(data)
@@ -19,19 +19,20 @@ export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
   const isOfWitness = subjectRegion === WITNESS_REGION
   const region = isOfWitness ? sanitizeText(batch.region) : subjectRegion
-  if (!isOfWitness && batch.region !== region) throw new Error(`a batch of region "${batch.region}" came on ${subject}`)
+  if (!isOfWitness && batch.region !== region)
+    throw new Error(`received a batch of region "${batch.region}" on ${subject}`)
   const results = isOfWitness && witnessed && batch.results.length === 0 ? [witnessed] : batch.results
   if (isOfWitness !== (witnessed !== undefined) || results.some(({ trigger }) => isWitness(trigger) !== isOfWitness))
-    throw new Error(`a batch that mixes results with what a witness saw came on ${subject}`)
+    throw new Error(`received results of a witness mixed with other results on ${subject}`)
   const probeId = sanitizeText(batch.probeId)
   return { region: internName(region, () => region), probeId: internName(probeId, () => probeId), results }
 }
 
 const isWitness = (trigger: Trigger) => trigger === Trigger.WITNESS
 
-/** A result as the verdict reads it. Throws for a time before 1970, which is none. */
+/** A result as the verdict reads it. Throws for a time before 1970. */
 export function toVerdictResult(batch: ResultBatch, result: Result): VerdictResult {
-  if (result.scheduledAtMs < 0) throw new Error(`scheduled at ${result.scheduledAtMs}`)
+  if (result.scheduledAtMs < 0) throw new Error(`invalid scheduled time ${result.scheduledAtMs}`)
   const counted: VerdictResult = {
     region: batch.region,
     probeId: batch.probeId,
@@ -49,7 +50,7 @@ export function toVerdictResult(batch: ResultBatch, result: Result): VerdictResu
   return counted
 }
 
-/** A failed assertion is the error to tell, where the target itself answered. */
+/** The first failed assertion as an error, for a result without an error of its own. */
 function toAssertionError({ failedAssertions: [failed] }: Result): CheckError | null {
   if (!failed) return null
   const { type, operator, value, actual } = failed
@@ -61,5 +62,5 @@ function sanitizeError({ source, code, message }: CheckError): CheckError {
   return { source, code: sanitizeText(code), message: sanitizeText(message) }
 }
 
-/** PostgreSQL stores no NUL in texts. */
+/** Cuts long texts and removes NUL, which PostgreSQL cannot store. */
 const sanitizeText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll('\0', '')

@@ -2,7 +2,7 @@ import { createInterner } from '../../../foundation/platform/cache/intern.ts'
 import type { MonitorStatus } from '../../../monitoring/monitors/types.ts'
 import type { Policy, RegionAbsences } from '../../core/types.ts'
 
-/** What the verdict reads of a monitor's row. */
+/** The columns of a monitor that the verdict reads. */
 export type VerdictMonitorRow = {
   id: string
   configVersion: number
@@ -20,10 +20,7 @@ export type VerdictMonitorRow = {
 
 const onePolicy = createInterner<Policy>(10_000)
 
-/**
- * The policy of a monitor that probes check; a timeout above the interval is cut to it (decisions 3.2). Monitors that are
- * decided alike share it.
- */
+/** The policy of a monitor that probes check. Limits the timeout to the interval. Monitors with equal policies share it. */
 export function buildPolicy(monitor: VerdictMonitorRow): Policy {
   const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs, witness = false } = monitor
   const intervalMs = intervalSeconds * 1_000
@@ -31,13 +28,13 @@ export function buildPolicy(monitor: VerdictMonitorRow): Policy {
   return internPolicy({ configVersion, streaksSince, regions, ...timing, ...(witness && { witness }) })
 }
 
-/** The same policy with those of its regions that have no probe; null: all have one. */
+/** The policy with the absences of its regions; null if all regions have a probe. */
 export function withAbsences(policy: Policy, own: { absences: RegionAbsences; key: string } | null): Policy {
   const { absences: _, ...settings } = policy
   return own ? internPolicy({ ...settings, absences: own.absences }, own.key) : internPolicy(settings)
 }
 
-/** `absences`: names those of the policy. */
+/** `absences`: the key of the policy's absences. */
 function internPolicy(policy: Policy, absences = ''): Policy {
   const { configVersion, streaksSince, regions, retryCount, intervalMs, timeoutMs, witness } = policy
   const key = [configVersion, streaksSince, retryCount, intervalMs, timeoutMs, witness, ...regions, '/', absences]

@@ -1,21 +1,21 @@
 import { type ClockTolerance, DEFAULT_TOLERANCE } from '../../core/rules/result-order.ts'
 
 /**
- * JetStream's clock as the reader of a partition meets it, message by message. A message cannot have been taken in the
- * future, nor before the one that it follows: where it says so, JetStream's clock was set in between.
+ * JetStream's clock as the reader of a partition sees it, message by message. A message cannot be from the future, nor from
+ * before the previous message. If it seems to be, JetStream's clock was set in between.
  */
 export type StreamClock = {
-  /** how far JetStream's clock is ahead of our monotonic one */
+  /** how far JetStream's clock is ahead of the monotonic clock of this process */
   offsetMs: number
-  /** of the newest message: when it was taken, and how long after that it was read; null before the first */
+  /** the newest message: when JetStream took it, and how much later it was read; null before the first */
   last: { takenAtMs: number; lateMs: number } | null
-  /** after a clock was set back: results by the time before it may be ahead by so much until then */
+  /** after the clock was set back: until `untilMs`, results may be ahead by `aheadMs` */
   grace: { aheadMs: number; untilMs: number } | null
 }
 
-/** Less is the way of a message, or two clocks that do not run quite alike. */
+/** Smaller differences come from the delay of a message, or from clocks that run at slightly different rates. */
 const CLOCK_SLACK_MS = 2_000
-/** Time for probes to hear of the step, and for chains that had begun before it. */
+/** Time for probes to receive the new time, and for chains that had begun before. */
 const GRACE_MS = 60_000
 
 export const createStreamClock = (logNowMs: number, monotonicMs: number): StreamClock => ({
@@ -25,11 +25,11 @@ export const createStreamClock = (logNowMs: number, monotonicMs: number): Stream
 })
 
 /**
- * Takes in a message that is read at `monotonicMs`, when JetStream's clock is known to say `logNowMs`. Answers by how much the
- * clock was set between it and the message before, in ms; 0 when it was not.
+ * Processes a message that is read at `monotonicMs`, when JetStream's clock is believed to be at `logNowMs`. Returns by how
+ * many ms the clock was set between it and the previous message; 0 if it was not.
  */
 export function detectClockStep(time: StreamClock, takenAtMs: number, monotonicMs: number, logNowMs: number): number {
-  // two clocks never run quite alike; a real step waits for the message that shows where it was
+  // follow small differences of the rates; a real step is applied with the message that shows where it happened
   if (Math.abs(logNowMs - monotonicMs - time.offsetMs) < CLOCK_SLACK_MS) time.offsetMs = logNowMs - monotonicMs
   const { last } = time
   const step = last === null ? 0 : computeStep(last, takenAtMs, takenAtMs - (monotonicMs + time.offsetMs))
@@ -40,22 +40,25 @@ export function detectClockStep(time: StreamClock, takenAtMs: number, monotonicM
   return step
 }
 
-/** By how much the clock was set back between two messages that follow each other, as a negative number; 0: not at all. */
+/** By how much the clock was set back between two consecutive messages, as a negative number; 0 if it was not. */
 export function computeSetback(beforeMs: number, takenAtMs: number): number {
   const backMs = takenAtMs - beforeMs
   return backMs > -CLOCK_SLACK_MS ? 0 : backMs
 }
 
-/** `earlyMs`: how far the message lies in the future, by the clock as it was. */
+/** `earlyMs`: how far the message is in the future, by the previous clock. */
 function computeStep(last: NonNullable<StreamClock['last']>, takenAtMs: number, earlyMs: number): number {
   if (earlyMs > CLOCK_SLACK_MS) return earlyMs
   const backMs = computeSetback(last.takenAtMs, takenAtMs)
   if (backMs === 0) return 0
-  // by the time since then where messages are read as they come, else by what both say
+  // by the elapsed time if messages are read without delay, otherwise by the difference of both times
   return last.lateMs < CLOCK_SLACK_MS ? earlyMs : backMs
 }
 
-/** What may be ahead of a message that is read at `monotonicMs`: a fence is held against the present, however late the message is. */
+/**
+ * The tolerance for a message that is read at `monotonicMs`. A high-water mark is compared with the present, however late
+ * the message is read.
+ */
 export function computeTolerance(
   { offsetMs, grace }: StreamClock,
   takenAtMs: number,

@@ -11,30 +11,30 @@ import type { BatchEffects, UnstoredMonitors } from './batch-effects.ts'
 import { buildPolicy, type VerdictMonitorRow } from './policy.ts'
 import { computeSetback } from './stream-clock.ts'
 
-/** A monitor in the memory of its partition's owner. */
+/** A monitor in the memory of its partition's reader. */
 export type TrackedMonitor = {
   /** null: paused; its results are history */
   policy: Policy | null
   state: MonitorState
-  /** the newest config version that the database has been asked for because a result carried it */
+  /** the newest config version that was looked for in the database because a result had it */
   lookedForVersion: number
 }
 
-/** All of a partition's monitors by id. What is not in here is deleted or unknown; its results are history. */
+/** All monitors of a partition by id. Results of other monitors are history. */
 export type TrackedMonitors = Map<string, TrackedMonitor>
 
-/** Whether the database has to be asked before this result can be counted: an unknown monitor or a newer version. */
+/** Whether the monitor has to be loaded before this result counts: it is unknown, or the result has a newer version. */
 export function needsReload(memory: TrackedMonitors, result: { monitorId: string; configVersion: number }): boolean {
-  const watch = memory.get(result.monitorId)
-  if (!watch) return true
-  const knownVersion = watch.policy?.configVersion ?? 0
-  return result.configVersion > knownVersion && result.configVersion > watch.lookedForVersion
+  const tracked = memory.get(result.monitorId)
+  if (!tracked) return true
+  const knownVersion = tracked.policy?.configVersion ?? 0
+  return result.configVersion > knownVersion && result.configVersion > tracked.lookedForVersion
 }
 
 /**
- * Takes up what the database says of a monitor, one that is deleted leaves; `stored` null: there is none in this partition. What is in
- * memory is newer than the stored state and stays, unless it was discarded (`isDiscarded`). A stored state that is
- * gone means that the monitor was paused meanwhile: it starts anew (decisions 4.8).
+ * Updates memory with the stored monitor and removes a deleted one; `stored` is null if the partition has no such monitor.
+ * The state in memory is newer than the stored one and stays, unless it was discarded (`isDiscarded`). If the stored
+ * state is missing, the monitor was paused in the meantime and begins like a new one.
  */
 export function loadMonitor(
   memory: TrackedMonitors,
@@ -58,43 +58,44 @@ export function loadMonitor(
   function stateToUse(): MonitorState {
     if (!stored?.state) return createMonitorState(monitorId, policy.configVersion)
     if (known?.policy && !isDiscarded) return known.state
-    // the id that is the key, not another copy of it
+    // use the same string as the key, to save memory
     const state = { ...stored.state, monitorId, unchecked: restoreUnchecked(stored.state, stored.status) }
     return known?.policy ? mergeVoteTimes(state, known.state) : state
   }
 }
 
-/** A process of an older version, which stores other changes of such a monitor, does not know of it. */
+/** Restores `unchecked` if a process of an older version, which does not know it, has stored the state since. */
 function restoreUnchecked(state: MonitorState, shown: VerdictStatus): MonitorState['unchecked'] {
   if (state.unchecked || state.status === null || shown !== null) return state.unchecked ?? null
   return { sinceMs: findLastCountedMs(state) ?? 0, isTold: true }
 }
 
-/** Reading begins, and all results from `knownFromMs` on are known; null: all there are. */
+/** To be called when reading begins and all results from `knownFromMs` on are known; null: all results are known. */
 export function restoreStates(memory: TrackedMonitors, knownFromMs: number | null): void {
-  for (const watch of memory.values()) watch.state = restoreState(watch.state, knownFromMs)
+  for (const tracked of memory.values()) tracked.state = restoreState(tracked.state, knownFromMs)
 }
 
 /**
- * The first message that is counted was taken at `nowMs`, the one before it at `positionAtMs`. Where JetStream's clock was
- * set back in between everything is as long ago as it was, and nothing that is stored can be later. Answers as `stepAll`.
+ * To be called with the first message that counts, taken at `nowMs`; the one before it was taken at `positionAtMs`. If
+ * JetStream's clock was set back in between, ages stay the same and no stored time stays in the future. Returns what
+ * `shiftAllTimes` returns.
  */
 export function startCountingAt(memory: TrackedMonitors, nowMs: number, positionAtMs: number | null): string[] {
   const stepMs = positionAtMs === null ? 0 : computeSetback(positionAtMs, nowMs)
   const toStore = stepMs < 0 ? shiftAllTimes(memory, stepMs) : []
-  for (const watch of memory.values()) watch.state = clampStateTimes(watch.state, nowMs)
+  for (const tracked of memory.values()) tracked.state = clampStateTimes(tracked.state, nowMs)
   return toStore
 }
 
 /**
- * JetStream's clock was set by `stepMs`: what is remembered stays as long ago as it was. Answers the monitors whose stored
- * states, which are by the old clock, would be wrong by that after a restart.
+ * Moves all times by `stepMs` after JetStream's clock was set, so that ages stay the same. Returns the monitors whose stored
+ * states have to be replaced, because their times would be wrong after a restart.
  */
 export function shiftAllTimes(memory: TrackedMonitors, stepMs: number): string[] {
   const toStore: string[] = []
-  for (const [id, watch] of memory) {
-    watch.state = shiftStateTimes(watch.state, stepMs)
-    if (watch.policy && !isSteady(watch.state)) toStore.push(id)
+  for (const [id, tracked] of memory) {
+    tracked.state = shiftStateTimes(tracked.state, stepMs)
+    if (tracked.policy && !isSteady(tracked.state)) toStore.push(id)
   }
   return toStore
 }
@@ -108,55 +109,55 @@ export function computeMaxVoteLifetimeMs(memory: TrackedMonitors): number {
 }
 
 /**
- * Counts one result, and notes in the harvest what has to be stored or published. Other processes look at the failures of
- * `parents`, so that their first one is stored at once.
+ * Counts one result and adds what has to be stored or published to the effects. The first failure of a monitor in `parents`
+ * is stored with its result, because other processes read it.
  */
 export function countResult(
   memory: TrackedMonitors,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   monitorId: string,
   result: VerdictResult,
   takenAtMs: number,
   tolerance?: ClockTolerance,
   parents?: ReadonlySet<string>,
 ): void {
-  const watch = memory.get(monitorId)
-  if (!watch?.policy) {
-    harvest.counts.history++
+  const tracked = memory.get(monitorId)
+  if (!tracked?.policy) {
+    effects.counts.history++
     return
   }
-  const decision = decide(watch.state, result, watch.policy, takenAtMs, tolerance)
-  harvest.counts[decision.kind]++
-  const before = watch.state
-  watch.state = decision.state
+  const decision = decide(tracked.state, result, tracked.policy, takenAtMs, tolerance)
+  effects.counts[decision.kind]++
+  const before = tracked.state
+  tracked.state = decision.state
   if (decision.store !== 'no') {
     const isSoon =
-      decision.store === 'soon' && !(parents?.has(monitorId) && isFailing(before) !== isFailing(watch.state))
-    if (!isSoon) recordChange(harvest, monitorId, watch, decision, before)
-    else if (!harvest.unstored.has(monitorId)) harvest.unstored.set(monitorId, takenAtMs)
+      decision.store === 'soon' && !(parents?.has(monitorId) && isFailing(before) !== isFailing(tracked.state))
+    if (!isSoon) recordChange(effects, monitorId, tracked, decision, before)
+    else if (!effects.unstored.has(monitorId)) effects.unstored.set(monitorId, takenAtMs)
   }
-  if (decision.ask) harvest.asks.push({ monitorId, ask: decision.ask })
-  if (decision.disagreement) recordDisagreement(harvest, watch.policy, decision, result, takenAtMs)
-  if (decision.regionState) harvest.regionStates.push({ monitorId, ...decision.regionState })
+  if (decision.ask) effects.asks.push({ monitorId, ask: decision.ask })
+  if (decision.disagreement) recordDisagreement(effects, tracked.policy, decision, result, takenAtMs)
+  if (decision.regionState) effects.regionStates.push({ monitorId, ...decision.regionState })
 }
 
 const isFailing = ({ cells }: MonitorState) => cells.some(cell => cell.failures > 0 || cell.state === 'failing')
 
 function recordDisagreement(
-  harvest: BatchEffects,
+  effects: BatchEffects,
   policy: Policy,
   { state, disagreement }: Decision,
   { scheduledAtMs }: VerdictResult,
   atMs: number,
 ): void {
   const oddProbeId = findOutlierProbe(state, disagreement!, policy, atMs)
-  harvest.disagreements.push({ monitorId: state.monitorId, ...disagreement!, oddProbeId, scheduledAtMs, atMs })
+  effects.disagreements.push({ monitorId: state.monitorId, ...disagreement!, oddProbeId, scheduledAtMs, atMs })
 }
 
 /**
- * A result that was counted before the restart, read again: it moves what is not stored, or not yet. What was stored
- * then is in the state already, so that its result is out of order. Nothing is decided again: should a result decide
- * now what it did not then, its streak counts and the next one decides.
+ * Counts a result again that was counted before the restart. It rebuilds what was not stored; a result that is part of the
+ * stored state is out of order. No status changes: if the result would decide now what it did not decide then, its streak
+ * counts and the next result decides.
  */
 export function replayResult(
   memory: TrackedMonitors,
@@ -165,40 +166,43 @@ export function replayResult(
   result: VerdictResult,
   takenAtMs: number,
 ): void {
-  const watch = memory.get(monitorId)
-  if (!watch?.policy) return
-  if (isKnownOpinion(watch.state, result, takenAtMs)) return
-  const { store, state } = decide(watch.state, result, watch.policy, takenAtMs, REPLAY_TOLERANCE)
+  const tracked = memory.get(monitorId)
+  if (!tracked?.policy) return
+  if (isKnownOpinion(tracked.state, result, takenAtMs)) return
+  const { store, state } = decide(tracked.state, result, tracked.policy, takenAtMs, REPLAY_TOLERANCE)
   if (store !== 'no' && !unstored.has(monitorId)) unstored.set(monitorId, takenAtMs)
   const { configVersion, askedAtMs, cells } = state
-  watch.state = store === 'at_once' ? { ...watch.state, configVersion, askedAtMs, cells } : state
+  tracked.state = store === 'at_once' ? { ...tracked.state, configVersion, askedAtMs, cells } : state
 }
 
-/** Opinions of other probes move no fence: one that came before the newest result of its region was heard before that was stored. */
+/**
+ * Second opinions do not move the high-water mark. One from before the newest result of its region is in the stored state
+ * already.
+ */
 const isKnownOpinion = ({ cells }: MonitorState, { trigger, region }: VerdictResult, takenAtMs: number) =>
   trigger === Trigger.OTHER_PROBE &&
   cells.some(cell => cell.region === region && cell.votedAtMs !== null && cell.votedAtMs > takenAtMs)
 
 function recordChange(
-  harvest: BatchEffects,
+  effects: BatchEffects,
   monitorId: string,
   { policy, state }: TrackedMonitor,
   { transition }: Decision,
   before: MonitorState,
 ): void {
-  const known = harvest.changes.get(monitorId)
+  const known = effects.changes.get(monitorId)
   const transitions = [...(known?.transitions ?? []), ...(transition ? [transition] : [])]
-  harvest.changes.set(monitorId, { monitorId, configVersion: policy!.configVersion, state, transitions })
-  if (!known) harvest.statesBefore.set(monitorId, before)
+  effects.changes.set(monitorId, { monitorId, configVersion: policy!.configVersion, state, transitions })
+  if (!known) effects.statesBefore.set(monitorId, before)
 }
 
 /**
- * Adds to the harvest what waits for its storing for `ageMs` or longer at `nowMs`, `limit` at most. The longest come first;
- * a time that is ahead was taken before JetStream's clock was set back.
+ * Adds the states that have waited to be stored for `ageMs` or longer at `nowMs` to the effects, at most `limit`, the oldest
+ * first. A time in the future is from before JetStream's clock was set back.
  */
 export function addOverdueChanges(
   memory: TrackedMonitors,
-  harvest: BatchEffects,
+  effects: BatchEffects,
   unstored: UnstoredMonitors,
   { nowMs, ageMs, limit }: { nowMs: number; ageMs: number; limit: number },
 ): void {
@@ -206,18 +210,18 @@ export function addOverdueChanges(
   for (const [monitorId, atMs] of unstored) {
     const isYoung = atMs <= nowMs && atMs > nowMs - ageMs
     if (isYoung || left-- === 0) return
-    const watch = memory.get(monitorId)
-    if (!watch?.policy) unstored.delete(monitorId)
-    else if (!harvest.changes.has(monitorId)) {
-      const { policy, state } = watch
+    const tracked = memory.get(monitorId)
+    if (!tracked?.policy) unstored.delete(monitorId)
+    else if (!effects.changes.has(monitorId)) {
+      const { policy, state } = tracked
       const { configVersion } = policy
-      harvest.changes.set(monitorId, { monitorId, configVersion, state, transitions: [] })
-      harvest.statesBefore.set(monitorId, state)
+      effects.changes.set(monitorId, { monitorId, configVersion, state, transitions: [] })
+      effects.statesBefore.set(monitorId, state)
     }
   }
 }
 
-/** Changes that were not stored, because the monitor was changed meanwhile: as if their results had not come. */
+/** Reverts changes that were discarded because the monitor was changed, as if their results had not arrived. */
 export function revertChanges(
   memory: TrackedMonitors,
   { statesBefore: before }: BatchEffects,
@@ -226,7 +230,7 @@ export function revertChanges(
   for (const id of monitorIds) memory.get(id)!.state = before.get(id)!
 }
 
-/** How many monitors are held at their status because too few regions vote (decisions 4.4). */
+/** How many monitors keep their status because too few regions vote. */
 export function countHeldMonitors(memory: TrackedMonitors): number {
   let held = 0
   for (const { state, policy } of memory.values()) if (policy && state.quorumLostSinceMs !== null) held++

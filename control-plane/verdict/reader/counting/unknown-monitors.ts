@@ -1,14 +1,14 @@
-/** Ids that results carried and no monitor of the partition has; a probe can send any number of them. */
+/** Ids in results that no monitor of the partition has. A probe can send any number of them. */
 export type UnknownMonitors = {
-  /** until when an id is not asked for again, by the monotonic clock; the oldest first */
+  /** until when an id is not looked up again, by the monotonic clock; the oldest first */
   until: Map<string, number>
-  /** how many more ids the database may be asked for, and when that was computed */
+  /** how many more ids may be looked up, and when that was computed */
   budget: { left: number; atMs: number }
 }
 
 const MAX_UNKNOWN_IDS = 2_000
 const RETENTION_MS = 60_000
-/** Monitors that were made or changed are found without being asked for, within two seconds. */
+/** New and changed monitors are found by their revision within two seconds, without a look-up. */
 const MAX_LOOKUP_BURST = 1_000
 const LOOKUPS_PER_SECOND = 100
 
@@ -26,7 +26,7 @@ export function recordUnknownMonitor({ until }: UnknownMonitors, id: string, now
   }
 }
 
-/** Whether the database may be asked for this id now; a yes is taken off the budget. */
+/** Whether this id may be looked up now. If so, it uses the budget. */
 export function mayLookUp({ until, budget }: UnknownMonitors, id: string, nowMs: number): boolean {
   if ((until.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs) return false
   const earned = ((nowMs - budget.atMs) / 1_000) * LOOKUPS_PER_SECOND

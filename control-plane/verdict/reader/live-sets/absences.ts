@@ -5,8 +5,9 @@ import type { TrackedMonitors } from '../counting/tracked-monitors.ts'
 import type { RegionEpochRow } from './live-sets-store.ts'
 
 /**
- * Which regions are without a probe, as one process knows it. `absences` is the same map until something changes. `known`: by
- * which times of the database each was known first; `offsetMs`: how far JetStream's clock was ahead of the monotonic one then.
+ * The regions without a probe, as one process knows them. `absences` is the same map until something changes. `known`: the
+ * times in the database from which each absence was computed. `offsetMs`: how far JetStream's clock was ahead of the
+ * monotonic clock then.
  */
 export type KnownAbsences = {
   absences: RegionAbsences
@@ -22,15 +23,15 @@ export const createKnownAbsences = (): KnownAbsences => ({
   readMs: Number.NEGATIVE_INFINITY,
 })
 
-/** JetStream's clock was set when it is ahead of the monotonic one by so much more or less, in ms. */
+/** JetStream's clock was set if its distance to the monotonic clock changes by at least this, in ms. */
 const CLOCK_TOLERANCE_MS = 2_000
-/** A process knows the new time so long after JetStream's clock was set. */
+/** A process has the new time at the latest this long after JetStream's clock was set, in ms. */
 const CLOCK_SETTLE_MS = 5_000
 
 /**
- * The absences in JetStream's time. The database says how long ago each was; what a process has seen once stays where it was,
- * whatever PostgreSQL's clock says later, and moves with JetStream's clock when that is set. One that ended in the future
- * is by a clock that has been set back since, and says nothing.
+ * The absences in JetStream time. The database returns how long ago each was. A known absence keeps its time, whatever
+ * PostgreSQL's clock says later, and moves with JetStream's clock when that is set. An absence that ended in the future is
+ * from before PostgreSQL's clock was set back, and is ignored.
  */
 export function updateAbsences(
   before: KnownAbsences,
@@ -75,7 +76,7 @@ function computeAbsence(
   return { fromMs, untilMs }
 }
 
-/** After JetStream's clock was set by `stepMs`, until they are read again. */
+/** The absences after JetStream's clock was set by `stepMs`, until they are read again. */
 export const shiftAbsences = (absences: RegionAbsences, stepMs: number): RegionAbsences =>
   new Map(
     [...absences].map(([region, { fromMs, untilMs }]) => [
@@ -84,20 +85,20 @@ export const shiftAbsences = (absences: RegionAbsences, stepMs: number): RegionA
     ]),
   )
 
-/** What was read before this process knew the new time is by the old one. */
+/** Whether the absences were read when this process already had the new time. */
 export const isReadAfterStep = ({ readMs }: Pick<KnownAbsences, 'readMs'>, steppedMs: number): boolean =>
   readMs > steppedMs + CLOCK_SETTLE_MS
 
-/** Notes in the policies of monitors which of their regions have no probe. `ids`: these monitors; default: all. */
+/** Sets the absent regions in the policies of monitors. `ids`: the monitors; defaults to all. */
 export function applyAbsences(
   memory: TrackedMonitors,
   absences: RegionAbsences,
   ids: Iterable<string> = memory.keys(),
 ): void {
   for (const id of ids) {
-    const watch = memory.get(id)
-    if (!watch?.policy) continue
-    const own = selectAbsences(watch.policy, absences)
-    if (own !== null || watch.policy.absences) watch.policy = withAbsences(watch.policy, own)
+    const tracked = memory.get(id)
+    if (!tracked?.policy) continue
+    const own = selectAbsences(tracked.policy, absences)
+    if (own !== null || tracked.policy.absences) tracked.policy = withAbsences(tracked.policy, own)
   }
 }

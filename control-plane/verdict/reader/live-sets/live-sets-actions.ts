@@ -19,14 +19,14 @@ import { loadLiveSets, loadRegionEpochs, type RegionEpochRow } from './live-sets
 /** The live sets of all regions as one process of the role verdict knows them. */
 export type KnownLiveSets = {
   of(region: string): RegionLiveSet | undefined
-  /** which regions have no probe that can publish, in JetStream's time */
+  /** the regions without a probe that can publish, in JetStream time */
   absences(): KnownAbsences
   /** Reads what has changed. */
   refresh(): Promise<void>
   /**
-   * To be called before results of an epoch that is ahead are refused: reads again, and waits for seconds while it may be
-   * that PostgreSQL was restored and the fleet is about to give out a higher epoch. Rejects when `signal` ends the wait:
-   * what was waited for is read again then, and is not refused.
+   * To be called before results of an epoch that is ahead are refused. Reads again, and waits some seconds if PostgreSQL may
+   * have been restored and the fleet is about to give out a higher epoch. Rejects if `signal` ends the wait; the results are
+   * then read again and not refused.
    */
   waitForEpoch(region: string, epoch: number, probeId: string, signal: AbortSignal): Promise<void>
 }
@@ -35,9 +35,9 @@ const POLL_INTERVAL_MS = 250
 
 export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
-  const patience = createEpochWaits()
+  const waits = createEpochWaits()
   let absences = createKnownAbsences()
-  /** when the newest read that has ended began */
+  /** when the newest completed read began */
   let readFromMs = Number.NEGATIVE_INFINITY
   const refresh = coalesce(async () => {
     const startedMs = monotonicMs()
@@ -58,28 +58,28 @@ export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log 
       if (sinceReadMs < POLL_INTERVAL_MS) await sleep(POLL_INTERVAL_MS - sinceReadMs, signal)
       if (readFromMs < calledMs) await refresh()
       if (!isAhead() || !sets.has(region) || !isPlausibleEpoch(epoch, jetstreamNowMs(tools.nats))) return
-      // of a probe that is not live nothing counts in any case
+      // results of a probe that is not live never count
       const isWorthIt = () => isAhead() && isLiveNow(sets.get(region), probeId)
-      while (!signal.aborted && isWorthIt() && mayWaitForEpoch(patience, region, monotonicMs())) {
+      while (!signal.aborted && isWorthIt() && mayWaitForEpoch(waits, region, monotonicMs())) {
         await sleep(POLL_INTERVAL_MS, signal)
         await refresh()
       }
-      if (!isAhead()) endEpochWait(patience, region, monotonicMs())
-      else if (signal.aborted) throw new Error('the reader ends while it waits for an epoch')
+      if (!isAhead()) endEpochWait(waits, region, monotonicMs())
+      else if (signal.aborted) throw new Error('the reader stopped while waiting for an epoch')
     },
   }
 }
 
 /**
- * What is in force never goes back: where PostgreSQL has an older epoch than this process read before, it gets a higher one,
- * and until then the newer live set counts.
+ * Reads changed live sets. Epochs never go back: if PostgreSQL has an older epoch than this process read before, the region
+ * gets a higher one. Until then the newer live set counts.
  */
 async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<RegionEpochRow[]> {
   const rows = await loadRegionEpochs(db)
   const stored = new Map(rows.map(({ region, epoch }) => [region, epoch]))
   for (const [region, { epoch }] of sets) {
     if (epoch <= (stored.get(region) ?? 0)) continue
-    log.warn({ region, epoch }, 'PostgreSQL does not know this epoch any more')
+    log.warn({ region, epoch }, 'PostgreSQL has an older epoch than before; raising it')
     await renewEpoch(db, { region, epoch, probeIds: null })
     stored.set(region, Number.POSITIVE_INFINITY)
   }

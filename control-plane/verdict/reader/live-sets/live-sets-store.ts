@@ -1,7 +1,7 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { EpochSpan, RegionLiveSet } from './live-sets.ts'
 
-/** When the region's newest absence began and ended, which names it, and how long ago that was; null: it did not. */
+/** A region's epoch, and its newest absence: begin and end as texts, which identify it, and how long ago. null: none. */
 export type RegionEpochRow = {
   region: string
   epoch: number
@@ -11,7 +11,7 @@ export type RegionEpochRow = {
   backForMs: number | null
 }
 
-/** An absence that ended long ago says nothing: votes before it have ended by their age. */
+/** Leaves out absences that ended more than 4 hours ago: votes before them have expired. */
 export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
   return query(
     db,
@@ -25,7 +25,7 @@ export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
 
 type Row = { region: string; epoch: number; live: { id: string; from: number; until: number | null }[] }
 
-/** Who was live in some regions, and their epochs, as of one moment. */
+/** The epochs and live probes of regions, in one snapshot. */
 export async function loadLiveSets(db: Db, regions: string[]): Promise<[string, RegionLiveSet][]> {
   const rows = await query<Row>(
     db,

@@ -1,16 +1,16 @@
-/** From which epoch on a probe was live, and in which it was no more; Infinity: it is. */
+/** The first epoch in which a probe was live, and the first in which it was no longer; Infinity while it is live. */
 export type EpochSpan = { from: number; until: number }
 
-/** A region's epoch in force, and who was live in which epochs, by probe. */
+/** The current epoch of a region, and the epochs in which each probe was live. */
 export type RegionLiveSet = { epoch: number; spans: ReadonlyMap<string, readonly EpochSpan[]> }
 
-/** By region. One that had no live probe yet is not in here. */
+/** By region. A region that never had a live probe is missing. */
 export type LiveSets = Map<string, RegionLiveSet>
 
-/** Why results are refused: their epoch was not given out yet, or their probe was not live in it. */
+/** Why results are refused: their epoch was not given out, or their probe was not live in it. */
 export type ResultRefusal = 'refused_epoch' | 'refused_probe'
 
-/** `spans`: of the probe that sent the result; looked up once a message. */
+/** Why a result of this epoch is refused; null if it is accepted. `spans`: those of the probe that sent it. */
 export function findRefusal(
   region: RegionLiveSet | undefined,
   spans: readonly EpochSpan[] | undefined,
@@ -21,8 +21,8 @@ export function findRefusal(
 }
 
 /**
- * A probe that is live now may still send what it was given under an older epoch: an epoch reaches it with the last part of
- * its assignments. Which of its results are too old is the matter of the fences.
+ * A probe that is live now may send results of an older epoch, because a new epoch reaches it with the last part of its
+ * assignments. The high-water marks decide which of its results are too old.
  */
 function containsEpoch(spans: readonly EpochSpan[], epoch: number): boolean {
   for (const { from, until } of spans) {
@@ -40,13 +40,13 @@ export function findNewestEpoch(results: readonly { epoch: number }[]): number {
   return newest
 }
 
-/** How long results of an unknown epoch are waited for, and after how long that may happen again. */
+/** How long to wait for an unknown epoch of a region, and how long not to wait for the region after that. */
 const EPOCH_WAIT_TIMEOUT_MS = 10_000
 const EPOCH_WAIT_COOLDOWN_MS = 300_000
-/** How long a process waits in `REST_MS` for all regions together: a reader that waits longer loses its partitions. */
+/** How long a process waits in `EPOCH_WAIT_COOLDOWN_MS` in all, because a reader that waits too long loses its partition. */
 const MAX_TOTAL_WAIT_MS = 20_000
 
-/** Until when results may be waited for, by region, on the monotonic clock; and how much may be granted at `atMs`. */
+/** Until when to wait, by region, on the monotonic clock; and the remaining budget at `atMs`. */
 export type EpochWaits = { until: Map<string, number>; leftMs: number; atMs: number }
 
 export const createEpochWaits = (): EpochWaits => ({
@@ -55,30 +55,30 @@ export const createEpochWaits = (): EpochWaits => ({
   atMs: Number.NEGATIVE_INFINITY,
 })
 
-/** Whether a reader may wait now. A probe that invents epochs holds up the verdict for a thirtieth of the time at most. */
-export function mayWaitForEpoch(patience: EpochWaits, region: string, nowMs: number): boolean {
-  const untilMs = patience.until.get(region) ?? Number.NEGATIVE_INFINITY
+/** Whether a reader may wait now. A probe that sends invented epochs delays the verdict for at most 1/30 of the time. */
+export function mayWaitForEpoch(waits: EpochWaits, region: string, nowMs: number): boolean {
+  const untilMs = waits.until.get(region) ?? Number.NEGATIVE_INFINITY
   if (nowMs < untilMs) return true
   if (nowMs < untilMs + EPOCH_WAIT_COOLDOWN_MS) return false
-  refill(patience, nowMs)
-  const grantedMs = Math.min(EPOCH_WAIT_TIMEOUT_MS, patience.leftMs)
+  refill(waits, nowMs)
+  const grantedMs = Math.min(EPOCH_WAIT_TIMEOUT_MS, waits.leftMs)
   if (grantedMs <= 0) return false
-  patience.leftMs -= grantedMs
-  patience.until.set(region, nowMs + grantedMs)
+  waits.leftMs -= grantedMs
+  waits.until.set(region, nowMs + grantedMs)
   return true
 }
 
-/** The epoch that was waited for is there: the rest of the wait can be granted to others. */
-export function endEpochWait(patience: EpochWaits, region: string, nowMs: number): void {
-  const untilMs = patience.until.get(region)
+/** To be called when the epoch has arrived. Returns the rest of the wait to the budget. */
+export function endEpochWait(waits: EpochWaits, region: string, nowMs: number): void {
+  const untilMs = waits.until.get(region)
   if (untilMs === undefined) return
-  patience.until.delete(region)
-  refill(patience, nowMs)
-  patience.leftMs = Math.min(MAX_TOTAL_WAIT_MS, patience.leftMs + Math.max(0, untilMs - nowMs))
+  waits.until.delete(region)
+  refill(waits, nowMs)
+  waits.leftMs = Math.min(MAX_TOTAL_WAIT_MS, waits.leftMs + Math.max(0, untilMs - nowMs))
 }
 
-function refill(patience: EpochWaits, nowMs: number): void {
-  const earnedMs = ((nowMs - patience.atMs) / EPOCH_WAIT_COOLDOWN_MS) * MAX_TOTAL_WAIT_MS
-  patience.leftMs = Math.min(MAX_TOTAL_WAIT_MS, patience.leftMs + earnedMs)
-  patience.atMs = nowMs
+function refill(waits: EpochWaits, nowMs: number): void {
+  const earnedMs = ((nowMs - waits.atMs) / EPOCH_WAIT_COOLDOWN_MS) * MAX_TOTAL_WAIT_MS
+  waits.leftMs = Math.min(MAX_TOTAL_WAIT_MS, waits.leftMs + earnedMs)
+  waits.atMs = nowMs
 }

@@ -4,15 +4,15 @@ import type { ReaderTools } from '../reading-actions.ts'
 import { listStoredPositions } from './partition-store.ts'
 
 /**
- * A look at a stream of which PostgreSQL has everything as counted: until another message comes, nothing is behind. What is
- * counted in memory only may have to be read again by another process.
+ * The stream at the last measurement in which all stored positions were at the end. Until the next message, nothing is
+ * behind. Positions in memory do not count here, because another process may have to read from the stored ones.
  */
 export type LagState = { caughtUpWith: { created: string; lastSequence: number } | null }
 
 /**
- * Measures how far all partitions are behind, whichever process reads them, or none: a reader that is stuck cannot say
- * so. What this process has counted itself (`countedHere`) is newer than what is stored. When it cannot be measured the
- * gauges have no values.
+ * Measures how far all partitions are behind, whichever process reads them, because a stuck reader cannot report it.
+ * `countedHere` returns the position of this process, which is newer than the stored one. If the lag cannot be measured,
+ * the gauges have no values.
  */
 export async function measureLag(
   { db, nats, meters }: Pick<ReaderTools, 'db' | 'nats' | 'meters'>,

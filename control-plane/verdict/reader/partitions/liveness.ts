@@ -1,30 +1,30 @@
-/** What shows that a partition's reader reads. Times are of the monotonic clock, in ms. */
+/** What shows that the reader of a partition works. Times of the monotonic clock, in ms. */
 export type ReaderLiveness = {
-  /** when it began, or ended its last work on something that came */
+  /** when it began, or last finished processing messages */
   atMs: number
-  /** since when it works on what has come; null while it waits for more */
+  /** since when it processes messages; null while it waits for more */
   workingSinceMs: number | null
 }
 
-/** A server that has nothing to send says so every two seconds. */
+/** A server without messages sends an idle heartbeat every two seconds. */
 const SERVER_SILENCE_TIMEOUT_MS = 5_000
-/** Longer than any step of work may take: each statement has a limit of its own. */
+/** Longer than any step of work may take, because each statement has its own timeout. */
 const WORK_TIMEOUT_MS = 30_000
 
-/** Whether a reader reads: it works, or the server was heard on its consumer (`heardAtMs`) a short time ago. */
+/** Whether a reader works: it processes messages, or received something from the server recently (`heardAtMs`). */
 export function isReaderAlive({ atMs, workingSinceMs }: ReaderLiveness, heardAtMs: number, nowMs: number): boolean {
   if (workingSinceMs !== null) return nowMs - workingSinceMs < WORK_TIMEOUT_MS
   return nowMs - Math.max(atMs, heardAtMs) < SERVER_SILENCE_TIMEOUT_MS
 }
 
-/** Whether NATS answers this process: when it last did, and since when without a gap. */
+/** When NATS last answered this process, and since when without a gap. */
 export type NatsReachability = { answeredMs: number; sinceMs: number }
 
-/** A process asks every two seconds. */
+/** NATS is asked every two seconds. */
 const MAX_ANSWER_GAP_MS = 5_000
 /**
- * How long NATS has to answer before a process takes partitions: where it was away for all, their owners are back by
- * then and keep them.
+ * How long NATS must have answered before a process takes partitions. If it was unavailable for all processes, the owners
+ * are back by then and keep their partitions.
  */
 const MIN_REACHABLE_MS = 6_000
 

@@ -3,13 +3,13 @@ import type { MonitorState } from '../../core/types.ts'
 import type { VerdictMonitorRow } from '../counting/policy.ts'
 import type { PartitionLease } from './share.ts'
 
-/** Thrown when another process has taken the partition: its reader has to stop. */
+/** Another process has taken the partition: its reader has to stop. */
 export class FencedError extends Error {}
 
-/** Thrown when the stored position is not where its reader left it: the reader has to begin again from there. */
+/** The stored position is not the one that the reader stored last: the reader has to begin again from there. */
 export class PositionMovedError extends Error {}
 
-/** A partition as its owner takes it up. `positionAtMs`: JetStream time of the message at `position`. */
+/** A partition as its owner reads it. `positionAtMs`: JetStream time of the message at `position`. */
 export type OwnedPartition = {
   id: number
   epoch: number
@@ -18,18 +18,18 @@ export type OwnedPartition = {
   streamCreated: string | null
 }
 
-/** A row that is being judged is left out: nobody can take it meanwhile, and the judge renews its lease itself. */
+/** Skips rows that are locked by a commit: they cannot be taken meanwhile, and the commit renews the lease. */
 const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
 
-/** Two processes write a lease under the same clock, that of PostgreSQL: more than this is a clock that was set back. */
+/** All leases use PostgreSQL's clock. A lease that is longer by more than this is from before the clock was set back. */
 const LEASE_TOLERANCE_MS = 1_000
 
 /**
- * Prolongs the leases of everything that `owner` still owns, but for the partitions that it cannot read now (`silent`):
- * their leases end at once, so that another process can take them. They stay the owner's as long as no other does.
- * Leases of other processes that last longer than any lease does were taken before PostgreSQL's clock was set back:
- * they are cut to `leaseMs`, so that the partitions of a process that has died since are free in time.
- * Returns the holders of all partitions afterwards: one statement for both, as each process sends it every 1.5 s.
+ * Renews the leases of `owner`, except for the partitions that it cannot read now (`silent`): their leases end, so that
+ * another process can take them. Until then they remain the owner's. Leases of other processes that are longer than a lease
+ * can be are from before PostgreSQL's clock was set back; they are cut to `leaseMs`, so that the partitions of a process
+ * that has ended since become free in time. Returns the owners of all partitions, in the same statement, because each
+ * process runs it every 1.5 s.
  */
 export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<PartitionLease[]> {
   return query(
@@ -49,7 +49,7 @@ export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: nu
   )
 }
 
-/** Makes `owner` the owner of the partitions, with a new epoch that fences whoever had them before. */
+/** Makes `owner` the owner of the partitions, with a new epoch that fences the previous owner. */
 export async function takePartitions(db: Db, owner: string, ids: number[], leaseMs: number): Promise<void> {
   await execute(
     db,
@@ -65,7 +65,7 @@ export function listOwnedPartitions(db: Db, owner: string): Promise<{ id: number
   return query(db, 'SELECT id, epoch FROM partitions WHERE owner = ? ORDER BY id', [owner])
 }
 
-/** How far every partition has been counted, as PostgreSQL has it. */
+/** The stored positions of all partitions. */
 export function listStoredPositions(
   db: Db,
 ): Promise<{ id: number; position: number; positionAtMs: number | null; streamCreated: string | null }[]> {
@@ -78,8 +78,8 @@ export function listStoredPositions(
 }
 
 /**
- * The stored position, once no transaction that would move it is under way: one whose connection broke may still
- * commit. Throws a FencedError when another process has taken the partition since.
+ * The stored position, after waiting for transactions that move it: one whose connection broke may still commit. Throws a
+ * FencedError if another process has taken the partition.
  */
 export async function lockPartition(db: Db, id: number, epoch: number): Promise<OwnedPartition> {
   const rows = await query<OwnedPartition>(
@@ -93,7 +93,7 @@ export async function lockPartition(db: Db, id: number, epoch: number): Promise<
   return rows[0]
 }
 
-/** Gives everything back at once, so that the others need not wait for the leases to run out. */
+/** Releases all partitions of `owner`, so that other processes need not wait for the leases to end. */
 export async function releasePartitions(db: Db, owner: string): Promise<void> {
   await execute(db, 'UPDATE partitions SET owner = NULL, lease_until = NULL, updated_at = now() WHERE owner = ?', [
     owner,
@@ -102,14 +102,13 @@ export async function releasePartitions(db: Db, owner: string): Promise<void> {
 
 export type PartitionPosition = { sequence: number; takenAtMs: number | null; streamCreated: string }
 
-/** Where the stored position is as far as the partition's reader knows. */
+/** The stored position as far as the partition's reader knows it. */
 export type StoredPosition = { sequence: number; streamCreated: string | null }
 
 /**
- * Moves the stored position from where the reader knows it (`from`), and prolongs the lease. From then on the
- * transaction waits at most `lockMs` for any other lock. Throws a FencedError when
- * the epoch is not the owner's any more, and a MovedError when the position is another one: then a transaction was
- * committed of which the reader never heard.
+ * Moves the stored position from the one that the reader knows (`from`), and renews the lease. From then on the transaction
+ * waits at most `lockMs` for any other lock. Throws a FencedError if the partition has another epoch, and a
+ * PositionMovedError if it has another position: then a transaction was committed without an answer to the reader.
  */
 export async function storePosition(
   db: Db | Tx,
@@ -131,7 +130,7 @@ export async function storePosition(
   if (touched > 0) return
   const isOwned = await query(db, 'SELECT FROM partitions WHERE id = :id AND epoch = :epoch', partition)
   if (isOwned.length === 0) throw new FencedError(`partition ${partition.id} has another owner`)
-  throw new PositionMovedError(`the position of partition ${partition.id} is not ${from.sequence} any more`)
+  throw new PositionMovedError(`the position of partition ${partition.id} is no longer ${from.sequence}`)
 }
 
 const VERDICT_COLUMNS = `
@@ -141,7 +140,7 @@ const VERDICT_COLUMNS = `
 
 export type StoredVerdictMonitor = VerdictMonitorRow & { state: MonitorState | null }
 
-/** Everything that a new owner of a partition has to know: its monitors, and what the verdict had stored of them. */
+/** The monitors of a partition with their verdict states. Monitors that no probe checks are left out. */
 export function loadPartitionMonitors(db: Db, partition: number): Promise<StoredVerdictMonitor[]> {
   return query(
     db,
@@ -151,7 +150,10 @@ export function loadPartitionMonitors(db: Db, partition: number): Promise<Stored
   )
 }
 
-/** The same of some of the partition's monitors, deleted ones too. For partitions, those of data sources and heartbeats are as good as deleted. */
+/**
+ * Some monitors of the partition with their verdict states, including deleted ones. Monitors of data sources and heartbeats
+ * count as deleted here.
+ */
 export function loadMonitors(db: Db, partition: number, monitorIds: string[]): Promise<StoredVerdictMonitor[]> {
   return query(
     db,
@@ -161,7 +163,7 @@ export function loadMonitors(db: Db, partition: number, monitorIds: string[]): P
   )
 }
 
-/** Which monitors changed after a revision, in order. */
+/** The monitors that changed after a revision, in order. */
 export function listChangedMonitors(
   db: Db,
   revision: number,

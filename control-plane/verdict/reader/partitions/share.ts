@@ -1,9 +1,9 @@
-/** A row of `partitions` as far as ownership goes. `isLive`: its lease has not run out. */
+/** The owner of a partition. `isLive`: its lease has not ended. */
 export type PartitionLease = { id: number; owner: string | null; epoch: number; isLive: boolean }
 
 /**
- * The partitions that `me` should take now: what nobody holds, up to its share of the whole; then, one by one, from
- * whoever holds at least two more than `me` does. A difference of one is left, so nothing moves to and fro.
+ * The partitions that `me` should take now: free ones up to its share; then, one by one, those of a process that has at least
+ * two more than `me`. A difference of one stays, so that partitions do not move back and forth.
  */
 export function selectPartitionsToTake(holdings: PartitionLease[], me: string): number[] {
   const byOwner = new Map<string, number[]>([[me, []]])

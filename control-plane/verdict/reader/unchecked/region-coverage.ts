@@ -2,13 +2,13 @@ import type { RegionAbsences } from '../../core/types.ts'
 import type { RegionLiveSet } from '../live-sets/live-sets.ts'
 
 /**
- * Whether silence about a region is explained: either it is known that no probe of it can publish, or its results arrive. Where
- * neither is so, results may be lost on their way, and that is our fault. All times are monotonic, in ms.
+ * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive. Otherwise
+ * results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
  */
 export type RegionCoverage = {
   /** when the newest message of a region was read */
   heardMs: Map<string, number>
-  /** since when the silence is explained all the time; a region that is missing: it is not */
+  /** since when missing results are explained without a gap; a region is absent from the map if they are not */
   explainedSinceMs: Map<string, number>
   updatedMs: number
 }
@@ -19,21 +19,21 @@ export const createRegionCoverage = (): RegionCoverage => ({
   updatedMs: Number.NEGATIVE_INFINITY,
 })
 
-/** Results of a region that come less often than this do not show that all of them arrive. */
+/** Results of a region must arrive at least this often to show that nothing is lost. */
 const MAX_SILENCE_MS = 60_000
-/** After a longer time without a look nothing is known of what was in between. */
+/** After a longer gap between updates, the time before is unknown. */
 const MAX_UPDATE_GAP_MS = 15_000
 
 /** To be called every few seconds. `isGone`: no probe of the region can publish. */
 export function updateRegionCoverage(
-  sight: RegionCoverage,
+  coverage: RegionCoverage,
   regions: readonly string[],
   isGone: (region: string) => boolean,
   nowMs: number,
 ): void {
-  const { explainedSinceMs, heardMs } = sight
-  if (nowMs - sight.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
-  sight.updatedMs = nowMs
+  const { explainedSinceMs, heardMs } = coverage
+  if (nowMs - coverage.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
+  coverage.updatedMs = nowMs
   for (const region of regions) {
     const isHeard = nowMs - (heardMs.get(region) ?? Number.NEGATIVE_INFINITY) <= MAX_SILENCE_MS
     if (!isHeard && !isGone(region)) explainedSinceMs.delete(region)
@@ -41,7 +41,7 @@ export function updateRegionCoverage(
   }
 }
 
-/** Whether no probe of a region can publish, as far as the fleet knows. */
+/** Whether no probe of a region can publish, according to the fleet. */
 export function isRegionGone(live: RegionLiveSet | undefined, absences: RegionAbsences, region: string): boolean {
   if (absences.get(region)?.untilMs === Number.POSITIVE_INFINITY) return true
   for (const spans of live?.spans.values() ?? [])

@@ -9,34 +9,34 @@ import { findUncheckedMonitors, recordRound, toRegionStates } from './unchecked.
 
 const SCAN_INTERVAL_MS = 5_000
 const BATCH_SIZE = 200
-/** A reader that is further behind does not know what was published lately. */
+/** A reader that is further behind does not know the newest results. */
 const MAX_LAG_MS = 10_000
-/** The server says at least every 2 s that it has nothing. */
+/** A server without messages sends an idle heartbeat every 2 s. */
 const MAX_SILENCE_MS = 6_000
 const LOCK_TIMEOUT_MS = 100
 const SINGLE_LOCK_TIMEOUT_MS = 20
 
 /**
- * Takes the status from monitors that no probe checks (decision 196). To be called when everything that was counted is
- * stored. `silentMs`: for how long the server had sent nothing when the newest
- * messages were taken; `isAll`: there were no more.
+ * Clears the status of monitors for which no check counts (docs/design/verdict.md#unknown-status). To be called when
+ * everything that was counted is stored. `silentMs`: for how long the server had sent nothing when the newest messages were
+ * fetched. `isAll`: there were no more messages.
  */
 export async function clearUncheckedStatuses(
   reading: PartitionReading,
   silentMs: number,
   isAll: boolean,
 ): Promise<void> {
-  const { tools, memory, coverage: sight, position, deferred, unstored } = reading
+  const { tools, memory, coverage, position, deferred, unstored } = reading
   const nowMs = monotonicMs()
-  // as this reader has it: what it remembers moves with its own next message
+  // JetStream's time as this reader knows it: its remembered times move with its next message
   const logMs = nowMs + reading.streamClock.offsetMs
   const isRecent = isAll || (position.takenAtMs !== null && logMs - position.takenAtMs < MAX_LAG_MS)
-  recordRound(sight, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
-  if (nowMs - sight.scannedMs < SCAN_INTERVAL_MS || sight.completeSinceMs === null) return
-  sight.scannedMs = nowMs
+  recordRound(coverage, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
+  if (nowMs - coverage.scannedMs < SCAN_INTERVAL_MS || coverage.completeSinceMs === null) return
+  coverage.scannedMs = nowMs
   const { explainedSinceMs } = tools.regionCoverage
-  const look = { sight, explainedSinceMs, monotonicMs: nowMs, logMs }
-  const found = findUncheckedMonitors(memory, look, BATCH_SIZE)
+  const scan = { coverage, explainedSinceMs, monotonicMs: nowMs, logMs }
+  const found = findUncheckedMonitors(memory, scan, BATCH_SIZE)
   const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
   if (free.length === 0) return
   const states = await retryUntilDone(reading, () =>
@@ -51,12 +51,12 @@ export async function clearUncheckedStatuses(
     unstored.delete(state.monitorId)
   }
   publishHints(tools.nats, { regionStates: toRegionStates(states), asks: [] })
-  // the rest at once, also where some of these could not be stored
-  if (found.length >= BATCH_SIZE && states.length > 0) sight.scannedMs = Number.NEGATIVE_INFINITY
+  // scan for the rest in the next round, even if some of these could not be stored
+  if (found.length >= BATCH_SIZE && states.length > 0) coverage.scannedMs = Number.NEGATIVE_INFINITY
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
 }
 
-/** All at once; after a refusal, or when a lock does not come, one by one: what one tenant's rows hold up comes later. */
+/** Stores all together; after an error or a lock timeout one by one, so that one tenant's rows delay only themselves. */
 async function storeIsolated(
   tx: Tx,
   found: UncheckedMonitor[],
@@ -72,7 +72,7 @@ async function storeIsolated(
       const states = await store([one]).catch(err => {
         if (!isTenantError(err)) throw err
         if (isLockTimeout(err)) return []
-        setAside('decision', 'an unchecked monitor was set aside', { err, monitorId: one.monitorId })
+        setAside('decision', 'set aside an unchecked monitor that cannot be stored', { err, monitorId: one.monitorId })
         return []
       })
       stored.push(...states)

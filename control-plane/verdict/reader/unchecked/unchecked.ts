@@ -5,16 +5,16 @@ import type { UncheckedMonitor } from '../../core/unknown-status/unchecked-actio
 import type { BatchEffects } from '../counting/batch-effects.ts'
 import type { TrackedMonitor, TrackedMonitors } from '../counting/tracked-monitors.ts'
 
-/** What a reader knows of its own view. Times are monotonic, in ms. */
+/** Whether a reader has seen all messages. Times are monotonic, in ms. */
 export type ReaderCoverage = {
-  /** since when it has seen everything that was published, without a break; null: it does not now */
+  /** since when it has seen everything that was published, without a gap; null: not now */
   completeSinceMs: number | null
   /** its last round */
   lastRoundMs: number
   scannedMs: number
-  /** when monitors were read from the database again, because they may have been changed */
+  /** when monitors were last read from the database again */
   reloadedMs: Map<string, number>
-  /** the last monitor of a look that found more than it may: the next look continues after it, so that each has its turn */
+  /** the last monitor of a scan that reached its limit; the next scan continues after it */
   lastScannedId: string | null
 }
 
@@ -26,51 +26,51 @@ export const createReaderCoverage = (): ReaderCoverage => ({
   lastScannedId: null,
 })
 
-/** Between two rounds of a reader that works; after a longer time it does not know what it missed. */
+/** The longest time between two rounds of a working reader. After a longer one it may have missed something. */
 const MAX_ROUND_GAP_MS = 15_000
 
-/** To be called each round. `isUpToDate`: the server answers, and all that was published lately has been read. */
-export function recordRound(sight: ReaderCoverage, isUpToDate: boolean, nowMs: number): void {
-  if (!isUpToDate || nowMs - sight.lastRoundMs > MAX_ROUND_GAP_MS) sight.completeSinceMs = null
-  sight.lastRoundMs = nowMs
-  if (isUpToDate) sight.completeSinceMs ??= nowMs
+/** To be called each round. `isUpToDate`: the server answers, and the newest results have been read. */
+export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs: number): void {
+  if (!isUpToDate || nowMs - coverage.lastRoundMs > MAX_ROUND_GAP_MS) coverage.completeSinceMs = null
+  coverage.lastRoundMs = nowMs
+  if (isUpToDate) coverage.completeSinceMs ??= nowMs
 }
 
-/** `monotonicMs` and `logMs`: now. `explainedSinceMs`: of the regions (region-sight.ts). */
+/** `monotonicMs` and `logMs`: now. `explainedSinceMs`: see region-coverage.ts. */
 export type UncheckedScan = {
-  sight: ReaderCoverage
+  coverage: ReaderCoverage
   explainedSinceMs: ReadonlyMap<string, number>
   monotonicMs: number
   logMs: number
 }
 
 /**
- * The monitors of which no check has counted for the lifetime of a vote (three intervals and the timeout), although it would
- * have been seen here all the time; and those whose owner was not notified of that yet. `limit` at most. Each with its
- * state as it is from then on.
+ * The monitors for which no check has counted for the lifetime of a vote (three intervals + timeout), although this reader
+ * would have seen it; and those whose owners were not notified yet. At most `limit`, each with its new state.
  */
-export function findUncheckedMonitors(memory: TrackedMonitors, look: UncheckedScan, limit: number): UncheckedMonitor[] {
-  const { sight, monotonicMs } = look
+export function findUncheckedMonitors(memory: TrackedMonitors, scan: UncheckedScan, limit: number): UncheckedMonitor[] {
+  const { coverage, monotonicMs } = scan
   const [first, behind]: [UncheckedMonitor[], UncheckedMonitor[]] = [[], []]
-  let found = sight.lastScannedId !== null && memory.has(sight.lastScannedId) ? first : behind
-  for (const [monitorId, watch] of memory) {
-    const one = found.length < limit ? toUncheckedMonitor(monitorId, watch, look) : null
+  let found = coverage.lastScannedId !== null && memory.has(coverage.lastScannedId) ? first : behind
+  for (const [monitorId, tracked] of memory) {
+    const one = found.length < limit ? toUncheckedMonitor(monitorId, tracked, scan) : null
     if (one) found.push(one)
     if (behind.length >= limit) break
-    if (monitorId === sight.lastScannedId) found = behind
+    if (monitorId === coverage.lastScannedId) found = behind
   }
   const all = [...behind, ...first].slice(0, limit)
-  sight.lastScannedId = all.length === limit ? all.at(-1)!.monitorId : null
-  for (const [id, atMs] of sight.reloadedMs) if (monotonicMs - atMs > MAX_VOTE_LIFETIME_MS) sight.reloadedMs.delete(id)
+  coverage.lastScannedId = all.length === limit ? all.at(-1)!.monitorId : null
+  for (const [id, atMs] of coverage.reloadedMs)
+    if (monotonicMs - atMs > MAX_VOTE_LIFETIME_MS) coverage.reloadedMs.delete(id)
   return all
 }
 
-function toUncheckedMonitor(monitorId: string, watch: TrackedMonitor, look: UncheckedScan): UncheckedMonitor | null {
-  const { policy, state } = watch
+function toUncheckedMonitor(monitorId: string, tracked: TrackedMonitor, scan: UncheckedScan): UncheckedMonitor | null {
+  const { policy, state } = tracked
   if (policy === null || state.status === null) return null
-  if (state.unchecked ? state.unchecked.isTold : !isSilent(watch, monitorId, look)) return null
+  if (state.unchecked ? state.unchecked.isTold : !isSilent(tracked, monitorId, scan)) return null
   const { configVersion } = policy
-  const sinceMs = findLastCountedMs(state) ?? look.logMs - computeVoteLifetimeMs(policy)
+  const sinceMs = findLastCountedMs(state) ?? scan.logMs - computeVoteLifetimeMs(policy)
   return { monitorId, configVersion, state: state.unchecked ? state : markUnchecked(state, sinceMs) }
 }
 
@@ -78,17 +78,17 @@ function toUncheckedMonitor(monitorId: string, watch: TrackedMonitor, look: Unch
 export const toRegionStates = (states: readonly MonitorState[]): BatchEffects['regionStates'] =>
   states.flatMap(({ monitorId, cells }) => cells.map(({ region, state }) => ({ monitorId, region, state })))
 
-/** Of a monitor that is checked every hour. */
+/** The vote lifetime of a monitor that is checked every hour. */
 const MAX_VOTE_LIFETIME_MS = 4 * 3_600_000
 
-function isSilent({ policy, state }: TrackedMonitor, monitorId: string, look: UncheckedScan): boolean {
-  const { sight, explainedSinceMs, monotonicMs, logMs } = look
+function isSilent({ policy, state }: TrackedMonitor, monitorId: string, scan: UncheckedScan): boolean {
+  const { coverage, explainedSinceMs, monotonicMs, logMs } = scan
   const lifetimeMs = computeVoteLifetimeMs(policy!)
-  const isLongAgo = (sinceMs: number | null | undefined) => sinceMs != null && monotonicMs - sinceMs >= lifetimeMs
+  const hasLasted = (sinceMs: number | null | undefined) => sinceMs != null && monotonicMs - sinceMs >= lifetimeMs
   return (
     logMs - (findLastCountedMs(state) ?? Number.NEGATIVE_INFINITY) >= lifetimeMs &&
-    isLongAgo(sight.completeSinceMs) &&
-    isLongAgo(sight.reloadedMs.get(monitorId) ?? Number.NEGATIVE_INFINITY) &&
-    policy!.regions.every(region => isLongAgo(explainedSinceMs.get(region)))
+    hasLasted(coverage.completeSinceMs) &&
+    hasLasted(coverage.reloadedMs.get(monitorId) ?? Number.NEGATIVE_INFINITY) &&
+    policy!.regions.every(region => hasLasted(explainedSinceMs.get(region)))
   )
 }

@@ -133,10 +133,7 @@ t.test('a partial failure names the region that fails, and shows its check thoug
 t.test('slow answers in most regions say so', async t => {
   const degraded = transitionsOf([[0, 'us', DEGRADED]], ['us'], { retryCount: 0 }).at(-1)!
   t.equal(degraded.explanation.rule, 'majority_degraded')
-  t.equal(
-    formatExplanation(degraded.explanation),
-    '1 of 1 region did not come up in 1 check: us-east (degraded, 12.5 ms).',
-  )
+  t.equal(formatExplanation(degraded.explanation), '1 of 1 region was not up in 1 check: us-east (degraded, 12.5 ms).')
 })
 
 t.test('a reduced quorum is said, with the time at which the quorum was lost', async t => {

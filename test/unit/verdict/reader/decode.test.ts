@@ -37,7 +37,7 @@ t.test('A batch comes out as it went in, without what PostgreSQL cannot store', 
 })
 
 t.test('A batch of another region than its subject, and bytes that are none, are refused', async t => {
-  t.throws(() => decodeBatch('RESULTS.4.us-east', encode('eu-west', [result])), /"eu-west" came on RESULTS.4.us-east/)
+  t.throws(() => decodeBatch('RESULTS.4.us-east', encode('eu-west', [result])), /"eu-west" on RESULTS.4.us-east/)
   t.throws(() => decodeBatch('RESULTS.4.us-east', Uint8Array.of(255, 255, 255, 255)))
 })
 

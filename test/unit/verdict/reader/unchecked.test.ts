@@ -48,12 +48,12 @@ function isFound(one: Case): boolean {
   const { soundForMs = 600_000, explainedForMs = 600_000 } = one
   const memory: TrackedMonitors = new Map()
   watch(memory, 'm', one)
-  const sight = createReaderCoverage()
-  sight.completeSinceMs = soundForMs === null ? null : NOW - soundForMs
-  if (one.touchedAgoMs !== undefined) sight.reloadedMs.set('m', NOW - one.touchedAgoMs)
+  const coverage = createReaderCoverage()
+  coverage.completeSinceMs = soundForMs === null ? null : NOW - soundForMs
+  if (one.touchedAgoMs !== undefined) coverage.reloadedMs.set('m', NOW - one.touchedAgoMs)
   const explainedSinceMs = new Map(explainedForMs === null ? [] : [['us-east', NOW - explainedForMs]])
-  const look = { sight, explainedSinceMs, monotonicMs: NOW, logMs: NOW }
-  return findUncheckedMonitors(memory, look, 10).length > 0
+  const scan = { coverage, explainedSinceMs, monotonicMs: NOW, logMs: NOW }
+  return findUncheckedMonitors(memory, scan, 10).length > 0
 }
 
 const rows: [title: string, one: Case, expected: boolean][] = [
@@ -78,16 +78,16 @@ t.test('which monitors lose their status', async t => {
 t.test('every unchecked monitor has its turn, however many others cannot be stored', async t => {
   const memory: TrackedMonitors = new Map()
   for (let i = 0; i < 7; i++) watch(memory, `m${i}`, {})
-  const sight = createReaderCoverage()
-  sight.completeSinceMs = 0
-  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const coverage = createReaderCoverage()
+  coverage.completeSinceMs = 0
+  const scan = { coverage, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
   const next = () =>
-    findUncheckedMonitors(memory, look, 3)
+    findUncheckedMonitors(memory, scan, 3)
       .map(({ monitorId }) => monitorId)
       .join(' ')
   t.same([next(), next(), next()], ['m0 m1 m2', 'm3 m4 m5', 'm6 m0 m1'])
   memory.delete('m1')
-  t.equal(next(), 'm0 m2 m3', 'the place where the look ended is gone')
+  t.equal(next(), 'm0 m2 m3', 'the place where the scan ended is gone')
   for (const id of ['m0', 'm4', 'm5', 'm6']) memory.delete(id)
   t.same([next(), next()], ['m2 m3', 'm2 m3'])
 })
@@ -95,18 +95,18 @@ t.test('every unchecked monitor has its turn, however many others cannot be stor
 t.test('probes of a monitor that lost its status begin as if they had not checked it', async t => {
   const memory: TrackedMonitors = new Map()
   watch(memory, 'm', {})
-  const sight = createReaderCoverage()
-  sight.completeSinceMs = 0
-  const look = { sight, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
-  const states = findUncheckedMonitors(memory, look, 1).map(({ state }) => state)
+  const coverage = createReaderCoverage()
+  coverage.completeSinceMs = 0
+  const scan = { coverage, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const states = findUncheckedMonitors(memory, scan, 1).map(({ state }) => state)
   t.same(toRegionStates(states), [{ monitorId: 'm', region: 'us-east', state: 'pending' }])
 })
 
 t.test('a reader sees everything from when it is up to date, without a break', async t => {
-  const sight = createReaderCoverage()
+  const coverage = createReaderCoverage()
   const since = (isUpToDate: boolean, second: number) => {
-    recordRound(sight, isUpToDate, second * 1_000)
-    return sight.completeSinceMs
+    recordRound(coverage, isUpToDate, second * 1_000)
+    return coverage.completeSinceMs
   }
   t.equal(since(false, 0), null, 'behind')
   t.equal(since(true, 5), 5_000)
@@ -117,12 +117,12 @@ t.test('a reader sees everything from when it is up to date, without a break', a
 })
 
 t.test('the silence of a region is explained while its results arrive, or while it has no probe', async t => {
-  const sight = createRegionCoverage()
+  const coverage = createRegionCoverage()
   let isGone = false
   const since = (second: number, isHeard = false) => {
-    if (isHeard) sight.heardMs.set('us-east', second * 1_000)
-    updateRegionCoverage(sight, ['us-east'], () => isGone, second * 1_000)
-    return sight.explainedSinceMs.get('us-east') ?? null
+    if (isHeard) coverage.heardMs.set('us-east', second * 1_000)
+    updateRegionCoverage(coverage, ['us-east'], () => isGone, second * 1_000)
+    return coverage.explainedSinceMs.get('us-east') ?? null
   }
   t.equal(since(0), null)
   t.equal(since(10, true), 10_000)

@@ -26,20 +26,20 @@ type Row = [
 
 /** What is found at a time, as the reason and the second at which it is looked at again. */
 const ROWS: Row[] = [
-  ['nothing speaks against it', {}, {}, 0, 'tell'],
+  ['nothing speaks against it', {}, {}, 0, 'send'],
   ['maintenance that ends soon is waited for exactly', {}, { maintenanceUntil: at(20) }, 0, 'maintenance 20'],
   ['a long one is looked at again in between', {}, { maintenanceUntil: at(9_999) }, 100, 'maintenance 130'],
   ['a parent that is down', {}, { isParentDown: true }, 0, 'parent 30'],
   ['maintenance comes before the parent', {}, { isParentDown: true, maintenanceUntil: at(5) }, 0, 'maintenance 5'],
   ['a parent that is up again leaves time for the own checks', { isParentDown: true }, {}, 0, 'grace 30'],
   ['that time is not prolonged', { graceUntil: at(90) }, {}, 80, 'grace 90'],
-  ['it ends', { graceUntil: at(90) }, {}, 90, 'tell'],
+  ['it ends', { graceUntil: at(90) }, {}, 90, 'send'],
   ['a parent that goes down in it is waited for', { graceUntil: at(90) }, { isParentDown: true }, 50, 'parent 80'],
   ['a parent that fails and is not down yet', {}, { parentPendingMs: 7_000 }, 0, 'doubt 1'],
   ['is waited for no longer than it can need', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 6.5, 'doubt 7'],
-  ['and no longer', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 7, 'tell'],
+  ['and no longer', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 7, 'send'],
   ['a parent that has to be asked', {}, { parentCheckMs: 7_000 }, 0, 'doubt 1'],
-  ['and is well', { isAnswered: true, doubtUntil: at(7) }, { parentCheckMs: 7_000 }, 1, 'tell'],
+  ['and is well', { isAnswered: true, doubtUntil: at(7) }, { parentCheckMs: 7_000 }, 1, 'send'],
   [
     'was well, and fails',
     { isAnswered: true, doubtUntil: at(7) },
@@ -59,7 +59,7 @@ for (const [title, course, reasons, seconds, expected] of ROWS) {
       options,
       at(seconds),
     )
-    const found = finding.kind === 'tell' ? 'tell' : `${finding.reason} ${(finding.dueAt.getTime() - START) / 1_000}`
+    const found = finding.kind === 'send' ? 'send' : `${finding.reason} ${(finding.dueAt.getTime() - START) / 1_000}`
     t.equal(found, expected)
   })
 }
@@ -71,7 +71,7 @@ t.test('nobody waits for a doubtful parent to be told of a recovery or a degrada
     { isOutage: false, graceMs: 0 },
     at(0),
   )
-  t.equal(finding.kind, 'tell')
+  t.equal(finding.kind, 'send')
 })
 
 t.test('what was learnt on the way is kept', async t => {

@@ -64,7 +64,14 @@ t.test('A steady monitor leaves nothing to store', async t => {
   const harvest = createBatchEffects()
   for (const slot of [2, 3, 4]) countResult(memory, harvest, id, check(slot), at(slot))
   t.equal(harvest.changes.size, 0)
-  t.same(harvest.counts, { counted: 3, aside: 0, history: 0, refused_future: 0, refused_epoch: 0, refused_probe: 0 })
+  t.same(harvest.counts, {
+    counted: 3,
+    out_of_band: 0,
+    history: 0,
+    refused_future: 0,
+    refused_epoch: 0,
+    refused_probe: 0,
+  })
 })
 
 t.test(
@@ -285,7 +292,7 @@ t.test('results are counted by the region that they came from', async t => {
   selectRegionCounts(harvest, 'us-east')
   countResult(memory, harvest, id, check(3), at(3))
   t.same(Object.fromEntries(harvest.countsByRegion), {
-    'us-east': { counted: 3, aside: 0, history: 0, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
-    'eu-west': { counted: 0, aside: 0, history: 1, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
+    'us-east': { counted: 3, out_of_band: 0, history: 0, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
+    'eu-west': { counted: 0, out_of_band: 0, history: 1, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
   })
 })

@@ -38,8 +38,8 @@ t.test('a region is in trouble after 60 s without a live probe, and well with on
     ],
   ]
   for (const [what, change, watchedMs, expected] of rows) {
-    const { problems: troubles, recoveries: wells } = findRegionProblems([seen(change)], watchedMs)
-    t.equal(troubles.length > 0 ? 'trouble' : wells.length > 0 ? 'well' : 'neither', expected, what)
+    const { problems, recoveries } = findRegionProblems([seen(change)], watchedMs)
+    t.equal(problems.length > 0 ? 'trouble' : recoveries.length > 0 ? 'well' : 'neither', expected, what)
   }
 })
 
@@ -49,7 +49,7 @@ t.test('the trouble says where, since when and how many monitors it touches', as
       subject: 'region:eu-west',
       title: 'Region eu-west has no live probe',
       severity: 'critical',
-      message: /3 monitors want one/,
+      message: /3 monitors use the region/,
       startedAt: ago(61),
     },
   ])
