@@ -241,7 +241,7 @@ t.test('a page takes fifty webhooks, and says to everybody that it is full', asy
       { address: { kind: 'webhook', text: `https://hooks.example.com/${i}` }, componentIds: null },
       new Date(),
     )
-  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'asked')
+  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'requested')
   t.equal(await ask(50), 'full')
   t.equal(await ask(0), 'full', 'also to who is there already')
 })

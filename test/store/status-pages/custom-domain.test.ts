@@ -58,7 +58,7 @@ const key = createPrivateKey(
 )
 const tools: DomainTools = {
   db,
-  world: {
+  lookUpContext: {
     egress: createEgress({
       allow: ['127.0.0.0/8', '::1/128'],
       trust: [authority.ca],
@@ -116,15 +116,15 @@ t.test('a provider that does not know our template is told, and so is an install
 t.test('a domain whose owner leads the discovery inwards gets nowhere', async t => {
   const inner = createEgress({ allow: [], trust: [authority.ca], nameservers: servers })
   const before = provider.asked.length
-  const guarded = { ...asked, tools: { ...tools, world: { egress: inner, httpsPort: port } } }
+  const guarded = { ...asked, tools: { ...tools, lookUpContext: { egress: inner, httpsPort: port } } }
   await t.rejects(launchDomainConnect(guarded, 'status.acme.com', now), { status: 422, message: /does not offer/ })
   t.equal(provider.asked.length, before, 'nobody was asked')
 })
 
 t.test('a certificate that does not hold is seen, and what has none is none', async t => {
-  const seen = await fetchCertificate('own.acme.com', tools.world)
+  const seen = await fetchCertificate('own.acme.com', tools.lookUpContext)
   t.equal(seen?.isTrusted, false, 'it is for another name')
   t.equal(seen?.issuer, 'Test authority')
-  t.equal(await fetchCertificate('nowhere.acme.com', tools.world), null)
-  t.equal((await fetchCertificate('127.0.0.1', tools.world))?.isTrusted, true)
+  t.equal(await fetchCertificate('nowhere.acme.com', tools.lookUpContext), null)
+  t.equal((await fetchCertificate('127.0.0.1', tools.lookUpContext))?.isTrusted, true)
 })
