@@ -13,7 +13,7 @@ const says = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
   return `${label}: ${message}`
 }
 
-t.test('a badge says how the page or one component of it is', async t => {
+t.test('A badge shows the status of the page or of one component', async t => {
   t.equal(says({}), 'status: partial outage')
   t.equal(says({ component: SHOP }), 'Shop: operational')
   t.equal(says({ component: API, label: 'Our API' }), 'Our API: outage')
@@ -22,7 +22,7 @@ t.test('a badge says how the page or one component of it is', async t => {
   t.equal(says({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
 })
 
-t.test('uptime is never rounded up', async t => {
+t.test('Uptime is never rounded up', async t => {
   const rows: [number, string][] = [
     [100, '100%'],
     [99.999, '99.99%'],
@@ -36,7 +36,7 @@ t.test('uptime is never rounded up', async t => {
   }
 })
 
-t.test('a badge tells nothing that the page keeps to itself, and not why', async t => {
+t.test('A badge shows "unknown" for hidden figures, unknown components and unknown types', async t => {
   const unknown = { message: 'unknown', colour: '#475467' }
   const hidden = pageView({ showResponseTimes: false, showUptimePercentage: false })
   t.match(buildBadge(hidden, { type: 'response_time', component: SHOP }), unknown, 'switched off on the page')
@@ -49,7 +49,7 @@ t.test('a badge tells nothing that the page keeps to itself, and not why', async
     t.match(buildBadge(pageView(), { type }), unknown)
 })
 
-t.test('a badge is as wide as its texts', async t => {
+t.test('A badge is as wide as its texts', async t => {
   t.equal(Math.round(measureText('operational', 11)), 62)
   t.equal(measureText('状態', 11), 22)
   const svg = renderBadge({ label: 'status', message: 'operational', colour: '#067647', style: 'flat' })
@@ -58,7 +58,7 @@ t.test('a badge is as wide as its texts', async t => {
   t.notMatch(renderBadge({ label: '', message: 'up', colour: '#067647', style: 'flat-square' }), /textLength="0"|: up/)
 })
 
-t.test('a badge has a title and stays well-formed, whatever people write', async t => {
+t.test('A badge has a title and stays well-formed with hostile texts', async t => {
   for (const text of HOSTILE_TEXTS) {
     const svg = renderBadge(buildBadge(hostileView(text), { component: SHOP, label: text, style: text }))
     const elements = new Set<string>()

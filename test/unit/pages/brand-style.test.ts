@@ -20,7 +20,7 @@ const BRANDS = [
   '#fafafa',
 ]
 
-t.test('whatever colour a brand has, everything made of it reads in both schemes', async t => {
+t.test('Every brand colour gives enough contrast in both colour schemes', async t => {
   for (const brand of BRANDS) {
     const colors = computeBrandColors(brand)
     t.ok(computeContrast(colors.onBrand, colors.brand) >= MIN_TEXT_CONTRAST, `${brand}: on the brand’s surface`)
@@ -33,6 +33,6 @@ t.test('whatever colour a brand has, everything made of it reads in both schemes
   }
 })
 
-t.test('a colour that reads is used as it is', async t => {
+t.test('A colour with enough contrast is used unchanged', async t => {
   t.match(buildBrandStyle('#2563eb'), ':root{--brand:#2563eb;--on-brand:#ffffff;--ink:#2563eb}')
 })

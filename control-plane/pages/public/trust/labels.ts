@@ -17,7 +17,7 @@ export const FAILURE_LABELS: Record<FailureKind, [name: string, about: string]> 
 /** The page in one sentence. */
 export function summarizeTrust({ compared, misses, rows }: TrustReport): { sign: StatusLetter; sentence: string } {
   if (!rows.some(({ measured }) => measured)) {
-    return { sign: 'u', sentence: 'There are no measurements yet. The guarantee below is computed from the settings.' }
+    return { sign: 'u', sentence: 'No measurements yet. The guarantee below is computed from the settings.' }
   }
   const span = `of the last ${TRUST_DAYS} days`
   if (compared === 0)
