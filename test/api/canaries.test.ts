@@ -23,7 +23,7 @@ const sign = createSigner(key, CANARY_KEY_PURPOSE)
 const ALWAYS = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600, kinds: ['status' as const] }
 const get = (path: string) => api.call('GET', `${api.origin}${path}`, { key: null })
 
-t.test('a canary answers by its plan to whoever has its address, and is not there for anybody else', async t => {
+t.test('A canary target responds by its schedule at its signed address, and 404 elsewhere', async t => {
   const always = ALWAYS
   const failing = await get(buildTargetUrl('', always, sign))
   t.equal(failing.status, 503)
@@ -47,7 +47,7 @@ t.test('a canary answers by its plan to whoever has its address, and is not ther
   for (const other of others) t.equal((await get(other)).status, 404, other)
 })
 
-t.test('a planned failure looks as its kind says', async t => {
+t.test('A planned failure has the response of its kind', async t => {
   const failing = (kind: FailureKind) => get(buildTargetUrl('', { ...ALWAYS, kinds: [kind] }, sign))
   t.equal((await failing('status')).status, 503)
   const wrong = await failing('wrong')
@@ -59,9 +59,9 @@ t.test('a planned failure looks as its kind says', async t => {
   t.ok(performance.now() - startedMs >= 7_900, 'the slow one takes 8 s')
 })
 
-t.test('a planned failure that hangs gives no answer, and a client that goes away is forgotten', async t => {
+t.test('A hanging failure gives no response and releases disconnected clients', async t => {
   const url = `${api.origin}${buildTargetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
-  // more of them than may be held at a time
+  // more than the maximum that is held
   for (let round = 0; round < 3; round++) {
     const patience = new AbortController()
     const asked = Array.from({ length: 100 }, () => fetch(url, { signal: patience.signal }))
@@ -72,7 +72,7 @@ t.test('a planned failure that hangs gives no answer, and a client that goes awa
   }
 })
 
-t.test('the receiver takes what is signed with the secret of its channel, and nothing else', async t => {
+t.test('The receiver accepts only bodies that are signed with the secret of its channel', async t => {
   const post = (url: string, body: string, signature: string | null) =>
     api.call('POST', `${api.origin}${url}`, {
       key: null,

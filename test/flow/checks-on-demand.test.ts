@@ -20,7 +20,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: results as the API shows them
+// biome-ignore lint/suspicious/noExplicitAny: results of the API
 type Shown = any
 
 async function watched(page: string) {
@@ -40,7 +40,7 @@ const PAGES = ['history', 'many', 'idempotent', 'before', 'draining'] as const
 const ids = new Map(await Promise.all(PAGES.map(async page => [page, await watched(page)] as const)))
 const idOf = (page: (typeof PAGES)[number]) => ids.get(page)!
 
-t.test('a check now stands in the history as what it was', async t => {
+t.test('A check on demand is in the history with its trigger', async t => {
   const id = idOf('history')
   const { status, body } = await check(id)
   t.equal(status, 200)
@@ -50,7 +50,7 @@ t.test('a check now stands in the history as what it was', async t => {
   t.same(kept, answered, 'the very same')
 })
 
-t.test('many who ask at once are all answered, and the target is not asked by more than asked', async t => {
+t.test('Concurrent requests are all answered, with one check each at most', async t => {
   const id = idOf('many')
   const before = requestsOf('many').length
   const answers = await Promise.all(Array.from({ length: 30 }, () => check(id)))
@@ -69,7 +69,7 @@ t.test('many who ask at once are all answered, and the target is not asked by mo
   t.same(kept.sort(byId), answered.sort(byId), 'everyone finds the own check in the history')
 })
 
-t.test('a repeated request with its Idempotency-Key gets the first answer and makes no check', async t => {
+t.test('A repeated request with the same Idempotency-Key gets the first response and no new check', async t => {
   const id = idOf('idempotent')
   const first = await check(id, 'once')
   const before = requestsOf('idempotent').length
@@ -79,7 +79,7 @@ t.test('a repeated request with its Idempotency-Key gets the first answer and ma
   t.equal(requestsOf('idempotent').length, before)
 })
 
-t.test('a changed monitor is checked as it is now', async t => {
+t.test('A changed monitor is checked with its current settings', async t => {
   const id = idOf('before')
   for (let i = 0; i < 5; i++) {
     const sent = target.seen.length
@@ -91,7 +91,7 @@ t.test('a changed monitor is checked as it is now', async t => {
   }
 })
 
-t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and leaves no trace', async t => {
+t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
   const shop = await startTarget(t)
   shop.behave({ kind: 'answer', status: 503, body: 'closed' })
   const before = (await query<{ count: number }>(db, 'SELECT count(*)::int AS count FROM monitors'))[0]
@@ -139,7 +139,7 @@ t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and 
   t.notMatch(said, /of-the-shop/, 'no log knows the credentials')
 })
 
-t.test('while a probe drains, its monitors are checked by the other one', async t => {
+t.test('While a probe drains, the other one checks its monitors', async t => {
   const id = idOf('draining')
   const owner = picket.probes.find(({ pid }) => pid === requestsOf('draining')[0]?.pid)!
   target.delay('draining', 3_000)
