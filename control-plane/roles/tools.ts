@@ -30,10 +30,10 @@ export function buildPageTools(handles: ProcessContext) {
 }
 
 export function buildDomainTools({ db, egress, config }: ProcessContext) {
-  const world = { egress, httpsPort: 443 }
+  const lookUpContext = { egress, httpsPort: 443 }
   const sign = createSigner(config.secretKey, 'custom domains')
   const { publicUrl, customDomains: settings } = config
-  return { db, world, settings, ownHosts: listOwnHosts(config), sign, publicUrl }
+  return { db, lookUpContext, settings, ownHosts: listOwnHosts(config), sign, publicUrl }
 }
 
 export function buildChatTools({ db, secrets, egress, metrics, config }: ProcessContext) {

@@ -13,7 +13,7 @@ const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 const channelOf = ({ projectId }: Account) => insertChannel(api.db, projectId, [])
 
-t.test('POST /alerts/project-channels 201 subscribes a channel, to each kind once', async t => {
+t.test('POST /alerts/project-channels 201 subscribes a channel once to each type', async t => {
   const account = await api.account()
   const channel = await channelOf(account)
   const body = { alert_channel_id: channel.toUpperCase(), alert_type: 'incident' }
@@ -31,7 +31,7 @@ t.test('POST /alerts/project-channels 201 subscribes a channel, to each kind onc
   })
 })
 
-t.test('POST /alerts/project-channels 409: the pair is there already, also when both come at once', async t => {
+t.test('POST /alerts/project-channels 409 for an existing subscription, also with concurrent requests', async t => {
   const account = await api.account()
   const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
   const both = await Promise.all([1, 2].map(() => account.call('POST /alerts/project-channels', body)))
@@ -40,7 +40,7 @@ t.test('POST /alerts/project-channels 409: the pair is there already, also when 
   t.equal((await account.call('GET /alerts/project-channels')).body.meta.total, 1)
 })
 
-t.test('POST /alerts/project-channels 404: no such channel, or another project has it', async t => {
+t.test('POST /alerts/project-channels 404 for an unknown channel and for a channel of another project', async t => {
   const account = await api.account()
   const theirs = await channelOf(await api.account())
   for (const alert_channel_id of [theirs, NOBODY, 'not-an-id']) {
@@ -52,7 +52,7 @@ t.test('POST /alerts/project-channels 404: no such channel, or another project h
   }
 })
 
-t.test('POST /alerts/project-channels 400: what it is subscribed to has a name, and nothing else is taken', async t => {
+t.test('POST /alerts/project-channels 400 for an unknown type and unknown properties', async t => {
   const account = await api.account()
   const alert_channel_id = await channelOf(account)
   const bodies = [
@@ -69,7 +69,7 @@ t.test('POST /alerts/project-channels 400: what it is subscribed to has a name, 
   }
 })
 
-t.test('POST and DELETE /alerts/project-channels 403 for a key that only reads; GET 200', async t => {
+t.test('POST and DELETE /alerts/project-channels 403 with a read key; GET 200', async t => {
   const account = await api.account()
   const read = await account.callWith('read')
   const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
@@ -79,7 +79,7 @@ t.test('POST and DELETE /alerts/project-channels 403 for a key that only reads; 
   t.equal((await read('GET /alerts/project-channels')).body.data[0].id, id)
 })
 
-t.test('GET /alerts/project-channels 200: newest first, in pages, one project only', async t => {
+t.test('GET /alerts/project-channels 200 lists the subscriptions of the project, newest first, in pages', async t => {
   const account = await api.account()
   const other = await api.account()
   for (const owner of [account, other]) {
@@ -111,10 +111,10 @@ t.test('DELETE /alerts/project-channels/{id} 200 and 404', async t => {
   })
   t.equal((await account.call(`DELETE /alerts/project-channels/${id}`)).status, 404)
   t.equal((await account.call('DELETE /alerts/project-channels/not-an-id')).status, 404)
-  t.equal((await account.call('POST /alerts/project-channels', body)).status, 201, 'and it may be subscribed anew')
+  t.equal((await account.call('POST /alerts/project-channels', body)).status, 201, 'and it can be subscribed again')
 })
 
-t.test('An event goes to the subscriptions of its own project and kind', async t => {
+t.test('An event is sent to the subscriptions of its project and type', async t => {
   const [account, other] = [await api.account(), await api.account()]
   const incidents = await channelOf(account)
   const vendors = await channelOf(account)

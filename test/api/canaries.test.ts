@@ -23,11 +23,11 @@ const sign = createSigner(key, CANARY_KEY_PURPOSE)
 const ALWAYS = { region: 'us-east' as const, everySeconds: 600, forSeconds: 600, kinds: ['status' as const] }
 const get = (path: string) => api.call('GET', `${api.origin}${path}`, { key: null })
 
-t.test('a canary answers by its plan to whoever has its address, and is not there for anybody else', async t => {
+t.test('A canary target responds by its schedule at its signed address, and 404 elsewhere', async t => {
   const always = ALWAYS
   const failing = await get(buildTargetUrl('', always, sign))
   t.equal(failing.status, 503)
-  t.match(failing.body, /^fails by plan \(status\) until \d{4}-/)
+  t.match(failing.body, /^planned failure \(status\) until \d{4}-/)
   t.equal(failing.headers.get('cache-control'), 'no-store')
   const never = await get(buildTargetUrl('', { ...always, forSeconds: 0 }, sign))
   t.same([never.status, never.body], [200, 'OK'])
@@ -47,21 +47,21 @@ t.test('a canary answers by its plan to whoever has its address, and is not ther
   for (const other of others) t.equal((await get(other)).status, 404, other)
 })
 
-t.test('a planned failure looks as its kind says', async t => {
+t.test('A planned failure has the response of its kind', async t => {
   const failing = (kind: FailureKind) => get(buildTargetUrl('', { ...ALWAYS, kinds: [kind] }, sign))
   t.equal((await failing('status')).status, 503)
   const wrong = await failing('wrong')
   t.equal(wrong.status, 200)
-  t.match(wrong.body, /^fails by plan \(wrong\)/)
-  await t.rejects(failing('refuse'), 'the connection is cut')
+  t.match(wrong.body, /^planned failure \(wrong\)/)
+  await t.rejects(failing('refuse'), 'the connection is closed')
   const startedMs = performance.now()
   t.equal((await failing('slow')).status, 503)
-  t.ok(performance.now() - startedMs >= 7_900, 'the slow one takes 8 s')
+  t.ok(performance.now() - startedMs >= 7_900, 'a slow response takes 8 s')
 })
 
-t.test('a planned failure that hangs gives no answer, and a client that goes away is forgotten', async t => {
+t.test('A hanging failure gives no response and releases disconnected clients', async t => {
   const url = `${api.origin}${buildTargetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
-  // more of them than may be held at a time
+  // more than the maximum that is held
   for (let round = 0; round < 3; round++) {
     const patience = new AbortController()
     const asked = Array.from({ length: 100 }, () => fetch(url, { signal: patience.signal }))
@@ -72,7 +72,7 @@ t.test('a planned failure that hangs gives no answer, and a client that goes awa
   }
 })
 
-t.test('the receiver takes what is signed with the secret of its channel, and nothing else', async t => {
+t.test('The receiver accepts only bodies that are signed with the secret of its channel', async t => {
   const post = (url: string, body: string, signature: string | null) =>
     api.call('POST', `${api.origin}${url}`, {
       key: null,
@@ -80,7 +80,7 @@ t.test('the receiver takes what is signed with the secret of its channel, and no
       headers: { 'idempotency-key': 'x', ...(signature !== null && { 'x-service-signature': signature }) },
     })
   const receiver = buildReceiverUrl('', sign)
-  t.equal((await post(receiver, '{}', null)).status, 404, 'there are no canaries yet')
+  t.equal((await post(receiver, '{}', null)).status, 404, 'before canaries are created')
   await insertProbe(api.db, 'us-east')
   await makeOperator(api.db)
   const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: FAILURE_KINDS }
@@ -100,7 +100,7 @@ t.test('the receiver takes what is signed with the secret of its channel, and no
   t.equal((await post('/canary/receive/other', body, signBody(Buffer.from(body), secret))).status, 404)
   t.same(await received(), [])
   t.equal((await signed(body)).status, 200)
-  t.equal((await signed(body)).status, 200, 'a repetition is taken and changes nothing')
+  t.equal((await signed(body)).status, 200, 'a repetition is accepted and changes nothing')
   t.equal(
     (await signed(envelope('whd_2', '00000000-0000-0000-0000-000000000000'))).status,
     200,

@@ -5,7 +5,7 @@ import { startDnsServer } from '../support/dns-server.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { waitFor } from '../support/wait.ts'
 
-// specification, "Status pages"; decisions 7.4
+// docs/design/subscribers.md#custom-domains
 
 const TARGET = 'pages.picket-host.com'
 const zone: Answer[] = [
@@ -26,30 +26,27 @@ const allowed = async (domain: string) =>
   (await api.call('GET', `${api.operator}/internal/tls-check?domain=${domain}`, { key: null })).status
 type Record = { type: string; name: string; value: string; ok: boolean }
 
-t.test(
-  'POST /status-pages/{id}/custom-domain/analyze 200 says which records are missing and changes nothing',
-  async t => {
-    const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'Status.ACME.com.' })
-    t.equal(status, 200)
-    t.equal(body.data.domain, 'status.acme.com')
-    t.equal(body.data.cname_target, TARGET)
-    t.equal(body.data.verified, false)
-    t.same(
-      body.data.records.map(({ type, name, ok }: Record) => [type, name, ok]),
-      [
-        ['CNAME', 'status.acme.com', false],
-        ['TXT', '_picket-challenge.status.acme.com', false],
-      ],
-    )
-    t.same(body.data.dns_provider, { id: 'cloudflare', name: 'Cloudflare', nameservers: ['ada.ns.cloudflare.com'] })
-    t.same(body.data.ssl, { status: 'none', issuer: null, expires_at: null })
-    t.same(body.data.domain_connect, { available: false, provider_id: null, template: null })
-    t.match(body.data.instructions[0], /^At Cloudflare, add a CNAME record status\.acme\.com/)
-    t.equal((await ask('POST', `${path}/verify`)).status, 404)
-  },
-)
+t.test('POST /status-pages/{id}/custom-domain/analyze 200 lists the missing records and changes nothing', async t => {
+  const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'Status.ACME.com.' })
+  t.equal(status, 200)
+  t.equal(body.data.domain, 'status.acme.com')
+  t.equal(body.data.cname_target, TARGET)
+  t.equal(body.data.verified, false)
+  t.same(
+    body.data.records.map(({ type, name, ok }: Record) => [type, name, ok]),
+    [
+      ['CNAME', 'status.acme.com', false],
+      ['TXT', '_picket-challenge.status.acme.com', false],
+    ],
+  )
+  t.same(body.data.dns_provider, { id: 'cloudflare', name: 'Cloudflare', nameservers: ['ada.ns.cloudflare.com'] })
+  t.same(body.data.ssl, { status: 'none', issuer: null, expires_at: null })
+  t.same(body.data.domain_connect, { available: false, provider_id: null, template: null })
+  t.match(body.data.instructions[0], /^At Cloudflare, add a CNAME record status\.acme\.com/)
+  t.equal((await ask('POST', `${path}/verify`)).status, 404)
+})
 
-t.test('POST …/custom-domain/analyze 400 for what is no hostname, or a host of the service itself', async t => {
+t.test('POST …/custom-domain/analyze 400 for an invalid hostname and for a host of the service', async t => {
   for (const domain of ['', 'acme', '127.0.0.1', 'https://acme.com', TARGET, `x.${TARGET}`, 'localhost']) {
     const { status, body } = await ask('POST', `${path}/analyze`, { domain })
     t.equal(status, 400, domain)
@@ -60,7 +57,7 @@ t.test('POST …/custom-domain/analyze 400 for what is no hostname, or a host of
 })
 
 t.test(
-  'POST /status-pages/{id}/custom-domain/analyze 403 on a plan without custom domains, as POST /status-pages/{id}/custom-domain/domain-connect 403; 404 for another project’s page',
+  'POST /status-pages/{id}/custom-domain/analyze 403 on a plan without custom domains, also POST /status-pages/{id}/custom-domain/domain-connect 403; 404 for a page of another project',
   async t => {
     const freePage = await insertStatusPage(api.db, free.projectId, 'free')
     for (const end of ['/analyze', '/domain-connect']) {
@@ -81,30 +78,30 @@ t.test(
   },
 )
 
-t.test('POST /status-pages/{id}/custom-domain/domain-connect 422 where Domain Connect is not to be had', async t => {
+t.test('POST /status-pages/{id}/custom-domain/domain-connect 422 when Domain Connect is unavailable', async t => {
   const { status, body } = await ask('POST', `${path}/domain-connect`, { domain: 'status.acme.com' })
   t.equal(status, 422)
   t.equal(body.error.code, 'domain_connect_unavailable')
 })
 
-t.test('a domain is set, proven by its records, served, and removed', async t => {
+t.test('A domain is set, verified by its records, served, and removed', async t => {
   const set = await ask('PUT', path, { domain: 'status.acme.com' })
   t.equal(set.status, 200)
   t.equal(set.body.data.verified, false)
-  t.equal(await allowed('status.acme.com'), 404, 'no certificate for what nobody has proven')
+  t.equal(await allowed('status.acme.com'), 404, 'no certificate for an unverified domain')
 
   zone.push({ type: 'CNAME', name: 'status.acme.com', data: TARGET })
-  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false, 'it points here, which anybody’s may')
+  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false, 'it points here, which proves nothing')
   const [, text] = set.body.data.records
   zone.push({ type: 'TXT', name: text.name, data: text.value })
   const verified = (await ask('POST', `${path}/verify`)).body.data
   t.equal(verified.verified, true)
   t.equal(verified.ssl.status, 'pending')
-  // that a domain is not served is remembered for a second
+  // a negative answer is cached for a second
   await waitFor(async () => (await allowed('status.acme.com')) === 200)
   t.equal(await allowed('STATUS.acme.com.'), 200)
   t.equal(await allowed('www.acme.com'), 404)
-  t.equal(await allowed(TARGET), 200, 'its own host')
+  t.equal(await allowed(TARGET), 200, 'the host of the installation')
   t.equal(await allowed('%00'), 404)
 
   await api.db.raw('UPDATE status_pages SET is_published = false WHERE id = ?', [page])
@@ -117,7 +114,7 @@ t.test('a domain is set, proven by its records, served, and removed', async t =>
   t.equal((await ask('DELETE', path)).status, 404)
 })
 
-t.test('two projects may claim a domain; it is whose proof stands in DNS', async t => {
+t.test('Of two projects with the same domain, the one with the TXT record owns it', async t => {
   t.equal((await ask('PUT', path, { domain: 'status.acme.com' })).body.data.verified, true)
   const rival = await insertStatusPage(api.db, other.projectId, 'rival')
   const rivalPath = `/status-pages/${rival}/custom-domain`
@@ -128,13 +125,13 @@ t.test('two projects may claim a domain; it is whose proof stands in DNS', async
   const proof = zone.findIndex(({ type }) => type === 'TXT')
   zone.push({ type: 'TXT', name: text.name, data: text.value })
   const refused = await ask('POST', `${rivalPath}/verify`, undefined, other.key)
-  t.equal(refused.status, 409, 'while both stand, who was first keeps it')
+  t.equal(refused.status, 409, 'while both records exist, the first page keeps the domain')
   zone.splice(proof, 1)
   t.equal((await ask('POST', `${rivalPath}/verify`, undefined, other.key)).body.data.verified, true)
   t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false)
 })
 
-t.test('resolvers that do not answer are told, and nothing is decided by their silence', async t => {
+t.test('The analysis lists resolvers that do not answer, and a verified domain stays verified', async t => {
   dns.behave('servfail')
   const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'status.acme.com' })
   dns.behave('answer')

@@ -67,7 +67,7 @@ const failure = {
   error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'the connection was refused' },
 }
 
-t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what the probe saw', async t => {
+t.test('GET /monitors/{id}/checks 200 lists checks with their details, newest first, in pages', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
   await record(
@@ -113,7 +113,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
 })
 
 t.test(
-  'GET /monitors/{id}/checks 200: a failed check shows its evidence, a ping its losses, a dns check its records',
+  'GET /monitors/{id}/checks 200 shows the evidence of a failed check, the loss of a ping and the records of a dns check',
   async t => {
     const { key } = await api.tenant()
     const id = await createMonitor(key)
@@ -167,7 +167,7 @@ t.test(
   },
 )
 
-t.test('GET /monitors/{id}/checks 200: filters by region, status and time; 400 for what is none of them', async t => {
+t.test('GET /monitors/{id}/checks 200 filters by region, status and time; 400 for invalid values', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
   await record([resultOf(id, 0), resultOf(id, 1, failure)], 'us-east')
@@ -186,7 +186,7 @@ t.test('GET /monitors/{id}/checks 200: filters by region, status and time; 400 f
 })
 
 t.test(
-  'GET /analytics/latency 200: percentiles an hour, over all regions or of one, of checks that did not fail',
+  'GET /analytics/latency 200 returns hourly percentiles of successful checks, for all regions or one',
   async t => {
     const { key } = await api.tenant()
     const id = await createMonitor(key)
@@ -214,44 +214,38 @@ t.test(
   },
 )
 
-t.test(
-  'GET /analytics/latency 200 takes every region that results have, those of data sources and heartbeats too',
-  async t => {
-    const { key } = await api.tenant()
-    const id = await createMonitor(key)
-    await record([resultOf(id, 0, { totalUs: 40_000 })], DATA_SOURCE_REGION)
-    const latency = async (region: string) => {
-      const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&region=${region}`, { key })
-      return status === 200 ? body.data : body.error.message
-    }
-    const { body } = await api.call('GET', `/monitors/${id}/checks`, { key })
-    t.match(body.data, [{ region: DATA_SOURCE_REGION }])
-    t.match(await latency(body.data[0].region), [{ hour: timeAt(0), region: DATA_SOURCE_REGION, count: 1, max: 40 }])
-    t.same(await latency(HEARTBEAT_REGION), [])
-    t.match(await latency('moon'), /region must be one of us-east, .*, heartbeat, data-source/)
-  },
-)
+t.test('GET /analytics/latency 200 accepts the regions of data sources and heartbeats', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  await record([resultOf(id, 0, { totalUs: 40_000 })], DATA_SOURCE_REGION)
+  const latency = async (region: string) => {
+    const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&region=${region}`, { key })
+    return status === 200 ? body.data : body.error.message
+  }
+  const { body } = await api.call('GET', `/monitors/${id}/checks`, { key })
+  t.match(body.data, [{ region: DATA_SOURCE_REGION }])
+  t.match(await latency(body.data[0].region), [{ hour: timeAt(0), region: DATA_SOURCE_REGION, count: 1, max: 40 }])
+  t.same(await latency(HEARTBEAT_REGION), [])
+  t.match(await latency('moon'), /region must be one of us-east, .*, heartbeat, data-source/)
+})
 
-t.test(
-  'GET /analytics/latency 200 says in meta which whole hours it covers, and a time within an hour counts all of it',
-  async t => {
-    const { key } = await api.tenant()
-    const id = await createMonitor(key)
-    await record([resultOf(id, 5), resultOf(id, 50)], 'us-east')
-    const ask = async (span: string) => {
-      const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
-      t.same(differencesOf(operation('GET /analytics/latency'), status, body), [])
-      return body
-    }
-    const within = await ask(`from=${timeAt(40)}&to=${timeAt(45)}`)
-    t.match(within.data, [{ hour: timeAt(0), count: 2 }])
-    t.same(within.meta, { from: timeAt(0), to: timeAt(60) })
-    t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(60)}`)).meta, { from: timeAt(-60), to: timeAt(60) })
-    t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(61)}`)).meta, { from: timeAt(-60), to: timeAt(120) })
-  },
-)
+t.test('GET /analytics/latency 200 covers whole hours and returns their range in meta', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  await record([resultOf(id, 5), resultOf(id, 50)], 'us-east')
+  const ask = async (span: string) => {
+    const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
+    t.same(differencesOf(operation('GET /analytics/latency'), status, body), [])
+    return body
+  }
+  const within = await ask(`from=${timeAt(40)}&to=${timeAt(45)}`)
+  t.match(within.data, [{ hour: timeAt(0), count: 2 }])
+  t.same(within.meta, { from: timeAt(0), to: timeAt(60) })
+  t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(60)}`)).meta, { from: timeAt(-60), to: timeAt(60) })
+  t.same((await ask(`from=${timeAt(-1)}&to=${timeAt(61)}`)).meta, { from: timeAt(-60), to: timeAt(120) })
+})
 
-t.test('GET /analytics/latency 400: from after to, and more than 400 days', async t => {
+t.test('GET /analytics/latency 400 when from is after to, or the range exceeds 400 days', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
   for (const span of [`from=${timeAt(1)}&to=${timeAt(0)}`, 'from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z']) {

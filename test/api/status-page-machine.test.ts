@@ -27,7 +27,7 @@ const get = async (path: string, headers: Record<string, string> = {}, slug = 'a
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
-t.test('404 while the page is not published, and nobody keeps that', async t => {
+t.test('An unpublished page is 404 and must not be cached', async t => {
   for (const [path] of [...PATHS, ['/subscribe'] as const]) {
     const { status, headers } = await get(path)
     t.same([status, headers.get('cache-control')], [404, 'no-store'], path)
@@ -36,14 +36,14 @@ t.test('404 while the page is not published, and nobody keeps that', async t => 
   await waitFor(async () => (await get('')).status === 200)
 })
 
-t.test('each has its type, an ETag that answers 304, and may be kept for a while', async t => {
+t.test('Each document has a content type, an ETag with 304, and a cache time', async t => {
   for (const [path, type] of PATHS) {
     const { status, headers, text } = await get(path)
     t.equal(status, 200, path)
     t.match(headers.get('content-type'), type)
     t.match(headers.get('cache-control'), /^public, max-age=[1-9]/)
     t.notMatch(text, 'A secret')
-    // what a page says of its age may change between two requests
+    // the age of the page may change between two requests
     await waitFor(async () => {
       const { headers } = await get(path)
       const again = await get(path, { 'if-none-match': headers.get('etag') ?? '' })
@@ -52,7 +52,7 @@ t.test('each has its type, an ETag that answers 304, and may be kept for a while
   }
 })
 
-t.test('other sites may read what is for them, and frame only what is for that', async t => {
+t.test('Other sites may read feeds and JSON, and frame only /embed', async t => {
   for (const [path] of PATHS.filter(([path]) => path !== '/embed')) {
     t.equal((await get(path)).headers.get('access-control-allow-origin'), '*', path)
   }
@@ -68,7 +68,7 @@ t.test('other sites may read what is for them, and frame only what is for that',
   )
 })
 
-t.test('feeds and JSON tell of the incident and its public words', async t => {
+t.test('Feeds and JSON contain the incident and its public updates', async t => {
   const [rss, atom] = [await get('/feed.rss'), await get('/feed.atom')]
   t.match(parseRssFeed(rss.text), { title: 'Acme', items: [{ title: 'Slow', description: /We look into it/ }] })
   t.match(parseAtomFeed(atom.text), { entries: [{ id: `urn:uuid:${incident.id}` }] })
@@ -77,7 +77,7 @@ t.test('feeds and JSON tell of the incident and its public words', async t => {
   const since = async (at: string, more = {}) => (await get('/feed.rss', { 'if-modified-since': at, ...more })).status
   t.equal(await since(changed), 304)
   t.equal(await since(new Date(Date.parse(changed) - 1_000).toUTCString()), 200)
-  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag says it better')
+  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag takes precedence')
   t.equal(await since('yesterday'), 200)
   const summary = JSON.parse((await get('/api/v2/summary.json')).text)
   t.match(summary, {
@@ -89,7 +89,7 @@ t.test('feeds and JSON tell of the incident and its public words', async t => {
   t.equal(summary.incidents[0].incident_updates.length, 1)
 })
 
-t.test('a badge is chosen by its query, each apart from the others', async t => {
+t.test('Each badge query gives a separate badge', async t => {
   t.match((await get('/badge.svg')).text, 'status: degraded')
   t.match((await get(`/badge.svg?component=${component.id}&label=Our%20%3Cshop%3E`)).text, 'Our &lt;shop&gt;: degraded')
   t.match((await get('/badge.svg?type=response_time')).text, 'response time: unknown')
@@ -97,7 +97,7 @@ t.test('a badge is chosen by its query, each apart from the others', async t => 
   t.match((await get('/badge.svg?type=status&type=uptime&style=plastic')).text, 'status: degraded')
 })
 
-t.test('at its own domain a page has all of this at the root', async t => {
+t.test('A custom domain serves all documents at the root', async t => {
   await execute(
     server.db,
     `UPDATE status_pages SET custom_domain = 'status.acme.test', custom_domain_verified_at = now() WHERE id = ?`,
@@ -121,31 +121,34 @@ t.test('at its own domain a page has all of this at the root', async t => {
   t.match((await visit('/feed.rss')).text, '<link>https://status.acme.test</link>')
 })
 
-t.test('POST /status/acme/subscribe 400 with what is wrong, 415 for what is no form, 429 past the limit', async t => {
-  const send = async (form: Record<string, string> | string) => {
-    const body = typeof form === 'string' ? form : new URLSearchParams(form)
-    const headers: Record<string, string> = typeof form === 'string' ? { 'content-type': 'application/json' } : {}
-    const answer = await fetch(`${server.origin}/status/acme/subscribe`, { method: 'POST', body, headers })
-    return { status: answer.status, headers: answer.headers, text: await answer.text() }
-  }
-  const wrong: [Record<string, string>, string][] = [
-    [{}, 'This is no e-mail address.'],
-    [{ email: 'ann@example.com\r\nBcc: ben@example.com' }, 'This is no e-mail address.'],
-    [{ email: 'ann@example.com,ben@example.com' }, 'This is no e-mail address.'],
-    [{ email: '"><script>alert(1)</script>@example.com' }, 'This is no e-mail address.'],
-    [{ webhook: 'http://169.254.169.254/latest' }, 'blocked_target'],
-    [{ webhook: 'file:///etc/passwd' }, 'http or https'],
-    [{ email: 'ann@example.com', webhook: 'https://hooks.example.com/' }, 'not both'],
-  ]
-  for (const [form, problem] of wrong) {
-    const { status, text } = await send(form)
-    t.equal(status, 400, problem)
-    t.match(text, problem)
-    t.notMatch(text, '<script>')
-  }
-  t.equal((await send('{"email":"ann@example.com"}')).status, 415)
-  // the minute may turn while they are sent
-  const forms = Array.from({ length: 41 }, (_, i) => ({ email: `visitor-${i}@example.com` }))
-  const statuses = (await Promise.all(forms.map(send))).map(({ status }) => status)
-  t.ok(statuses.includes(429), 'too many forms of one network')
-})
+t.test(
+  'POST /status/acme/subscribe 400 with the problem, 415 for other content types, 429 beyond the limit',
+  async t => {
+    const send = async (form: Record<string, string> | string) => {
+      const body = typeof form === 'string' ? form : new URLSearchParams(form)
+      const headers: Record<string, string> = typeof form === 'string' ? { 'content-type': 'application/json' } : {}
+      const answer = await fetch(`${server.origin}/status/acme/subscribe`, { method: 'POST', body, headers })
+      return { status: answer.status, headers: answer.headers, text: await answer.text() }
+    }
+    const wrong: [Record<string, string>, string][] = [
+      [{}, 'This is not a valid e-mail address.'],
+      [{ email: 'ann@example.com\r\nBcc: ben@example.com' }, 'This is not a valid e-mail address.'],
+      [{ email: 'ann@example.com,ben@example.com' }, 'This is not a valid e-mail address.'],
+      [{ email: '"><script>alert(1)</script>@example.com' }, 'This is not a valid e-mail address.'],
+      [{ webhook: 'http://169.254.169.254/latest' }, 'blocked_target'],
+      [{ webhook: 'file:///etc/passwd' }, 'http or https'],
+      [{ email: 'ann@example.com', webhook: 'https://hooks.example.com/' }, 'not both'],
+    ]
+    for (const [form, problem] of wrong) {
+      const { status, text } = await send(form)
+      t.equal(status, 400, problem)
+      t.match(text, problem)
+      t.notMatch(text, '<script>')
+    }
+    t.equal((await send('{"email":"ann@example.com"}')).status, 415)
+    // a new minute may begin while they are sent
+    const forms = Array.from({ length: 41 }, (_, i) => ({ email: `visitor-${i}@example.com` }))
+    const statuses = (await Promise.all(forms.map(send))).map(({ status }) => status)
+    t.ok(statuses.includes(429), 'too many forms of one network')
+  },
+)

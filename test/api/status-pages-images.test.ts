@@ -18,7 +18,7 @@ const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><p
 const authority = createAuthority(t)
 const api = await createResourceApi(t, statusPageRoutes, { egressAllow: ['127.0.0.0/8'], egressTrust: [authority.ca] })
 
-/** A site with images, by path: what it answers and how often it was asked. */
+/** A site with images by path: its responses and the number of requests. */
 async function startSite(answers: Record<string, { status?: number; body?: string | Buffer; location?: string }>) {
   const asked: string[] = []
   const server = createServer(authority.issue('127.0.0.1', -1, 1), (request, response) => {
@@ -42,7 +42,7 @@ t.teardown(() => worker.stop())
 
 type Stored = { kind: string; contentType: string | null; text: string | null; problem: string | null; waitS: number }
 
-/** A page's images as they are stored, `waitS` until they are fetched again. */
+/** The stored images of a page; `waitS`: seconds until the next fetch. */
 const imagesOf = (id: string) =>
   query<Stored>(
     api.db,
@@ -52,14 +52,14 @@ const imagesOf = (id: string) =>
     [id],
   )
 
-/** How many fetches have ended. */
+/** The number of finished fetches. */
 async function fetches(): Promise<number> {
   const { text } = await metrics.render()
   const counts = [...text.matchAll(/^picket_status_page_image_fetches_total\{.*\} (\d+)$/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Lets the worker fetch the images of a page now, and answers the page afterwards. */
+/** Lets the worker fetch the images of a page now, and returns the page afterwards. */
 async function fetchNow(call: Call, id: string) {
   const before = await fetches()
   const due = `UPDATE status_page_images SET next_fetch_at = now() - interval '1 hour'
@@ -71,7 +71,7 @@ async function fetchNow(call: Call, id: string) {
 }
 
 t.test(
-  'PUT /status-pages/{id} 200 takes an address at once; the worker fetches it, and what it led to is kept',
+  'PUT /status-pages/{id} 200 accepts an address immediately; the worker fetches and stores the image',
   async t => {
     const { call } = await api.account()
     const id = await addPage(call)
@@ -95,7 +95,7 @@ t.test(
       (await imagesOf(id)).every(({ waitS }) => waitS > 80_000 && waitS < 90_000),
       'again in a day',
     )
-    t.equal(site.asked.length, count, 'what a read answered changes nothing')
+    t.equal(site.asked.length, count, 'the address from a read changes nothing')
     t.match((await call(`PUT /status-pages/${id}`, { logo_url: null })).body.data, { logo_url: null })
     t.same(
       (await imagesOf(id)).map(({ kind }) => kind),
@@ -104,38 +104,35 @@ t.test(
   },
 )
 
-t.test(
-  'an image that cannot be fetched now is taken, says what is wrong, and is tried again until it is there',
-  async t => {
-    const { call } = await api.account()
-    const id = await addPage(call)
-    const answers: Parameters<typeof startSite>[0] = { '/logo.png': { status: 503 } }
-    const site = await startSite(answers)
-    const url = `${site.origin}/logo.png`
-    t.match(await call(`PUT /status-pages/${id}`, { logo_url: url }), {
-      status: 200,
-      body: { data: { logo_url: url } },
-    })
-    const waits: number[] = []
-    for (let failures = 1; failures <= 3; failures++) {
-      t.match(await fetchNow(call, id), { logo_url: url, logo_problem: 'cannot be fetched: the server answered 503' })
-      waits.push((await imagesOf(id))[0]!.waitS)
-    }
-    t.ok(waits[0]! <= 30 && waits[1]! > 60 && waits[1]! <= 120 && waits[2]! > 240 && waits[2]! <= 480, `${waits}`)
-    answers['/logo.png'] = { body: PIXEL }
-    t.match(await fetchNow(call, id), { logo_url: url, logo_problem: null })
-    t.match(await imagesOf(id), [{ contentType: 'image/png' }])
+t.test('An image that cannot be fetched shows its problem and is retried until it succeeds', async t => {
+  const { call } = await api.account()
+  const id = await addPage(call)
+  const answers: Parameters<typeof startSite>[0] = { '/logo.png': { status: 503 } }
+  const site = await startSite(answers)
+  const url = `${site.origin}/logo.png`
+  t.match(await call(`PUT /status-pages/${id}`, { logo_url: url }), {
+    status: 200,
+    body: { data: { logo_url: url } },
+  })
+  const waits: number[] = []
+  for (let failures = 1; failures <= 3; failures++) {
+    t.match(await fetchNow(call, id), { logo_url: url, logo_problem: 'cannot be fetched: the server answered 503' })
+    waits.push((await imagesOf(id))[0]!.waitS)
+  }
+  t.ok(waits[0]! <= 30 && waits[1]! > 60 && waits[1]! <= 120 && waits[2]! > 240 && waits[2]! <= 480, `${waits}`)
+  answers['/logo.png'] = { body: PIXEL }
+  t.match(await fetchNow(call, id), { logo_url: url, logo_problem: null })
+  t.match(await imagesOf(id), [{ contentType: 'image/png' }])
 
-    answers['/logo.png'] = { body: SVG }
-    const before = (await call(`GET /status-pages/${id}`)).body.data.updated_at
-    t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the image of today')
-    t.match(await imagesOf(id), [{ contentType: 'image/svg+xml' }])
-    const seen = (await call(`GET /status-pages/${id}`)).body.data.updated_at
-    t.equal((await fetchNow(call, id)).updated_at, seen, 'the same image changes nothing')
-  },
-)
+  answers['/logo.png'] = { body: SVG }
+  const before = (await call(`GET /status-pages/${id}`)).body.data.updated_at
+  t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the new image')
+  t.match(await imagesOf(id), [{ contentType: 'image/svg+xml' }])
+  const seen = (await call(`GET /status-pages/${id}`)).body.data.updated_at
+  t.equal((await fetchNow(call, id)).updated_at, seen, 'the same image changes nothing')
+})
 
-t.test('logo_problem names each reason why an image is missing, and the image before stays', async t => {
+t.test('logo_problem contains the reason of a failure, and the previous image stays', async t => {
   const { call } = await api.account()
   const id = await addPage(call)
   const site = await startSite({
@@ -148,9 +145,9 @@ t.test('logo_problem names each reason why an image is missing, and the image be
   await call(`PUT /status-pages/${id}`, { logo_url: `${site.origin}/logo.png` })
   await fetchNow(call, id)
   const rows: [string, RegExp][] = [
-    [`${site.origin}/page`, /^leads to something that is no SVG/],
-    [`${site.origin}/empty`, /^leads to something that is empty/],
-    [`${site.origin}/large`, /more than 1 MiB/],
+    [`${site.origin}/page`, /^cannot be used: the file is not a valid SVG/],
+    [`${site.origin}/empty`, /^cannot be used: the file is empty/],
+    [`${site.origin}/large`, /larger than 1 MiB/],
     [`${site.origin}/gone`, /the server answered 404/],
     [`${site.origin}/inwards`, /^cannot be fetched/],
     ['https://127.0.0.1:1/logo.png', /^cannot be fetched/],
@@ -162,24 +159,27 @@ t.test('logo_problem names each reason why an image is missing, and the image be
   }
 })
 
-t.test('PUT /status-pages/{id} 400 for an image address that is not https or that the guard refuses', async t => {
-  const { call } = await api.account()
-  const id = await addPage(call)
-  const rows: [string, RegExp][] = [
-    ['https://10.0.0.1/logo.png', /cannot be fetched: .*10\.0\.0\.1/],
-    ['http://example.com/logo.png', /must be an https address/],
-    ['https://user:secret@example.com/logo.png', /must not hold credentials/],
-    ['//example.com/logo.png', /must be an https address/],
-    ['data:image/png;base64,AAAA', /must be an https address/],
-  ]
-  for (const [logo_url, message] of rows) {
-    const answer = await call(`PUT /status-pages/${id}`, { name: 'Changed', logo_url })
-    t.match(answer, { status: 400, body: { error: { details: [{ path: 'logo_url', message }] } } }, logo_url)
-  }
-  t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', logo_url: null })
-})
+t.test(
+  'PUT /status-pages/{id} 400 for an image address that is not https or is refused by the egress guard',
+  async t => {
+    const { call } = await api.account()
+    const id = await addPage(call)
+    const rows: [string, RegExp][] = [
+      ['https://10.0.0.1/logo.png', /cannot be fetched: .*10\.0\.0\.1/],
+      ['http://example.com/logo.png', /must be an https URL/],
+      ['https://user:secret@example.com/logo.png', /must not contain credentials/],
+      ['//example.com/logo.png', /must be an https URL/],
+      ['data:image/png;base64,AAAA', /must be an https URL/],
+    ]
+    for (const [logo_url, message] of rows) {
+      const answer = await call(`PUT /status-pages/${id}`, { name: 'Changed', logo_url })
+      t.match(answer, { status: 400, body: { error: { details: [{ path: 'logo_url', message }] } } }, logo_url)
+    }
+    t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', logo_url: null })
+  },
+)
 
-t.test('an address that is sent while the worker is idle is tried at once', async t => {
+t.test('An address that is set while the worker is idle is fetched immediately', async t => {
   const server = await startApi(t, { ROLES: 'api,schedule' })
   const { key } = await server.tenant()
   const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
@@ -191,7 +191,7 @@ t.test('an address that is sent while the worker is idle is tried at once', asyn
   })
 })
 
-t.test('an upload is checked by its bytes, and served from the page’s own origin', async t => {
+t.test('An upload is checked by its bytes and served from the origin of the page', async t => {
   const server = await startApi(t)
   const { key } = await server.tenant()
   const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body

@@ -14,7 +14,7 @@ const api = await createResourceApi(t, (app, handles) => {
   monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 
-/** The `status_page_url` that the event of a new incident carries. */
+/** The `status_page_url` in the event of a new incident. */
 async function urlTold(call: Call, monitor_ids: string[]): Promise<string | null> {
   const { body } = await call('POST /incidents', { title: 'Shop is slow', monitor_ids })
   const sql = 'SELECT data FROM events WHERE subject = ?'
@@ -29,7 +29,7 @@ async function addPage(call: Call, slug: string, isPublished: boolean, monitor_i
   return id
 }
 
-t.test('incident.* tells the page that shows one of its monitors, else the first published one, else none', async t => {
+t.test('incident.* contains the page with one of its monitors, else the first published page, else null', async t => {
   const { call } = await api.account()
   const monitor = (await call('POST /monitors', { name: 'Shop', type: 'http' })).body.data.id
   await addPage(call, 'draft', false, monitor)

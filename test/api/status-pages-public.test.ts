@@ -9,7 +9,7 @@ const { key } = await api.tenant()
 
 type Got = { status: number; headers: Record<string, string>; body: Buffer }
 
-/** Asks as a proxy does: with any Host, and without taking an encoding off. */
+/** Sends a request like a proxy: with any Host, and without decoding the response. */
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
   return new Promise((resolve, reject) => {
     request(`${api.origin}${path}`, { method, headers }, response => {
@@ -33,15 +33,15 @@ async function addPage(update: object = { is_published: true }) {
   return { id, path: `/status/${slug}`, change }
 }
 
-t.test('a page is public once it is published, without a key; unpublished it is a 404 that nobody keeps', async t => {
+t.test('A published page needs no key; an unpublished one is 404 and must not be cached', async t => {
   const { path, change } = await addPage({})
   const before = await get(path)
   t.equal(before.status, 404)
-  t.equal(JSON.parse(before.body.toString()).error.code, 'not_found', 'programs get the error that they get everywhere')
-  const forPeople = await get(path, { accept: 'text/html,*/*' })
-  t.equal(forPeople.status, 404)
-  t.match(forPeople.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-store' })
-  t.match(forPeople.body.toString(), /There is no status page here/)
+  t.equal(JSON.parse(before.body.toString()).error.code, 'not_found', 'programs get the usual error')
+  const forBrowsers = await get(path, { accept: 'text/html,*/*' })
+  t.equal(forBrowsers.status, 404)
+  t.match(forBrowsers.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-store' })
+  t.match(forBrowsers.body.toString(), /Status page not found/)
   t.equal(before.headers['cache-control'], 'no-store')
   await change({ is_published: true })
   await waitFor(async () => (await get(path)).status === 200)
@@ -54,8 +54,8 @@ t.test('a page is public once it is published, without a key; unpublished it is 
     vary: /accept-encoding/i,
   })
   t.match(shown.body.toString(), /^<!doctype html>/i)
-  t.match(shown.body.toString(), /The status is not known/)
-  t.match(await get(`${path}/`), { status: 308, headers: { location: path } }, 'people write a slash at the end')
+  t.match(shown.body.toString(), /The status is unknown/)
+  t.match(await get(`${path}/`), { status: 308, headers: { location: path } }, 'a trailing slash is redirected')
   await change({ is_published: false })
   await waitFor(async () => (await get(path)).status === 404)
   for (const slug of ['nowhere', '%00', 'Acme', '..%2facme', 'x'.repeat(100), '%ff']) {
@@ -63,9 +63,9 @@ t.test('a page is public once it is published, without a key; unpublished it is 
   }
 })
 
-t.test('a page is compressed as it is asked for, has an ETag, and is answered once', async t => {
+t.test('A page is compressed on request, has an ETag, and is rendered once', async t => {
   const { path } = await addPage()
-  // what a page says of its age may change between two of them
+  // the age of the page may change between two requests
   const [plain, br, gzip] = await waitFor(async () => {
     const three = [
       await get(path),
@@ -88,7 +88,7 @@ t.test('a page is compressed as it is asked for, has an ETag, and is answered on
   t.equal(head.body.length, 0)
 })
 
-t.test('components, incidents and a change of either are shown; internal updates are not', async t => {
+t.test('A page shows components, incidents and their changes, and no internal updates', async t => {
   const { id, path } = await addPage()
   await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: 'Checkout', status: 'degraded' } })
   const incident = { title: 'Payments are slow', message: 'We are looking into it.' }
@@ -108,7 +108,7 @@ t.test('components, incidents and a change of either are shown; internal updates
   await waitFor(async () => !(await get(path)).body.toString().includes('Payments are slow'))
 })
 
-t.test('a verified custom domain serves its page at the root, with everything beside it', async t => {
+t.test('A verified custom domain serves its page and all documents at the root', async t => {
   const { id, path } = await addPage()
   const host = 'status.acme.example'
   const ask = (place: string) => get(place, { host })
@@ -116,21 +116,21 @@ t.test('a verified custom domain serves its page at the root, with everything be
   await api.db.raw('UPDATE status_pages SET custom_domain = ? WHERE id = ?', [host, id])
   t.equal((await ask('/')).status, 404, 'not verified')
   await api.db.raw('UPDATE status_pages SET custom_domain_verified_at = now() WHERE id = ?', [id])
-  // a missing page is remembered for a second
+  // a missing page is cached for a second
   await waitFor(async () => (await ask('/')).status === 200)
   const shown = await ask('/')
   t.match(shown.body.toString(), `https://${host}`)
   for (const place of ['/feed.rss', '/feed.atom', '/badge.svg', '/widget.js', '/embed', '/api/v2/status.json']) {
     t.equal((await ask(place)).status, 200, place)
     t.equal((await get(`${path}${place}`)).status, 200, `${path}${place}`)
-    t.equal((await get(place)).status, 404, `${place} of our own host`)
+    t.equal((await get(place)).status, 404, `${place} at the host of the installation`)
   }
-  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'our own root stays what it was')
+  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'the root of the installation is unchanged')
   await api.call('PUT', `/status-pages/${id}`, { key, body: { is_published: false } })
   await waitFor(async () => (await ask('/')).status === 404)
 })
 
-t.test('texts of a page are escaped, and its styles stay inside', async t => {
+t.test('Texts of a page are escaped, and its CSS stays inside the page', async t => {
   const attack = '</title></style><script>alert(1)</script>"onload="alert(2)'
   const { id, path } = await addPage({ is_published: true, seo_title: attack, seo_description: attack })
   await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: attack, description: attack } })

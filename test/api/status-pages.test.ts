@@ -26,7 +26,7 @@ const idOf = async (call: Call, route: string, body: object): Promise<string> =>
 const addPage = (call: Call) => idOf(call, 'POST /status-pages', { name: 'Acme', slug: newSlug() })
 const addMonitor = (call: Call) => idOf(call, 'POST /monitors', { name: 'Shop', type: 'http' })
 
-t.test('POST /status-pages 201 with the defaults; it is read, listed, changed and deleted', async t => {
+t.test('POST /status-pages 201 with the defaults; the page can be read, listed, changed and deleted', async t => {
   const { call } = await api.account()
   const slug = newSlug()
   const created = await call('POST /status-pages', { name: 'Acme', slug })
@@ -63,7 +63,7 @@ t.test('POST /status-pages 201 with the defaults; it is read, listed, changed an
   t.equal((await call(`DELETE /status-pages/${id}`)).status, 404)
 })
 
-t.test('PUT /status-pages/{id} 200 takes every field of the specification, and keeps what is not named', async t => {
+t.test('PUT /status-pages/{id} 200 accepts every field and keeps omitted ones', async t => {
   const { call } = await api.account()
   const id = await addPage(call)
   const sent = {
@@ -86,7 +86,7 @@ t.test('PUT /status-pages/{id} 200 takes every field of the specification, and k
   t.match((await call(`GET /status-pages/${id}`)).body, body)
 })
 
-t.test('400 names what is wrong with a status page', async t => {
+t.test('An invalid status page is refused with 400 and the path of the field', async t => {
   const { call } = await api.account()
   const id = await addPage(call)
   const creates: [object, string][] = [
@@ -125,17 +125,17 @@ t.test('400 names what is wrong with a status page', async t => {
   t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', custom_css: null, logo_url: null })
 })
 
-t.test('POST /status-pages 409 slug taken, by any project, also when two ask at once', async t => {
+t.test('POST /status-pages 409 for a slug in use by any project, also with concurrent requests', async t => {
   const [one, two] = [await api.account(), await api.account()]
   const slug = newSlug()
   const asked = await Promise.all(
     [one, two, one, two].map(({ call }) => call('POST /status-pages', { name: 'A', slug })),
   )
   t.same(asked.map(({ status }) => status).sort(), [201, 409, 409, 409])
-  t.match(asked.find(({ status }) => status === 409)!.body.error, { code: 'conflict', message: /taken/ })
+  t.match(asked.find(({ status }) => status === 409)!.body.error, { code: 'conflict', message: /already in use/ })
 })
 
-t.test('POST /status-pages 402 when the plan is full, also when two ask at once', async t => {
+t.test('POST /status-pages 402 at the limit of the plan, also with concurrent requests', async t => {
   const { call } = await api.account('free')
   const asked = await Promise.all([1, 2, 3].map(() => call('POST /status-pages', { name: 'A', slug: newSlug() })))
   t.same(asked.map(({ status }) => status).sort(), [201, 402, 402])
@@ -144,7 +144,7 @@ t.test('POST /status-pages 402 when the plan is full, also when two ask at once'
 })
 
 t.test(
-  'POST /status-pages/{id}/components 201 creates, DELETE /status-pages/{id}/components/{cid} 200 deletes; components are read, listed in order and changed',
+  'POST /status-pages/{id}/components 201 creates, DELETE /status-pages/{id}/components/{cid} 200 deletes; components can be read, listed in order and changed',
   async t => {
     const { call } = await api.account()
     const page = await addPage(call)
@@ -193,7 +193,7 @@ t.test(
   },
 )
 
-t.test('a component’s status is its monitor’s, and cannot be set beside it', async t => {
+t.test('A component has the status of its monitor, which cannot be set manually', async t => {
   const { call } = await api.account()
   const path = `/status-pages/${await addPage(call)}/components`
   const monitor_id = await addMonitor(call)
@@ -214,10 +214,10 @@ t.test('a component’s status is its monitor’s, and cannot be set beside it',
 
   await call(`DELETE /monitors/${monitor_id}`)
   const orphan = (await call(`GET ${path}/${id}`)).body.data
-  t.match(orphan, { monitor_id: null, status: 'unknown' }, 'nobody watches it any more')
+  t.match(orphan, { monitor_id: null, status: 'unknown' }, 'the monitor is deleted')
 })
 
-t.test('PUT /status-pages/{id}/components/reorder 200 lets components change places', async t => {
+t.test('PUT /status-pages/{id}/components/reorder 200 exchanges the positions of components', async t => {
   const { call } = await api.account()
   const page = await addPage(call)
   const path = `/status-pages/${page}/components`
@@ -237,7 +237,7 @@ t.test('PUT /status-pages/{id}/components/reorder 200 lets components change pla
 })
 
 t.test(
-  'PUT /status-pages/{id}/groups/{gid} 200 changes a group as specified; groups are created, listed and deleted, their components stay',
+  'PUT /status-pages/{id}/groups/{gid} 200 changes a group; groups can be created, listed and deleted, and their components stay',
   async t => {
     const { call } = await api.account()
     const page = await addPage(call)
@@ -268,35 +268,32 @@ t.test(
   },
 )
 
-t.test(
-  '404 for another tenant’s page, component, group and monitor, in path and body, and for malformed ids',
-  async t => {
-    const [mine, theirs] = [await api.account(), await api.account()]
-    const { call } = mine
-    const [page, other] = [await addPage(call), await addPage(call)]
-    const theirPage = await addPage(theirs.call)
-    const theirMonitor = await addMonitor(theirs.call)
-    const theirGroup = await idOf(theirs.call, `POST /status-pages/${theirPage}/groups`, { name: 'G' })
-    const otherGroup = await idOf(call, `POST /status-pages/${other}/groups`, { name: 'G' })
-    const otherComponent = await idOf(call, `POST /status-pages/${other}/components`, { name: 'C' })
-    for (const id of [theirPage, UNKNOWN, 'nonsense']) {
-      t.equal((await call(`GET /status-pages/${id}`)).status, 404)
-      t.equal((await call(`PUT /status-pages/${id}`, { name: 'x' })).status, 404)
-      t.equal((await call(`DELETE /status-pages/${id}`)).status, 404)
-      t.equal((await call(`GET /status-pages/${id}/components`)).status, 404)
-      t.equal((await call(`POST /status-pages/${id}/components`, { name: 'x' })).status, 404)
-      t.equal((await call(`POST /status-pages/${id}/groups`, { name: 'x' })).status, 404)
-    }
-    const path = `/status-pages/${page}/components`
-    for (const monitor_id of [theirMonitor, UNKNOWN, 'nonsense']) {
-      t.equal((await call(`POST ${path}`, { name: 'x', monitor_id })).status, 404)
-    }
-    for (const group_id of [theirGroup, otherGroup, UNKNOWN, 'nonsense']) {
-      t.equal((await call(`POST ${path}`, { name: 'x', group_id })).status, 404)
-    }
-    t.equal((await call(`PUT ${path}/${otherComponent}`, { name: 'x' })).status, 404, 'of another page')
-    t.equal((await call(`PUT ${path}/reorder`, { component_ids: [otherComponent] })).status, 404)
-    t.equal((await call(`PUT /status-pages/${page}/groups/${otherGroup}`, { name: 'x' })).status, 404)
-    t.same((await call(`GET ${path}`)).body.data, [], 'nothing was left behind')
-  },
-)
+t.test('A page, component, group or monitor of another tenant and a malformed id are 404 in path and body', async t => {
+  const [mine, theirs] = [await api.account(), await api.account()]
+  const { call } = mine
+  const [page, other] = [await addPage(call), await addPage(call)]
+  const theirPage = await addPage(theirs.call)
+  const theirMonitor = await addMonitor(theirs.call)
+  const theirGroup = await idOf(theirs.call, `POST /status-pages/${theirPage}/groups`, { name: 'G' })
+  const otherGroup = await idOf(call, `POST /status-pages/${other}/groups`, { name: 'G' })
+  const otherComponent = await idOf(call, `POST /status-pages/${other}/components`, { name: 'C' })
+  for (const id of [theirPage, UNKNOWN, 'nonsense']) {
+    t.equal((await call(`GET /status-pages/${id}`)).status, 404)
+    t.equal((await call(`PUT /status-pages/${id}`, { name: 'x' })).status, 404)
+    t.equal((await call(`DELETE /status-pages/${id}`)).status, 404)
+    t.equal((await call(`GET /status-pages/${id}/components`)).status, 404)
+    t.equal((await call(`POST /status-pages/${id}/components`, { name: 'x' })).status, 404)
+    t.equal((await call(`POST /status-pages/${id}/groups`, { name: 'x' })).status, 404)
+  }
+  const path = `/status-pages/${page}/components`
+  for (const monitor_id of [theirMonitor, UNKNOWN, 'nonsense']) {
+    t.equal((await call(`POST ${path}`, { name: 'x', monitor_id })).status, 404)
+  }
+  for (const group_id of [theirGroup, otherGroup, UNKNOWN, 'nonsense']) {
+    t.equal((await call(`POST ${path}`, { name: 'x', group_id })).status, 404)
+  }
+  t.equal((await call(`PUT ${path}/${otherComponent}`, { name: 'x' })).status, 404, 'of another page')
+  t.equal((await call(`PUT ${path}/reorder`, { component_ids: [otherComponent] })).status, 404)
+  t.equal((await call(`PUT /status-pages/${page}/groups/${otherGroup}`, { name: 'x' })).status, 404)
+  t.same((await call(`GET ${path}`)).body.data, [], 'nothing was left behind')
+})

@@ -10,10 +10,10 @@ const api = await startApi(t, { TRUST_PAGE: 'on' })
 const get = (path: string, headers: Record<string, string> = {}) =>
   api.call('GET', `${api.origin}${path}`, { key: null, headers })
 
-/** The status for the `Host` header of another host. */
+/** The status of a request with another `Host` header. */
 const statusAt = async (host: string, path: string) => (await rawAsk(api.origin, path, { headers: { host } })).status
 
-t.test('/trust is not there unless the operator turns it on', async t => {
+t.test('/trust is 404 unless the operator enables it', async t => {
   const off = await startApi(t)
   for (const path of ['/trust', '/trust.json']) {
     t.equal((await off.call('GET', `${off.origin}${path}`, { key: null })).status, 404)
@@ -22,7 +22,7 @@ t.test('/trust is not there unless the operator turns it on', async t => {
   await t.rejects(startApi(t, { TRUST_PAGE: 'yes' }), /TRUST_PAGE/)
 })
 
-t.test('/trust shows the guarantee before the first measurement, and may be cached for a minute', async t => {
+t.test('/trust shows the guarantee before the first measurement and may be cached for a minute', async t => {
   const page = await get('/trust')
   t.match(page.body, /No measurements yet\./)
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -37,12 +37,12 @@ t.test('/trust shows the guarantee before the first measurement, and may be cach
   t.ok(json.body.outages.every((one: { measured: null }) => one.measured === null))
 })
 
-t.test('/trust is a page of this installation, not of a customer’s domain', async t => {
+t.test('/trust is not served at the domain of a customer', async t => {
   t.equal(await statusAt('status.customer.example', '/trust'), 421)
   t.equal(await statusAt('status.customer.example', '/trust.json'), 421)
 })
 
-t.test('/trust shows what canaries measured and the last miss, and names no region, monitor or address', async t => {
+t.test('/trust shows measurements and the last miss, and no region, monitor or address', async t => {
   await insertProbe(api.db, 'eu-west')
   await makeOperator(api.db)
   const wanted = { ...DEFAULT_SCHEDULE, origin: 'https://canaries.example' }

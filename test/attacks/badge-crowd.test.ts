@@ -10,7 +10,7 @@ import { pageView } from '../support/page-view.ts'
 const SLUG = 'acme'
 const PAGE = { contentType: 'text/html; charset=utf-8', body: '<p>All is well</p>' }
 
-/** The public documents of one page that does not change. */
+/** The public documents of one unchanged page. */
 function site() {
   const view = pageView({ name: 'Acme' })
   const images = { logo: null, favicon: null }
@@ -22,7 +22,7 @@ function site() {
   addCustomHostConstraint(app, pages)
   feedRoutes(app, pages)
   const get = (path: string) => app.inject({ method: 'GET', url: `/status/${SLUG}${path}` })
-  /** How often the page itself is made while it is asked for so many times. */
+  /** How often the page is rendered during the given number of requests. */
   const timesMade = async (visits: number) => {
     const shown = (await find({ slug: SLUG }))!
     let made = 0
@@ -32,24 +32,24 @@ function site() {
   return { find, get, timesMade }
 }
 
-t.test('a crowd of badges does not drive the page or its documents out of memory', async t => {
+t.test('Many badges do not evict the page or its documents from the cache', async t => {
   const { find, get, timesMade } = site()
   const crowd = await Promise.all(Array.from({ length: 300 }, (_, n) => get(`/badge.svg?label=label-${n}`)))
   t.ok(crowd.every(({ statusCode }) => statusCode === 200))
   t.ok(crowd.every(({ body }, n) => body.includes(`label-${n}`)))
   const themes = await Promise.all(Array.from({ length: 100 }, (_, n) => get(`/embed?theme=theme-${n}`)))
   t.ok(themes.every(({ statusCode, body }) => statusCode === 200 && body === themes[0]!.body))
-  t.equal(await timesMade(20), 1, 'the page is made once')
+  t.equal(await timesMade(20), 1, 'the page is rendered once')
   const shown = (await find({ slug: SLUG }))!
   const documents: (object | null)[] = []
   for (const name of ['/feed.rss?', '/feed.atom?', '/widget.js?']) {
     await get(name.slice(0, -1))
     documents.push(shown.document(name, () => null))
   }
-  t.ok(documents.every(Boolean), 'and so are the others')
+  t.ok(documents.every(Boolean), 'and the other documents too')
 })
 
-t.test('badges that are asked for are kept, and an unbounded number of others takes bounded memory', async t => {
+t.test('Requested badges are cached, and any number of others needs bounded memory', async t => {
   const { find, get } = site()
   const shown = (await find({ slug: SLUG }))!
   await get('/badge.svg')
@@ -66,5 +66,5 @@ t.test('badges that are asked for are kept, and an unbounded number of others ta
   const before = shown.sizeBytes()
   const queries = [`label=${'x'.repeat(61)}`, 'style=unknown', 'type=unknown', `component=${'0'.repeat(37)}`]
   for (const query of queries) t.equal((await get(`/badge.svg?${query}`)).statusCode, 200)
-  t.equal(shown.sizeBytes(), before, 'badges that no page uses are not kept')
+  t.equal(shown.sizeBytes(), before, 'unusual badges are not cached')
 })

@@ -8,8 +8,8 @@ import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
 import { namesOf, textsOf } from '../support/xml-names.ts'
 
-// Every hostile text × every document that visitors get: each is read by a real parser and held against the same document
-// of harmless words.
+// Every hostile text in every public document: each is parsed by a real parser and compared with the same document of
+// harmless texts.
 
 const limits = { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000' }
 const publicOrigin = 'http://picket.test'
@@ -20,7 +20,7 @@ const browser = await openHtmlParser(t)
 const PLAIN = 'Plain words'
 const encoded = encodeURIComponent
 
-/** Documents of a page, by what reads them. A text also comes in the address that is asked for. */
+/** Documents of a page by their parser. The text is also in the requested address. */
 const DOCUMENTS: Record<'html' | 'xml' | 'json', (scene: Scene, text: string) => string[]> = {
   html: (_, text) => ['', '/embed', '/subscribe', `/subscription/confirm?id=${text}&until=${text}&token=${text}`],
   xml: ({ componentId }, text) => [
@@ -39,13 +39,13 @@ async function get(path: string): Promise<Got> {
 }
 
 const pathOf = ({ slug }: Scene, path: string) => `/status/${slug}${path}`
-/** What is its own of each page: ids, times, colours of days. */
+/** Values that differ between pages: ids, times, colours of days. */
 const notNew = (seen: Iterable<string>, known: Iterable<string>) => {
   const set = new Set(known)
   return [...new Set(seen)].filter(one => !set.has(one))
 }
 
-/** Scenes of harmless words, one a template: what their documents hold is what every page may hold. */
+/** Pages with harmless texts, one per template: every page may contain what they contain. */
 const plainScenes: Scene[] = []
 for (const _ of TEMPLATE_NAMES) plainScenes.push(await setScene(api, key, PLAIN))
 const scenes = new Map<string, Scene>()
@@ -53,20 +53,20 @@ for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
   if (!isUnstorable(text)) scenes.set(what, await setScene(api, key, text))
 }
 
-/** The text as a person can read it in a document; null where it is not one that every document shows as it is. */
+/** The text as a reader sees it in a document; null when documents do not show it unchanged. */
 const isPlainEnough = (text: string) => /^[\x20-\x7e]+$/.test(text) && !/ {2}|^ | $/.test(text)
 
 const isOwnLink = (link: string) => /^(#|\/(?![/\\])|data:image\/svg\+xml[;,]|\?)/.test(link)
 
 const isPublic = (link: string) => URL.canParse(link) && new URL(link).origin === publicOrigin
 
-t.test('a text is taken in nearly every field, so that there is something to see', t => {
+t.test('Nearly every field accepts the hostile texts', t => {
   for (const [what, { taken }] of scenes) t.ok(taken.length >= 7, `${what}: ${taken.length}`)
   t.equal(scenes.get('an element')?.taken.length, 18)
   t.end()
 })
 
-t.test('in HTML no text becomes an element, an attribute, a link or a script', async t => {
+t.test('In HTML no text becomes an element, an attribute, a link or a script', async t => {
   const known = { elements: new Set<string>(), code: new Set<string>(), headers: new Set<string>() }
   for (const scene of plainScenes) {
     for (const path of DOCUMENTS.html(scene, PLAIN)) {
@@ -88,12 +88,12 @@ t.test('in HTML no text becomes an element, an attribute, a link or a script', a
       t.same(notNew(got.headers, known.headers), [], `${name}: headers`)
       const foreign = parsed.links.filter(link => !isOwnLink(link) && !isPublic(link))
       t.same(foreign, [], `${name}: links`)
-      if (path === '' && isPlainEnough(text)) t.ok(parsed.text.includes(text), `${name}: it is there to be read`)
+      if (path === '' && isPlainEnough(text)) t.ok(parsed.text.includes(text), `${name}: the text is visible`)
     }
   }
 })
 
-t.test('feeds and badges stay well-formed, and no text becomes an element or an attribute of them', async t => {
+t.test('Feeds and badges stay well-formed, and no text becomes an element or an attribute', async t => {
   const known = { elements: new Set<string>(), attributes: new Set<string>() }
   for (const scene of plainScenes) {
     for (const path of DOCUMENTS.xml(scene, encoded(PLAIN))) {
@@ -114,11 +114,11 @@ t.test('feeds and badges stay well-formed, and no text becomes an element or an 
   }
 })
 
-t.test('what is HTML inside of a feed holds nothing but paragraphs', async t => {
+t.test('The HTML in a feed contains only paragraphs', async t => {
   for (const [what, scene] of scenes) {
     for (const path of ['/feed.rss', '/feed.atom']) {
       const { text } = await get(pathOf(scene, path))
-      // the first description of RSS is of the feed itself, and plain
+      // the first description in RSS is that of the feed, and plain text
       const [, ...ofEntries] = [...textsOf(text, 'description', 'subtitle', 'content')]
       t.ok(ofEntries.length >= 2, path)
       const { elements, links } = await browser.parse(ofEntries.join(''))
@@ -128,7 +128,7 @@ t.test('what is HTML inside of a feed holds nothing but paragraphs', async t => 
   }
 })
 
-t.test('programs get each text as it is', async t => {
+t.test('Programs get each text unchanged', async t => {
   for (const [what, scene] of scenes) {
     for (const path of DOCUMENTS.json(scene, '')) {
       const { text, status } = await get(pathOf(scene, path))
@@ -144,7 +144,7 @@ t.test('programs get each text as it is', async t => {
   }
 })
 
-t.test('a page that does not exist, and forms that people sign in with, repeat no text as markup', async t => {
+t.test('The 404 page and the sign-in forms repeat no text as markup', async t => {
   const known = new Set<string>()
   const asked = (text: string): string[] => [
     ...[`/status/${text}`, `/sign-in?return_to=${text}`, `/claim/${text}`, `/reset/${text}`, `/trust?x=${text}`],

@@ -6,35 +6,35 @@ import { turnsDuring } from '../support/turns-during.ts'
 
 const PROJECT = 'project'
 
-/** As long as a page may have; each takes 100 to 200 ms to read. */
+/** CSS of the maximum length; each takes 100 to 200 ms to sanitize. */
 const LONG: Record<string, string> = {
   rules: 'a{}'.repeat(21_000),
   selectors: `${'a,'.repeat(32_000)}b{color:red}`,
   declarations: `a{${'color:red;'.repeat(6_500)}}`,
 }
 
-t.test('styles of 64 KiB are read while everything else goes on, and once as long as they are the same', async t => {
+t.test('CSS of 64 KiB is sanitized in a thread, and once while it is unchanged', async t => {
   for (const [name, css] of Object.entries(LONG)) {
     const first = await turnsDuring(() => sanitizeProjectCss(PROJECT, css))
     t.match(first.answer, { css: /\.page / }, name)
-    t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
-    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
+    t.ok(first.turns > 10, `${name}: the event loop ran ${first.turns} times`)
+    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'the result is cached')
   }
 })
 
-t.test('PUT /status-pages/{id} 400 custom_css: what is wrong with a long style is said as of a short one', async t => {
+t.test('PUT /status-pages/{id} 400 custom_css has the same message for long CSS as for short CSS', async t => {
   const api = await startApi(t)
   const { body } = await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'long-styles' } })
   const put = (custom_css: string) => api.call('PUT', `/status-pages/${body.data.id}`, { body: { custom_css } })
   t.match(await put(LONG.rules!), { status: 200 })
-  const message = 'custom_css may not load anything: url() is refused (line 2)'
+  const message = 'custom_css must not load anything: url() is not allowed (line 2)'
   const wrong = 'b{background:url(https://example.com/)}'
   for (const css of [`a{}\n${wrong}`, `${'a{}'.repeat(10_000)}\n${wrong}`]) {
     t.match(await put(css), { status: 400, body: { error: { details: [{ path: 'custom_css', message }] } } })
   }
 })
 
-t.test('a page is shown without its style while too many long styles of its project wait', async t => {
+t.test('A page is shown without its CSS while too much CSS of its project is waiting', async t => {
   const api = await startApi(t)
   const { id } = (await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'many-styles' } })).body.data
   await api.call('PUT', `/status-pages/${id}`, { body: { is_published: true } })

@@ -6,7 +6,7 @@ import { AXE, findingsOf } from '../support/axe.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { openBrowser } from './open-browser.ts'
 
-/** Somebody's own site, with a policy as strict as sites have, and `html` in its page. */
+/** A third-party site with a strict policy and `html` in its page. */
 async function startSite(t: Teardown, html: () => string, policy: string): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
@@ -17,7 +17,7 @@ async function startSite(t: Teardown, html: () => string, policy: string): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-t.test('what GET /project gives to paste works on another site, and talks to nobody else', async t => {
+t.test('The snippets of GET /project work on another site and contact no other host', async t => {
   const server = await startApi(t, { PUBLIC_URL: 'https://status.invalid' })
   const { data: page } = (await server.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })).body
   await server.call('POST', `/status-pages/${page.id}/components`, { body: { name: 'Shop', status: 'outage' } })

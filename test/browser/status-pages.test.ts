@@ -19,7 +19,7 @@ const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1280, height: 900 }
 type Look = { size: typeof PHONE; scheme: 'light' | 'dark' }
 
-/** Both sizes in both schemes: some as modules left the page, some as it stands there without them. */
+/** Both sizes in both schemes, with and without the browser modules. */
 const LOOKS: Record<string, Look[]> = {
   '': [
     { size: PHONE, scheme: 'light' },
@@ -37,7 +37,7 @@ const { browser, newContext } = await openBrowser(t)
 const overflowOf = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
-/** What was asked of the page is drawn, and its events have come. */
+/** Waits until the page is drawn and its events have arrived. */
 const settled = (page: Page) =>
   page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
@@ -46,7 +46,7 @@ const openAll = (page: Page) => page.evaluate('for (const d of document.querySel
 const pageOf = (template: (typeof TEMPLATE_NAMES)[number]) =>
   site.show(ordinaryView({ template, logoUrl: '/status/northwind/logo?v=1', staleSince: NOW }))
 
-t.test('every template reads well on phones and desktops, in light and dark, with modules and without', async t => {
+t.test('Every template is accessible on phones and desktops, in light and dark, with and without modules', async t => {
   const context = await newContext()
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -58,9 +58,9 @@ t.test('every template reads well on phones and desktops, in light and dark, wit
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme: scheme })
         const look = `${template}${query}, ${size.width} px, ${scheme}`
-        t.equal(await overflowOf(page), 0, `${look}: nothing to scroll sideways`)
+        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling`)
         await openAll(page)
-        t.equal(await overflowOf(page), 0, `${look}: nor when all is open`)
+        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling with all details open`)
         t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
       }
     }
@@ -68,7 +68,7 @@ t.test('every template reads well on phones and desktops, in light and dark, wit
   t.same(complaints, [])
 })
 
-t.test('axe does find what is wrong, such as a customer’s pale letters', async t => {
+t.test('axe finds problems such as low contrast of custom CSS', async t => {
   const page = await (await newContext({ viewport: PHONE })).newPage()
   t.teardown(() => page.close())
   await page.goto(site.show(emptyView({ customCss: '.page .quiet{color:#ccc}' })))
@@ -76,13 +76,13 @@ t.test('axe does find what is wrong, such as a customer’s pale letters', async
   t.match((await findingsOf(page)).join(), /color-contrast/)
 })
 
-t.test('every template reads well without JavaScript, and its days are reached by keyboard', async t => {
+t.test('Every template works without JavaScript, and its days can be reached by keyboard', async t => {
   const context = await newContext({ javaScriptEnabled: false, viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATE_NAMES) {
     await page.goto(pageOf(template))
-    t.equal(await overflowOf(page), 0, `${template}: nothing to scroll sideways`)
+    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling`)
     const days = page.locator('.days').first()
     await days.locator('summary').focus()
     await page.keyboard.press('Enter')
@@ -93,12 +93,12 @@ t.test('every template reads well without JavaScript, and its days are reached b
       .getByText('RSS', { exact: false })
       .first()
       .waitFor({ state: 'attached' })
-    t.match(await page.locator('#updated').textContent(), /UTC|Z/, `${template}: times say that they are UTC`)
+    t.match(await page.locator('#updated').textContent(), /UTC|Z/, `${template}: times are marked as UTC`)
   }
   t.same(complaints, [])
 })
 
-t.test('a page on which nothing stands yet reads well too', async t => {
+t.test('An empty page is accessible', async t => {
   const context = await newContext({ viewport: PHONE, colorScheme: 'dark' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -111,7 +111,7 @@ t.test('a page on which nothing stands yet reads well too', async t => {
   t.same(complaints, [])
 })
 
-t.test('texts that attack do nothing in any field of any template', async t => {
+t.test('Hostile texts have no effect in any field of any template', async t => {
   const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -121,14 +121,14 @@ t.test('texts that attack do nothing in any field of any template', async t => {
     await openAll(page)
     await page.locator('.bar[role]').first().hover()
     t.equal(await page.evaluate('window.hit'), undefined, template)
-    t.equal(await page.locator('script').count(), 1, `${template}: one script, ours`)
+    t.equal(await page.locator('script').count(), 1, `${template}: only the script of the page`)
     t.equal(await page.locator('iframe, base, form, main img, [onerror], [onload]').count(), 0, template)
-    t.equal(await overflowOf(page), 0, `${template}: nothing to scroll sideways, however long the words`)
+    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling with long words`)
   }
   t.same(complaints, [])
 })
 
-t.test('CSS that attacks is refused or does nothing', async t => {
+t.test('Hostile CSS is refused or has no effect', async t => {
   const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -137,12 +137,12 @@ t.test('CSS that attacks is refused or does nothing', async t => {
     if ('problem' in made) continue
     await page.goto(site.show(emptyView({ customCss: made.css })))
     t.equal(await page.evaluate('window.hit'), undefined, attack)
-    t.equal(await page.locator('script').count(), 1, `${attack}: one script, ours`)
+    t.equal(await page.locator('script').count(), 1, `${attack}: only the script of the page`)
   }
   t.same(complaints, [])
 })
 
-t.test('were the CSS not made safe, the policy of the page would still let nothing out and run nothing', async t => {
+t.test('Without sanitizing, the policy of the page still blocks requests and scripts of CSS', async t => {
   const context = await newContext({ viewport: PHONE })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -156,7 +156,7 @@ t.test('were the CSS not made safe, the policy of the page would still let nothi
   )
 })
 
-t.test('CSS of a customer wins over the template, and cannot cover what is around the page', async t => {
+t.test('Custom CSS overrides the template and cannot cover content outside the page', async t => {
   const made = sanitizeCss('h1{color:rgb(1,2,3)} body{padding-top:77px} .about{position:var(--p);--p:fixed;inset:0}')
   const page = await (await newContext({ viewport: DESKTOP })).newPage()
   t.teardown(() => page.close())
@@ -165,10 +165,10 @@ t.test('CSS of a customer wins over the template, and cannot cover what is aroun
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${name}`)
   t.equal(await styleOf('h1', 'color'), 'rgb(1, 2, 3)')
   t.equal(await styleOf('.page', 'paddingTop'), '77px')
-  t.equal(await styleOf('.page', 'contain'), 'layout paint', 'what is fixed is fixed to the page')
+  t.equal(await styleOf('.page', 'contain'), 'layout paint', 'fixed elements stay inside the page')
 })
 
-t.test('an open page shows what changes without a reload, and leaves the rest as it is', async t => {
+t.test('An open page shows changes without a reload and keeps the other parts', async t => {
   const context = await newContext({ viewport: DESKTOP })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -181,29 +181,29 @@ t.test('an open page shows what changes without a reload, and leaves the rest as
   site.show(ordinaryView({ openIncidents: [], overall: { status: 'operational', sentence } }))
   await page.clock.fastForward(60_000)
   await page.getByText(sentence).waitFor()
-  t.equal(await page.locator('#open').textContent(), '', 'the incident is over')
-  t.equal(await page.evaluate('document.querySelector("#past .day").mark'), true, 'what is the same is not touched')
-  t.equal(await page.locator('.group').last().getAttribute('open'), '', 'what was open stays open')
+  t.equal(await page.locator('#open').textContent(), '', 'the incident is resolved')
+  t.equal(await page.evaluate('document.querySelector("#past .day").mark'), true, 'unchanged parts are not touched')
+  t.equal(await page.locator('.group').last().getAttribute('open'), '', 'open details stay open')
 
   const looks = () => site.asked.filter(path => path === '/status/northwind').length
   await page.evaluate('Object.defineProperty(document, "hidden", { value: true, configurable: true })')
   const before = looks()
   await page.clock.fastForward(300_000)
-  t.equal(looks(), before, 'nobody looks, nothing is asked')
+  t.equal(looks(), before, 'a hidden page sends no request')
 
   await page.evaluate('delete document.hidden; document.dispatchEvent(new Event("visibilitychange"))')
-  await waitFor(() => looks() === before + 1, { label: 'a look as soon as somebody does' })
+  await waitFor(() => looks() === before + 1, { label: 'a request when the page becomes visible' })
   site.show(ordinaryView({ template: 'modern' }))
   await page.clock.fastForward(60_000)
   await page.locator('.page.modern').waitFor()
-  t.same(complaints, [], 'another template is a new page')
+  t.same(complaints, [], 'another template reloads the page')
 })
 
-t.test('times are the reader’s own, and a day of the bar tells about itself to mouse and keys', async t => {
+t.test('Times are in the time zone of the reader, and mouse and keys show the tooltip of a day', async t => {
   const context = await newContext({ viewport: DESKTOP, timezoneId: 'Asia/Tokyo' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
-  // each draws its bars and writes its times in a way of its own
+  // each template draws its bars and formats its times differently
   for (const template of ['minimal', 'terminal', 'clean', 'developer'] as const) {
     await page.goto(site.show(ordinaryView({ template })))
     const began = (await page.locator('#open .meta time').textContent()) ?? ''
@@ -230,10 +230,10 @@ t.test('times are the reader’s own, and a day of the bar tells about itself to
 })
 
 /**
- * After a change on purpose: `PICKET_WRITE_FIXTURES=1 node --import tsx test/browser/status-pages.test.ts`, and look at every
- * picture. They are for people: fonts differ by machine, so nothing is compared.
+ * After an intended change: `PICKET_WRITE_FIXTURES=1 node --import tsx test/browser/status-pages.test.ts`, and check every
+ * picture. The pictures are not compared, because fonts differ between machines.
  */
-t.test('there is a small picture of every template for reviewers', async t => {
+t.test('Every template has a small picture for reviewers', async t => {
   if (process.env.PICKET_WRITE_FIXTURES === '1') await writePictures(browser, site)
   for (const name of pictureNames) {
     const { size } = statSync(join(PICTURES, name))

@@ -12,10 +12,10 @@ const SIZES = [
   { width: 1280, height: 900 },
 ]
 
-t.test('the page of the installation reads well on phones and desktops, in light and dark', async t => {
+t.test('The trust page is accessible on phones and desktops, in light and dark', async t => {
   const site = await startPageSite(t)
   const { newContext } = await openBrowser(t)
-  // axe is a script of the test; the page has none
+  // axe is a script of the test; the page itself has no script
   const context = await newContext()
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
@@ -28,7 +28,7 @@ t.test('the page of the installation reads well on phones and desktops, in light
         await page.emulateMedia({ colorScheme })
         const look = `${state}, ${size.width} px, ${colorScheme}`
         const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-        t.equal(await page.evaluate(overflow), 0, `${look}: nothing to scroll sideways`)
+        t.equal(await page.evaluate(overflow), 0, `${look}: no horizontal scrolling`)
         t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
       }
     }

@@ -12,12 +12,12 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 130 s
 
-/** Each many times what it takes: to find an outage and report it, and to report its end after a control plane was killed. */
+/** Generous limits: to detect and report an outage, and to report its end after a control plane was killed. */
 const [FOR_SECONDS, RECOVER_SECONDS] = [45, 45]
-/** For the canary to be found up, however long that takes. */
+/** The wait until the canary is up. */
 const FAR_SECONDS = 1_800
 
-/** A schedule that does not fail for so long, and of those the one whose first failure is settled first. */
+/** The schedule that does not fail for `ms` and whose first failure is settled first. */
 function scheduleThat({ forSeconds, leastSeconds, leavesSeconds }: Record<string, number>, now: Date) {
   const schedules = Array.from({ length: 7_200 }, (_, i) => 2 * forSeconds! + i).map(everySeconds => {
     const schedule = { region: 'us-east' as const, everySeconds, forSeconds: forSeconds!, kinds: ['status' as const] }
@@ -31,7 +31,7 @@ function scheduleThat({ forSeconds, leastSeconds, leavesSeconds }: Record<string
 
 type Series = { name: string; value: number }
 
-/** What all these processes together tell of canaries. */
+/** The canary metrics of all processes together. */
 async function readSeries(operators: string[]): Promise<Series[]> {
   const texts = await Promise.all(operators.map(async operator => (await fetch(`${operator}/metrics`)).text()))
   const lines = texts.flatMap(text => text.split('\n')).filter(line => line.startsWith('picket_canary_'))
@@ -45,7 +45,7 @@ const OUTCOMES = ['told', 'late', 'twice', 'missed', 'unmeasured']
 const outcomesOf = (series: Series[]) =>
   OUTCOMES.map(name => sumOf(series, `picket_canary_outages_total{region="us-east",kind="status",outcome="${name}"}`))
 
-t.test('A planned failure is measured by stages and counted once, with a kill -9 in the middle of it', async t => {
+t.test('A planned failure is measured by stages and counted once, with a kill -9 during it', async t => {
   const key = randomBytes(32)
   const picket = await startPicket(t, { env: { SECRET_KEY: key.toString('base64') } })
   const { operator_port } = await (await picket.addControlPlane({ ROLES: 'schedule' })).untilEvent('ready')
@@ -76,7 +76,7 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
     now,
   )
   const { id, url } = await monitor()
-  // asked for, so that nobody waits for a slot of its interval
+  // requested, so that the test does not wait for a slot
   const turnsTo = async (status: string, code: number) => {
     await waitFor(async () => (await fetch(url)).status === code, { label: `the answer ${code}` })
     await api.post(`/monitors/${id}/check`)
@@ -97,15 +97,15 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   )
   t.same(outcomesOf(series), [1, 0, 0, 0, 0])
   const kept = 'picket_canary_guarantees_total{region="us-east",kind="status",guarantee="kept"}'
-  t.equal(sumOf(series, kept), 1, 'noticed and reported within the guarantee')
+  t.equal(sumOf(series, kept), 1, 'detected and reported within the guarantee')
   const secondsOf = (turn: string, stage: string) => {
     const labels = `{region="us-east",kind="status",turn="${turn}",stage="${stage}"}`
     t.equal(sumOf(series, `picket_canary_detection_seconds_count${labels}`), 1, `${turn} ${stage} is counted once`)
     return sumOf(series, `picket_canary_detection_seconds_sum${labels}`)
   }
-  const [result, down, toldDown] = ['result', 'status', 'alert'].map(stage => secondsOf('down', stage))
-  const [up, toldUp] = ['status', 'alert'].map(stage => secondsOf('up', stage))
-  t.ok(result! <= down! && down! <= toldDown!, `failing ${result}, down ${down}, told ${toldDown}`)
-  t.ok(up! <= toldUp!, `up ${up}, told ${toldUp}`)
+  const [result, down, alertDown] = ['result', 'status', 'alert'].map(stage => secondsOf('down', stage))
+  const [up, alertUp] = ['status', 'alert'].map(stage => secondsOf('up', stage))
+  t.ok(result! <= down! && down! <= alertDown!, `failing ${result}, down ${down}, alert ${alertDown}`)
+  t.ok(up! <= alertUp!, `up ${up}, alert ${alertUp}`)
   t.match(await picket.admin('canaries', 'list'), /\tfailed \S+ \(status\): told$/)
 })

@@ -24,10 +24,10 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 130 s
 
-/** Long enough to be noticed whatever its kind. */
+/** Long enough to be detected for every kind. */
 const FOR_SECONDS = 120
 
-/** A schedule whose first failure is near, and begins so long before a check that there is time to spare on a slow machine. */
+/** A schedule whose first failure is soon, and begins long enough before a check for a slow machine. */
 function scheduleOf(canary: Canary, kind: FailureKind, now: Date) {
   const { phaseMs, intervalMs } = computeSlots(canary.monitorId, canary.region, CANARY_INTERVAL_SECONDS)
   const schedules = Array.from({ length: 86_400 - 600 }, (_, i) => {
@@ -40,7 +40,7 @@ function scheduleOf(canary: Canary, kind: FailureKind, now: Date) {
   return schedules.find(one => isGood(one) && !isFailing(one.schedule, now))!.schedule
 }
 
-t.test('An outage of each kind is noticed and reported within the guarantee of its monitor', async t => {
+t.test('An outage of each kind is detected and reported within the guarantee of its monitor', async t => {
   const key = randomBytes(32)
   const regions = REGIONS.slice(0, FAILURE_KINDS.length)
   const picket = await startPicket(t, { regions: [...regions], env: { SECRET_KEY: key.toString('base64') } })

@@ -20,7 +20,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: results as the API shows them
+// biome-ignore lint/suspicious/noExplicitAny: results of the API
 type Shown = any
 
 async function watched(page: string) {
@@ -40,17 +40,17 @@ const PAGES = ['history', 'many', 'idempotent', 'before', 'draining'] as const
 const ids = new Map(await Promise.all(PAGES.map(async page => [page, await watched(page)] as const)))
 const idOf = (page: (typeof PAGES)[number]) => ids.get(page)!
 
-t.test('a check now stands in the history as what it was', async t => {
+t.test('A check on demand is in the history with its trigger', async t => {
   const id = idOf('history')
   const { status, body } = await check(id)
   t.equal(status, 200)
   const [answered] = body.data.results
   t.match(answered, { region: 'us-east', status: 'up', trigger: 'run_now' })
   const kept = await waitFor(async () => (await checksOf(id)).find(({ trigger }) => trigger === 'run_now'))
-  t.same(kept, answered, 'the very same')
+  t.same(kept, answered, 'the same check')
 })
 
-t.test('many who ask at once are all answered, and the target is not asked by more than asked', async t => {
+t.test('Concurrent requests are all answered, with one check each at most', async t => {
   const id = idOf('many')
   const before = requestsOf('many').length
   const answers = await Promise.all(Array.from({ length: 30 }, () => check(id)))
@@ -66,10 +66,10 @@ t.test('many who ask at once are all answered, and the target is not asked by mo
     { label: 'all of them in the history' },
   )
   const byId = (a: Shown, b: Shown) => a.id.localeCompare(b.id)
-  t.same(kept.sort(byId), answered.sort(byId), 'everyone finds the own check in the history')
+  t.same(kept.sort(byId), answered.sort(byId), 'each request has its check in the history')
 })
 
-t.test('a repeated request with its Idempotency-Key gets the first answer and makes no check', async t => {
+t.test('A repeated request with the same Idempotency-Key gets the first response and no new check', async t => {
   const id = idOf('idempotent')
   const first = await check(id, 'once')
   const before = requestsOf('idempotent').length
@@ -79,7 +79,7 @@ t.test('a repeated request with its Idempotency-Key gets the first answer and ma
   t.equal(requestsOf('idempotent').length, before)
 })
 
-t.test('a changed monitor is checked as it is now', async t => {
+t.test('A changed monitor is checked with its current settings', async t => {
   const id = idOf('before')
   for (let i = 0; i < 5; i++) {
     const sent = target.seen.length
@@ -91,7 +91,7 @@ t.test('a changed monitor is checked as it is now', async t => {
   }
 })
 
-t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and leaves no trace', async t => {
+t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
   const shop = await startTarget(t)
   shop.behave({ kind: 'answer', status: 503, body: 'closed' })
   const before = (await query<{ count: number }>(db, 'SELECT count(*)::int AS count FROM monitors'))[0]
@@ -121,7 +121,7 @@ t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and 
   t.same((await query(db, 'SELECT count(*)::int AS count FROM monitors'))[0], before)
 
   const id = await watched('after-the-test')
-  t.equal((await checksOf(id)).length, 1, 'what came later is recorded')
+  t.equal((await checksOf(id)).length, 1, 'later results are recorded')
   const known = (await query<{ id: string }>(db, 'SELECT id FROM monitors')).map(row => row.id)
   const recorded = await select<{ id: string }>(
     clickhouse,
@@ -135,11 +135,11 @@ t.test('POST /monitors/test 200: a monitor is tried as it would be checked, and 
   )
   const states = await query<{ id: string }>(db, 'SELECT monitor_id AS id FROM verdict_states')
   t.ok(states.every(row => known.includes(row.id)))
-  const said = JSON.stringify([picket.controlPlane.lines, ...picket.probes.map(({ lines }) => lines)])
-  t.notMatch(said, /of-the-shop/, 'no log knows the credentials')
+  const logs = JSON.stringify([picket.controlPlane.lines, ...picket.probes.map(({ lines }) => lines)])
+  t.notMatch(logs, /of-the-shop/, 'no log contains the credentials')
 })
 
-t.test('while a probe drains, its monitors are checked by the other one', async t => {
+t.test('While a probe drains, the other one checks its monitors', async t => {
   const id = idOf('draining')
   const owner = picket.probes.find(({ pid }) => pid === requestsOf('draining')[0]?.pid)!
   target.delay('draining', 3_000)
@@ -150,6 +150,6 @@ t.test('while a probe drains, its monitors are checked by the other one', async 
   const { body } = await check(id)
   t.match(body.data.results, [{ status: 'up' }])
   t.not(body.data.results[0].probe_id, (await running).body.data.results[0].probe_id)
-  t.match((await running).body.data.results, [{ status: 'up' }], 'what ran is answered')
+  t.match((await running).body.data.results, [{ status: 'up' }], 'a running check is answered')
   t.equal(await stopped, 0)
 })

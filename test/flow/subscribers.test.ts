@@ -26,7 +26,7 @@ async function browse(server: ApiServer, url: string, form?: Record<string, stri
 const linkIn = (mail: TakenMail, path: string) =>
   new RegExp(`${PUBLIC_URL}/status/acme/${path}\\?\\S+`).exec(mail.text ?? '')?.[0] ?? ''
 
-t.test('a visitor subscribes, hears of an incident, and ends it with one click', async t => {
+t.test('A visitor subscribes, is notified of an incident, and unsubscribes with one click', async t => {
   const smtp = await startSmtp(t)
   const server = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, PUBLIC_URL })
   const { page, monitor, blog } = await publish(server)
@@ -38,19 +38,15 @@ t.test('a visitor subscribes, hears of an incident, and ends it with one click',
   t.equal(asked.status, 200)
   t.equal(asked.headers.get('cache-control'), 'no-store')
   const again = await browse(server, form, { email: 'Ann@Example.com' })
-  t.equal(again.html, asked.html, 'asking again is answered alike')
+  t.equal(again.html, asked.html, 'a repeated request has the same response')
   const [confirmation] = await smtp.waitFor(1)
   t.same(confirmation!.to, ['ann@example.com'])
-  t.match(
-    confirmation!.headers.subject,
-    'Confirm your subscription to Acme & <b>Sons< b>',
-    'no part that mail programs read as a link',
-  )
+  t.match(confirmation!.headers.subject, 'Confirm your subscription to Acme & <b>Sons< b>', 'mail programs see no link')
 
-  await incident({ title: 'Before anybody confirmed', message: 'Nobody hears this.' })
+  await incident({ title: 'Before any confirmation', message: 'Sent to no subscriber.' })
   const confirm = linkIn(confirmation!, 'subscription/confirm')
-  t.equal((await browse(server, `${confirm}x`)).status, 404, 'a link that was made up')
-  t.match((await browse(server, confirm)).html, /<form method="post">/, 'looking at the link confirms nothing')
+  t.equal((await browse(server, `${confirm}x`)).status, 404, 'a forged link')
+  t.match((await browse(server, confirm)).html, /<form method="post">/, 'opening the link confirms nothing')
   t.same((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body.meta.email, 0)
   t.match((await browse(server, confirm, {})).html, 'You are subscribed')
   await browse(server, form, { email: 'ben@example.com', scope: 'some', component: blog.id })
@@ -63,24 +59,24 @@ t.test('a visitor subscribes, hears of an incident, and ends it with one click',
   await update({ message: 'A fix is in place.', status: 'monitoring' })
   await server.call('POST', `/incidents/${data.id}/acknowledge`)
   await update({ message: 'All is well.', status: 'resolved' })
-  const told = (await smtp.waitFor(5)).slice(2)
+  const notices = (await smtp.waitFor(5)).slice(2)
   t.same(
-    told.map(mail => [mail.to[0], mail.headers.subject]),
+    notices.map(mail => [mail.to[0], mail.headers.subject]),
     ['Investigating', 'Monitoring', 'Resolved'].map(status => [
       'ann@example.com',
       `[Acme & <b>Sons</b>] ${status}: Checkout <script>`,
     ]),
-    'each public word once and in order; Ben chose another component',
+    'each public update once and in order; Ben chose another component',
   )
   t.same(
-    told.map(mail => /We look into it\.|A fix is in place\.|All is well\./.exec(mail.text ?? '')?.[0]),
+    notices.map(mail => /We look into it\.|A fix is in place\.|All is well\./.exec(mail.text ?? '')?.[0]),
     ['We look into it.', 'A fix is in place.', 'All is well.'],
   )
-  t.notMatch(told.map(mail => mail.raw).join(), /intern|Nobody hears/)
-  t.match(told[0]!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)
+  t.notMatch(notices.map(mail => mail.raw).join(), /intern|Sent to no subscriber/)
+  t.match(notices[0]!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)
 
-  const manage = linkIn(told[0]!, 'subscription')
-  t.match((await browse(server, manage)).html, 'Unsubscribe', 'looking at the link ends nothing')
+  const manage = linkIn(notices[0]!, 'subscription')
+  t.match((await browse(server, manage)).html, 'Unsubscribe', 'opening the link changes nothing')
   t.match((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body, {
     data: [
       { address: 'b***@example.com', type: 'email', component_ids: [blog.id] },
@@ -91,15 +87,15 @@ t.test('a visitor subscribes, hears of an incident, and ends it with one click',
   const ended = await browse(server, manage, { 'List-Unsubscribe': 'One-Click' })
   t.equal(ended.status, 200)
   await incident({ title: 'Later', message: 'Ann has left.' })
-  await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all who are left.' } })
+  await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all subscribers.' } })
   const [last] = (await smtp.waitFor(6)).slice(5)
   t.same([last!.to[0], last!.headers.subject], ['ben@example.com', '[Acme & <b>Sons</b>] Investigating: Everything'])
-  t.equal(smtp.mails.length, 6, 'who unsubscribed hears nothing more')
+  t.equal(smtp.mails.length, 6, 'an unsubscribed address receives nothing')
   await server.call('PUT', `/status-pages/${page.id}`, { body: { is_published: false } })
   const bens = linkIn(last!, 'subscription')
   await waitFor(async () => (await browse(server, bens)).status === 404, { label: 'the page being unpublished' })
   t.equal((await browse(server, bens, { 'List-Unsubscribe': 'One-Click' })).status, 200, 'also while it is unpublished')
   t.same((await server.call('GET', `/status-pages/${page.id}/subscribers`)).body.data, [])
-  t.same((await server.call('GET', '/alerts/log')).body.data, [], 'nor does the alert log show who subscribed')
+  t.same((await server.call('GET', '/alerts/log')).body.data, [], 'the alert log does not show subscribers')
   t.same((await server.call('GET', '/alerts/channels')).body.data, [])
 })

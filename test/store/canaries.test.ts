@@ -25,7 +25,7 @@ const look = async (on: Db, now: Date) => measureOutages(on, await loadCanaries(
 const seen = async (now: Date) =>
   (await look(db, now)).map(one => [one.region, one.startedAt.toISOString().slice(11, 16), one.outcome])
 
-t.test('Canaries want an operator project and a probe, and leave nothing behind without', async t => {
+t.test('Canaries need an operator project and a probe, and a failure stores nothing', async t => {
   await t.rejects(createCanaries(tools, wanted, start), /no probe is enrolled yet/)
   await insertProbe(db, 'us-east')
   await t.rejects(createCanaries(tools, wanted, start), /there is no operator project yet/)
@@ -34,10 +34,10 @@ t.test('Canaries want an operator project and a probe, and leave nothing behind 
   await t.rejects(createCanaries(blocked, wanted, start), /refused/)
   t.equal(await findCanaryProject(db), null)
   await createCanaries(tools, wanted, start)
-  t.not((await findCanaryProject(db))!.projectId, operator.project_id, 'its channels hear of no planned failure')
+  t.not((await findCanaryProject(db))!.projectId, operator.project_id, 'its channels get no planned failure')
 })
 
-t.test('Made again, canaries stay what they are, and regions that are new get one', async t => {
+t.test('Creating canaries again keeps existing ones and adds new regions', async t => {
   const before = await canaryOf(db, 'us-east')
   await insertProbe(db, 'eu-west')
   await createCanaries(tools, wanted, at('09:59:30'))
@@ -60,7 +60,7 @@ t.test('Made again, canaries stay what they are, and regions that are new get on
   t.same(channels, [{ name: 'Canaries' }])
 })
 
-t.test('A failure that passed is measured once, whoever looks, and however many at the same time', async t => {
+t.test('A past failure is measured once, also by concurrent processes', async t => {
   const canary = await canaryOf(db, 'us-east')
   const { startedAt, settledAt } = getLatestOutage(canary, at('10:01:00'))
   const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
@@ -79,7 +79,7 @@ t.test('A failure that passed is measured once, whoever looks, and however many 
   t.same(await seen(settledAt), [])
 })
 
-t.test('Failures that passed while everything was dead are missed ones, each counted, for a day back', async t => {
+t.test('Failures during an outage of all processes are counted as missed for a day', async t => {
   t.same(await seen(at('11:21:00')), [
     ['eu-west', '10:10', 'missed'],
     ['eu-west', '10:40', 'missed'],
@@ -92,7 +92,7 @@ t.test('Failures that passed while everything was dead are missed ones, each cou
   t.match(await loadCanaries(db), [{ region: 'eu-west', lastOutcome: 'missed' }, { region: 'us-east' }])
 })
 
-t.test('Each planned failure is stored with what was guaranteed for it, and how late it was reported', async t => {
+t.test('Each planned failure is stored with its guarantee and its delay', async t => {
   const canary = await canaryOf(db, 'eu-west')
   const failureAt = (hour: number) => getLatestOutage(canary, new Date(`2026-11-25T${hour}:12:00Z`))
   const measure = async (hour: number, secondsUntilDown: number) => {
@@ -123,7 +123,7 @@ t.test('Each planned failure is stored with what was guaranteed for it, and how 
   )
 })
 
-t.test('A canary that is paused, deleted or changed is not missed for it', async t => {
+t.test('A canary that is paused, deleted or changed has no missed failure', async t => {
   const later = new Date('2026-11-26T10:02:00Z')
   const canary = await canaryOf(db, 'us-east')
   const { projectId } = (await findCanaryProject(db))!
@@ -141,10 +141,10 @@ t.test('A canary that is paused, deleted or changed is not missed for it', async
     ['eu-west'],
   )
   await createCanaries(tools, wanted, now)
-  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is made anew')
+  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is created again')
 })
 
-t.test('A region whose probes are all revoked loses its canary when they are made again', async t => {
+t.test('A region whose probes are all revoked loses its canary when canaries are created again', async t => {
   await execute(db, `UPDATE probes SET revoked_at = now() WHERE region = 'eu-west'`)
   await createCanaries(tools, wanted, start)
   t.same(await query(db, 'SELECT name FROM monitors WHERE deleted_at IS NULL'), [{ name: 'Canary us-east' }])
@@ -155,7 +155,7 @@ t.test('A region whose probes are all revoked loses its canary when they are mad
   t.same(await query(db, 'SELECT is_paused FROM alert_channels'), [{ is_paused: false }])
 })
 
-t.test('Canaries that are removed leave no monitor and no channel, and can come back', async t => {
+t.test('Removed canaries leave no monitor and no channel, and can be created again', async t => {
   t.equal(await removeCanaries(db, 'https://picket.test', start), true)
   t.same(await query(db, 'SELECT id FROM monitors WHERE deleted_at IS NULL'), [])
   t.equal(await findReceiverChannel(db), null)
@@ -166,7 +166,7 @@ t.test('Canaries that are removed leave no monitor and no channel, and can come 
 })
 
 t.test(
-  'Figures of 30 days are by kind; what was never noticed is the slowest, what was not guaranteed is left out',
+  'Figures of 30 days are by kind; undetected failures are the slowest, and failures without a guarantee are left out',
   async t => {
     await execute(db, 'DELETE FROM canary_outages')
     const insert = (

@@ -67,13 +67,13 @@ async function setProgress(clickhouse: Clickhouse, closedMs: number, lateMs: num
   await saveProgress(clickhouse, 'late_until', lateMs)
 }
 
-/** Response times as real ones are: most alike, some ten times slower, a few at the limit. */
+/** Realistic response times: most similar, some ten times slower, a few at the limit. */
 const times = Array.from(
   { length: 120 },
   (_, i) => 20_000 + ((i * 7_919) % 120) ** 2 * 10 + (i % 40 === 0 ? 900_000 : 0),
 )
 
-t.test('the figures of a computed day are those of its results: exact, without failures, each result once', async t => {
+t.test('The figures of a computed day are exact, without failures, and count each result once', async t => {
   const clickhouse = await migrated(t)
   const id = uuidv7()
   const hourMs = todayMs - 3 * DAY_MS + 5 * HOUR_MS
@@ -98,11 +98,11 @@ t.test('the figures of a computed day are those of its results: exact, without f
     const [row] = await computed(clickhouse, id, hourMs, 'eu-west')
     return (row as LatencyRow).max === 60_000
   }
-  await waitFor(isCounted, { ...patient, everyMs: 200, label: 'the result that came late' })
-  t.match(await computed(clickhouse, id, hourMs, 'eu-west'), [{ count: 121 }], 'and what came twice counts once')
+  await waitFor(isCounted, { ...patient, everyMs: 200, label: 'the late result' })
+  t.match(await computed(clickhouse, id, hourMs, 'eu-west'), [{ count: 121 }], 'and a repeated result counts once')
 })
 
-t.test('days that wait are computed one after the other, in portions, also after a worker stopped', async t => {
+t.test('Waiting days are computed one after the other, in portions, also after a worker stopped', async t => {
   const clickhouse = await migrated(t)
   const ids = Array.from({ length: 50 }, () => uuidv7())
   const daysMs = [5, 4, 3, 2].map(days => todayMs - days * DAY_MS)
@@ -123,7 +123,7 @@ t.test('days that wait are computed one after the other, in portions, also after
     for (const id of ids) t.match(await computed(clickhouse, id, dayMs + 3 * HOUR_MS), [{ count: 1 }])
 })
 
-t.test('the look for late results does not read the results of days without any, however many there are', async t => {
+t.test('The search for late results does not read days without late results', async t => {
   const clickhouse = await migrated(t)
   const query = `INSERT INTO results (monitor_id, region, scheduled_at, attempt, probe_id, status, total_us, recorded_at)
     SELECT {id:UUID}, 'eu-west', fromUnixTimestamp64Milli({dayMs:Int64} + number * 80), 1, 'p1', 'up', 1000,
@@ -134,12 +134,12 @@ t.test('the look for late results does not read the results of days without any,
     const answer = await clickhouse.query({ query: LATE_DAYS_SQL, query_params, format: 'JSON' })
     return (await answer.json()).statistics?.rows_read ?? 0
   }
-  t.ok((await rowsRead(Date.now() - 3 * DAY_MS)) >= 1_000_000, 'results that were just written')
+  t.ok((await rowsRead(Date.now() - 3 * DAY_MS)) >= 1_000_000, 'recently written results')
   const quiet = await rowsRead(Date.now() + HOUR_MS)
   t.ok(quiet < 1_000, `${quiet} rows read when nothing was written since`)
 })
 
-t.test('a status page sees the median of days that are not computed yet', async t => {
+t.test('A status page shows the median of days that are not computed yet', async t => {
   const clickhouse = await migrated(t)
   const id = uuidv7()
   const from = new Date(todayMs - 10 * DAY_MS)
@@ -151,7 +151,7 @@ t.test('a status page sees the median of days that are not computed yet', async 
   t.same([...(await loadDailyMedians(clickhouse, [id], from)).get(id)!], [[today, 2]])
 })
 
-t.test('an upgrade keeps computed hours, and goes on where the version before was', async t => {
+t.test('An upgrade keeps computed hours and continues where the previous version stopped', async t => {
   const { url } = await createClickhouseDatabase(t)
   const clickhouse = createClickhouse(url)
   t.teardown(() => clickhouse.close())

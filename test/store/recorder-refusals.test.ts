@@ -73,7 +73,7 @@ async function recorded(monitorId: string, total: number) {
   await waitFor(async () => (await count()) === total, { ...patient, label: `${total} checks in the history` })
 }
 
-/** Every message is acknowledged: none will be delivered again. */
+/** All messages are acknowledged, so none is delivered again. */
 async function settled() {
   const isSettled = async () => {
     const { num_ack_pending, num_pending } = await consumer()
@@ -82,14 +82,14 @@ async function settled() {
   await waitFor(isSettled, { ...patient, label: 'every message acknowledged' })
 }
 
-/** How many results were set aside, by the reasons that occurred. */
+/** The number of results that were set aside, by reason. */
 async function setAside(metrics: Metrics): Promise<Record<string, number>> {
   const { text } = await metrics.render()
   const lines = text.matchAll(/^picket_results_unrecordable_total\{reason="(\w+)"\} ([1-9]\d*)$/gm)
   return Object.fromEntries([...lines].map(([, reason, count]) => [reason, Number(count)]))
 }
 
-t.test('results of more than a hundred weeks in one message do not stop the history of others', async t => {
+t.test('Results of more than a hundred weeks in one message do not block others', async t => {
   const [bad, good] = [uuidv7(), uuidv7()]
   const weeks = Array.from({ length: 150 }, (_, i) => result(bad, nowMs - i * 7 * DAY_MS))
   const absurd = [0, 86_400_000, Date.UTC(2299, 0, 1), nowMs + 3 * 3_600_000].map(ms => result(bad, ms))
@@ -104,7 +104,7 @@ t.test('results of more than a hundred weeks in one message do not stop the hist
   t.equal((await consumer()).delivered.consumer_seq, 14, 'each message was delivered once')
 })
 
-t.test('a result that is refused for an unknown reason is set aside, and its neighbours are stored', async t => {
+t.test('A result that is rejected for an unknown reason is set aside, and its neighbours are stored', async t => {
   const [bad, good] = [uuidv7(), uuidv7()]
   const before = (await consumer()).delivered.consumer_seq
   await clickhouse.command({ query: `ALTER TABLE results ADD CONSTRAINT refuses CHECK resolved_ip != 'refused'` })
@@ -118,18 +118,18 @@ t.test('a result that is refused for an unknown reason is set aside, and its nei
   await recorded(bad, 19)
   await settled()
   t.same(await setAside(metrics), { refused: 1 })
-  t.equal((await consumer()).delivered.consumer_seq - before, 2 + 3, 'three more tries, then never again')
+  t.equal((await consumer()).delivered.consumer_seq - before, 2 + 3, 'three more attempts, then none')
   await clickhouse.command({ query: 'ALTER TABLE results DROP CONSTRAINT refuses' })
 })
 
-t.test('while ClickHouse refuses everything, nothing is set aside; later all is recorded', async t => {
+t.test('While ClickHouse rejects everything, nothing is set aside, and all results are recorded later', async t => {
   const ids = Array.from({ length: 5 }, () => uuidv7())
   await clickhouse.command({ query: `ALTER TABLE results ADD CONSTRAINT refuses CHECK status_code = 0` })
   const before = (await consumer()).delivered.consumer_seq
   const metrics = startRecording(t)
   for (const id of ids) await publish([result(id, nowMs)])
   const tries = async () => (await consumer()).delivered.consumer_seq - before
-  await waitFor(async () => (await tries()) > 15, { ...patient, label: 'three tries of each message' })
+  await waitFor(async () => (await tries()) > 15, { ...patient, label: 'three attempts of each message' })
   t.same(await setAside(metrics), {})
   await clickhouse.command({ query: 'ALTER TABLE results DROP CONSTRAINT refuses' })
   for (const id of ids) await recorded(id, 1)

@@ -47,7 +47,7 @@ function startRecording(t: Test, target = clickhouse) {
 }
 
 const HOUR_MS = 3_600_000
-/** An hour ago: two hours ago is too old to be the last check of a monitor. */
+/** An hour ago: after two hours a check is too old for last_checked_at. */
 const startMs = Date.now() - HOUR_MS
 
 function result(monitorId: string, number: number, changes: Partial<Result> = {}): Result {
@@ -78,23 +78,23 @@ async function publish(results: Result[], region = 'eu-west', late = false) {
   return nats.js.publish(subject, bytes)
 }
 
-/** The numbers of the messages that a consumer put off for two seconds, as they come. */
-function putOffBy(t: Test, consumer: string): Set<number> {
-  const putOff = new Set<number>()
-  const heard = nats.connection.subscribe(`$JS.ACK.${RESULTS_STREAM}.${consumer}.>`, {
+/** The sequences of the messages that a consumer deferred for two seconds. */
+function deferredBy(t: Test, consumer: string): Set<number> {
+  const deferred = new Set<number>()
+  const acks = nats.connection.subscribe(`$JS.ACK.${RESULTS_STREAM}.${consumer}.>`, {
     callback: (_, message) => {
-      if (message.string() === '-NAK {"delay":2000000000}') putOff.add(Number(message.subject.split('.')[5]))
+      if (message.string() === '-NAK {"delay":2000000000}') deferred.add(Number(message.subject.split('.')[5]))
     },
   })
-  t.teardown(() => heard.unsubscribe())
-  return putOff
+  t.teardown(() => acks.unsubscribe())
+  return deferred
 }
 
 const count = (monitorId: string) => listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })
 const recorded = (monitorId: string, total: number) =>
   waitFor(async () => (await count(monitorId)).total === total, { label: `${total} checks in the history` })
 
-t.test('every result is in the history once, however often its batch comes', async t => {
+t.test('Every result is stored once, however often its batch is delivered', async t => {
   const id = uuidv7()
   const results = Array.from({ length: 50 }, (_, i) => result(id, i))
   await publish(results)
@@ -115,7 +115,7 @@ t.test('every result is in the history once, however often its batch comes', asy
   t.equal((await count(id)).total, 51)
 })
 
-t.test('a check by a witness is not stored as a check of the monitor', async t => {
+t.test('A check by a witness is not stored as a check of the monitor', async t => {
   const id = uuidv7()
   startRecording(t)
   const witnessed = result(id, 1, { trigger: Trigger.WITNESS })
@@ -127,7 +127,7 @@ t.test('a check by a witness is not stored as a check of the monitor', async t =
   await recorded(id, 2)
 })
 
-t.test('a check reads back as it was seen, with whose fault a failure was', async t => {
+t.test('A check is read back with the source of its failure', async t => {
   const id = uuidv7()
   const error = { source: FailureSource.TARGET, code: 'timeout', message: 'no answer: "quoted" \n and Zürich' }
   const failed = { type: 'status_code', operator: 'equals', value: '200', actual: '500' }
@@ -140,7 +140,7 @@ t.test('a check reads back as it was seen, with whose fault a failure was', asyn
   t.same(toResult(rows[0]!), sent)
 })
 
-t.test('what a check left behind reads back too: evidence to the byte, certificate, ping, dns, screenshot', async t => {
+t.test('Evidence, certificate, ping, dns and screenshot of a check are read back unchanged', async t => {
   const id = uuidv7()
   const certificate = {
     subject: 'CN=shop.example.com',
@@ -169,7 +169,7 @@ t.test('what a check left behind reads back too: evidence to the byte, certifica
   t.same(rows.map(toResult), [result(id, 2), sent])
 })
 
-t.test('a message that is no batch and a result that is no result do not cost their neighbours', async t => {
+t.test('An invalid message and an invalid result do not affect their neighbours', async t => {
   const id = uuidv7()
   startRecording(t)
   await nats.js.publish(resultSubject(0, 'eu-west'), Buffer.from('not protobuf \xff\xff\xff'))
@@ -177,7 +177,7 @@ t.test('a message that is no batch and a result that is no result do not cost th
   await recorded(id, 1)
 })
 
-t.test('ClickHouse may be away: nothing is lost, and it catches up', async t => {
+t.test('While ClickHouse is unreachable, no result is lost, and all are stored later', async t => {
   const id = uuidv7()
   const away = createClickhouse('http://127.0.0.1:1/x')
   t.teardown(() => away.close())
@@ -189,14 +189,14 @@ t.test('ClickHouse may be away: nothing is lost, and it catches up', async t => 
   await recorded(id, 3)
 })
 
-t.test('what comes while ClickHouse goes away waits no longer than what could not be written', async t => {
+t.test('Messages that arrive when ClickHouse fails wait no longer than those that could not be written', async t => {
   const id = uuidv7()
   const open: Socket[] = []
   let isAway = false
   const port = await startRawServer(t, socket => void (isAway ? socket.destroy() : open.push(socket)))
   const going = createClickhouse(`http://127.0.0.1:${port}/x`)
   t.teardown(() => going.close())
-  const putOff = putOffBy(t, 'record')
+  const deferred = deferredBy(t, 'record')
   const broken = startRecording(t, going)
   const first = await publish([result(id, 1)])
   await waitFor(() => open.length > 0, { label: 'a batch on its way' })
@@ -205,13 +205,15 @@ t.test('what comes while ClickHouse goes away waits no longer than what could no
   await waitFor(isFetched, { label: 'the next batch' })
   isAway = true
   for (const socket of open) socket.destroy()
-  await waitFor(() => putOff.has(first.seq) && putOff.has(second.seq), { label: 'both to be put off for two seconds' })
+  await waitFor(() => deferred.has(first.seq) && deferred.has(second.seq), {
+    label: 'both to be deferred for two seconds',
+  })
   await broken.stop()
   startRecording(t)
   await recorded(id, 2)
 })
 
-t.test('when a monitor was last checked is known for many at once', async t => {
+t.test('The last check of many monitors is read in one query', async t => {
   const id = uuidv7()
   startRecording(t)
   await publish([result(id, 10), result(id, 20)])
@@ -220,13 +222,13 @@ t.test('when a monitor was last checked is known for many at once', async t => {
   t.same([...times], [[id, new Date(startMs + 20_003)]])
 })
 
-t.test('many lists asked for at once all know when their monitors were last checked', async t => {
+t.test('Concurrent lists all have the last check of their monitors', async t => {
   const ids = Array.from({ length: 300 }, () => uuidv7())
   const checked = ids.filter((_, i) => i % 50 === 0)
   startRecording(t)
   await publish(checked.map((id, i) => result(id, i)))
   await Promise.all(checked.map(id => recorded(id, 1)))
-  // however busy this machine is
+  // also on a busy machine
   const lastChecked = createLastCheckedReader({ clickhouse, db }, 30_000)
   const lists = Array.from({ length: 30 }, (_, i) => ids.slice(i * 10, i * 10 + 10))
   const answers = await Promise.all(

@@ -19,8 +19,8 @@ import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subs
 import { tellOutages } from '../support/telling.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** Tells everything that is due at `now`, as the worker does round after round. */
-async function tellAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
+/** Sends everything that is due at `now`, as the rounds of the worker do. */
+async function sendAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
   for (;;) {
     const next = await notifySubscribers(db, PUBLIC_URL, now)
     if (next === null || next > now) return next
@@ -43,21 +43,21 @@ const deliveriesOf = ({ db }: Subscribing) =>
      FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.event_name = 'page.notice' ORDER BY d.seq`,
   )
 
-t.test('more subscribers than one round tells hear of each incident once, in its order', async t => {
+t.test('More subscribers than one batch receive each incident once, in order', async t => {
   const subscribing = await createSubscribing(t)
   const { monitorId } = await subscribing.addComponent('Shop')
   const ids = await subscribing.addSubscribers(1_100)
   await open(subscribing, 'First', [monitorId])
   await open(subscribing, 'Second', [monitorId])
-  await Promise.all([tellAll(subscribing), tellAll(subscribing)])
-  const told = await deliveriesOf(subscribing)
+  await Promise.all([sendAll(subscribing), sendAll(subscribing)])
+  const sent = await deliveriesOf(subscribing)
   const titles = new Map(ids.map(id => [id, [] as string[]]))
-  for (const { subscriberId, title } of told) titles.get(subscriberId)?.push(title)
+  for (const { subscriberId, title } of sent) titles.get(subscriberId)?.push(title)
   t.ok([...titles.values()].every(mine => mine.join() === 'First,Second'))
   t.same(await query(subscribing.db, 'SELECT seq FROM page_notices'), [])
 })
 
-t.test('incidents that do not stand on the page, or whose components nobody chose, are told to nobody', async t => {
+t.test('Incidents outside the page, or of components without subscribers, are not sent', async t => {
   const subscribing = await createSubscribing(t)
   const { db, tenant } = subscribing
   const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
@@ -70,16 +70,20 @@ t.test('incidents that do not stand on the page, or whose components nobody chos
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'identified' }, new Date())
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
   await open(subscribing, 'Of everything', [])
-  await tellAll(subscribing)
-  const told = await deliveriesOf(subscribing)
-  const titlesOf = (id: string | undefined) => told.filter(one => one.subscriberId === id).map(({ title }) => title)
-  t.same(titlesOf(all), ['Of the blog', 'Of the blog', 'Of everything'], 'what was said, that it is over, and the last')
+  await sendAll(subscribing)
+  const sent = await deliveriesOf(subscribing)
+  const titlesOf = (id: string | undefined) => sent.filter(one => one.subscriberId === id).map(({ title }) => title)
+  t.same(
+    titlesOf(all),
+    ['Of the blog', 'Of the blog', 'Of everything'],
+    'the public update, the resolution, and the last one',
+  )
   t.same(titlesOf(chose), titlesOf(all))
   const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
   t.notMatch(JSON.stringify(stored), 'hush')
 })
 
-t.test('many outages at once are one message, with what each subscriber chose', async t => {
+t.test('Many simultaneous outages are one message with the components of each subscriber', async t => {
   const subscribing = await createSubscribing(t)
   const { db, tenant, smtp } = subscribing
   const components = []
@@ -89,8 +93,8 @@ t.test('many outages at once are one message, with what each subscriber chose', 
   const now = new Date(Date.now() - 10_000)
   const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
   await tellOutages(db, tenant, down, now)
-  t.same(await tellAll(subscribing, now), new Date(now.getTime() + 10_000), 'they wait for company')
-  await tellAll(subscribing, new Date(now.getTime() + 10_000))
+  t.same(await sendAll(subscribing, now), new Date(now.getTime() + 10_000), 'they are deferred')
+  await sendAll(subscribing, new Date(now.getTime() + 10_000))
   const mails = (await smtp.waitFor(2)).toSorted((a, b) => a.raw.length - b.raw.length)
   t.same(
     mails.map(mail => mail.headers.subject),
@@ -98,7 +102,7 @@ t.test('many outages at once are one message, with what each subscriber chose', 
   )
 })
 
-t.test('an unpublished page is silent, and what happened meanwhile is not told afterwards', async t => {
+t.test('An unpublished page sends nothing, and later neither', async t => {
   const subscribing = await createSubscribing(t)
   const { db, tenant, page } = subscribing
   await subscribing.addSubscribers(3)
@@ -113,56 +117,63 @@ t.test('an unpublished page is silent, and what happened meanwhile is not told a
   await open(subscribing, 'Waiting', [])
   await publish(false)
   await open(subscribing, 'Hidden', [])
-  t.equal(await tellAll(subscribing), null)
+  t.equal(await sendAll(subscribing), null)
   await publish(true)
   await open(subscribing, 'Shown', [])
-  await tellAll(subscribing)
+  await sendAll(subscribing)
   t.same(
     (await deliveriesOf(subscribing)).map(({ title }) => title),
     ['Shown', 'Shown', 'Shown'],
   )
 })
 
-t.test('a mail address that refuses ten in a row is paused; our own mail server being away does not count', async t => {
-  const subscribing = await createSubscribing(t)
-  const { db, smtp } = subscribing
-  const [id] = await subscribing.addSubscribers(1)
-  const stateOf = async () =>
-    (
-      await query<{ failures: number; paused: boolean }>(
-        db,
-        `SELECT consecutive_failures AS failures, paused_at IS NOT NULL AS paused FROM page_subscribers WHERE id = ?`,
-        [id!],
-      )
-    )[0]
-  const ended = (count: number) =>
-    waitFor(async () => {
-      const told = await deliveriesOf(subscribing)
-      return told.length === count && told.every(({ status }) => status !== 'pending')
-    })
-  smtp.replyWith(...Array.from({ length: 9 }, () => '550 5.1.1 No such user'))
-  for (let i = 0; i < 9; i++) await open(subscribing, `Incident ${i}`, [])
-  await tellAll(subscribing)
-  await ended(9)
-  t.same(await stateOf(), { failures: 9, paused: false })
-  const ours = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
-  const end = { subscriberId: id!, via: 'mail' as const, outcome: ours, succeeded: false }
-  await db.transaction(async tx => recordSubscriberResults(tx, await lockSubscribers(tx, [end]), [end], new Date()))
-  t.same(await stateOf(), { failures: 9, paused: false }, 'that we cannot be reached is not the address’s fault')
-  smtp.replyWith('550 5.1.1 No such user')
-  await open(subscribing, 'The tenth', [])
-  await open(subscribing, 'The eleventh', [])
-  await tellAll(subscribing)
-  await ended(11)
-  t.same(await stateOf(), { failures: 10, paused: true })
-  t.same((await deliveriesOf(subscribing)).at(-1)?.status, 'skipped')
-  await open(subscribing, 'The twelfth', [])
-  await tellAll(subscribing)
-  t.equal((await deliveriesOf(subscribing)).length, 11, 'nothing is queued for it any more')
-  t.equal(smtp.mails.length, 0)
-})
+t.test(
+  'A mail address is paused after ten consecutive refusals; an unreachable mail server does not count',
+  async t => {
+    const subscribing = await createSubscribing(t)
+    const { db, smtp } = subscribing
+    const [id] = await subscribing.addSubscribers(1)
+    const stateOf = async () =>
+      (
+        await query<{ failures: number; paused: boolean }>(
+          db,
+          `SELECT consecutive_failures AS failures, paused_at IS NOT NULL AS paused FROM page_subscribers WHERE id = ?`,
+          [id!],
+        )
+      )[0]
+    const ended = (count: number) =>
+      waitFor(async () => {
+        const deliveries = await deliveriesOf(subscribing)
+        return deliveries.length === count && deliveries.every(({ status }) => status !== 'pending')
+      })
+    smtp.replyWith(...Array.from({ length: 9 }, () => '550 5.1.1 No such user'))
+    for (let i = 0; i < 9; i++) await open(subscribing, `Incident ${i}`, [])
+    await sendAll(subscribing)
+    await ended(9)
+    t.same(await stateOf(), { failures: 9, paused: false })
+    const unreachable = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
+    const end = { subscriberId: id!, via: 'mail' as const, outcome: unreachable, succeeded: false }
+    await db.transaction(async tx => recordSubscriberResults(tx, await lockSubscribers(tx, [end]), [end], new Date()))
+    t.same(
+      await stateOf(),
+      { failures: 9, paused: false },
+      'an unreachable mail server is not a failure of the address',
+    )
+    smtp.replyWith('550 5.1.1 No such user')
+    await open(subscribing, 'The tenth', [])
+    await open(subscribing, 'The eleventh', [])
+    await sendAll(subscribing)
+    await ended(11)
+    t.same(await stateOf(), { failures: 10, paused: true })
+    t.same((await deliveriesOf(subscribing)).at(-1)?.status, 'skipped')
+    await open(subscribing, 'The twelfth', [])
+    await sendAll(subscribing)
+    t.equal((await deliveriesOf(subscribing)).length, 11, 'nothing is queued for it')
+    t.equal(smtp.mails.length, 0)
+  },
+)
 
-t.test('a webhook subscribes itself by the address it is posted, and is signed to', async t => {
+t.test('A webhook subscribes with the posted confirm_url and gets signed deliveries', async t => {
   const subscribing = await createSubscribing(t)
   const { tools, page } = subscribing
   const receiver = await startReceiver(t)
@@ -174,10 +185,10 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
   await open(subscribing, 'Not yet', [])
   const { searchParams } = new URL(confirmation!.json.data.confirm_url)
   const link = Object.fromEntries(searchParams) as { id: string; until: string; token: string }
-  t.equal(await confirmSubscriber(tools, page.id, link, new Date(Date.now() + 86_400_001)), null, 'a day is enough')
+  t.equal(await confirmSubscriber(tools, page.id, link, new Date(Date.now() + 86_400_001)), null, 'after a day')
   t.ok(await confirmSubscriber(tools, page.id, link, new Date()))
   await open(subscribing, 'Heard', [])
-  await tellAll(subscribing)
+  await sendAll(subscribing)
   const [, notice] = await receiver.waitFor(2)
   t.match(notice!.json.data.changes, [
     { event: 'incident.created', incident: { title: 'Heard' }, update: { message: 'Words.' } },
@@ -190,12 +201,12 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
      FROM deliveries d JOIN page_subscribers s ON s.id = d.subscriber_id`,
   )
   const shown = decryptAddress(stored!.address, stored!, tools.secrets)
-  t.equal(shown, `${new URL(receiver.url).origin}/********`, 'the address is a secret in what is kept')
+  t.equal(shown, `${new URL(receiver.url).origin}/********`, 'the address is masked in the log')
   t.notMatch(stored?.config.toString('latin1'), 'token')
 })
 
 t.test(
-  'an address is asked once in ten minutes and by five pages an hour, and forgotten when it does not confirm',
+  'An address is asked once in ten minutes and by five pages an hour, and deleted without confirmation',
   async t => {
     const subscribing = await createSubscribing(t)
     const { tools, page, db } = subscribing
@@ -212,7 +223,7 @@ t.test(
         subscribe(tools, page, { ...wish, address: { kind: 'email', text: 'ben@example.com' } }, start),
       ),
     )
-    t.equal(await asked(), 2, 'at the same moment too')
+    t.equal(await asked(), 2, 'also with concurrent requests')
     await subscribe(tools, page, wish, after(11))
     t.equal(await asked(), 3)
     const everywhere = { ...wish, address: { kind: 'email' as const, text: 'cid@example.com' } }
@@ -226,13 +237,13 @@ t.test(
     t.same(await query(db, 'SELECT id FROM page_subscribers'), [])
     await subscribing.addSubscribers(2)
     await open(subscribing, 'Long ago', [])
-    await tellAll(subscribing)
+    await sendAll(subscribing)
     await waitFor(async () => (await deliveriesOf(subscribing)).every(({ status }) => status === 'delivered'))
     t.equal(await deleteOldDeliveries(db, after(60)), 2)
   },
 )
 
-t.test('a page takes fifty webhooks, and says to everybody that it is full', async t => {
+t.test('A page accepts fifty webhooks and then refuses every address', async t => {
   const { tools, page } = await createSubscribing(t)
   const ask = (i: number) =>
     subscribe(
@@ -241,7 +252,7 @@ t.test('a page takes fifty webhooks, and says to everybody that it is full', asy
       { address: { kind: 'webhook', text: `https://hooks.example.com/${i}` }, componentIds: null },
       new Date(),
     )
-  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'asked')
+  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'requested')
   t.equal(await ask(50), 'full')
-  t.equal(await ask(0), 'full', 'also to who is there already')
+  t.equal(await ask(0), 'full', 'also for a known address')
 })

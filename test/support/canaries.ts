@@ -13,7 +13,7 @@ import { changeEvent } from './telling.ts'
 
 const publicUrl = 'https://picket.test'
 
-/** What canaries are made with; `key` is the installation's. */
+/** The tools to create canaries; `key`: the key of the installation. */
 export function canaryTools(db: Db, key: Buffer): CanaryTools {
   const sealed = { secrets: createSecretCipher(key), sign: createSigner(key, CANARY_KEY_PURPOSE) }
   return { db, ...sealed, checkLiteral: () => null, publicUrl }
@@ -21,7 +21,7 @@ export function canaryTools(db: Db, key: Buffer): CanaryTools {
 
 export const makeOperator = (db: Db) => createOperatorProject(db, { email: 'operator@example.com', publicUrl })
 
-/** A probe that was enrolled once. */
+/** An enrolled probe. */
 export async function insertProbe(db: Db, region: string): Promise<void> {
   await createProbeToken(db, region, { isReusable: true })
   await execute(
@@ -37,7 +37,7 @@ export async function canaryOf(db: Db, region: string) {
   return (await loadCanaries(db)).find(canary => canary.region === region)!
 }
 
-/** The change of a canary, decided, told and received at a moment; a null status is a pause, told to nobody. */
+/** A transition of a canary with its alert, all at the same time. A null status is a pause without an alert. */
 export async function passTurn(db: Db, monitorId: string, status: 'down' | 'up' | null, at: Date): Promise<void> {
   const { projectId, organizationId } = (await findCanaryProject(db))!
   const explanation = { timings: { first_failure_at: status === 'down' ? new Date(at.getTime() - 4_000) : null } }

@@ -4,17 +4,17 @@ import type { Api, ApiAnswer } from './api.ts'
 import { waitFor } from './wait.ts'
 
 const INTERVAL_SECONDS = 3_600
-/** Longer than any test file may take. */
+/** Longer than the time limit of a test file. */
 const QUIET_MS = 1_200_000
 
 /**
- * Makes a monitor that is checked at once and then once an hour, but in none of its regions by itself in the next
- * minutes: a test may count its checks. Answers its id.
+ * Creates a monitor that is checked immediately and then once an hour, with no slot in the next minutes, so a test can
+ * count its checks. Returns its id.
  */
 export async function createHourly(api: Api, body: { url: string; regions: readonly string[] }): Promise<string> {
   const { url, ...rest } = body
   for (;;) {
-    // without an address it is not checked yet
+    // without a URL it is not checked yet
     const made = await unlessBusy(() => api.post('/monitors', { ...rest, interval_seconds: INTERVAL_SECONDS }))
     const { id } = made.body.data
     if (!body.regions.some(region => isDueSoon(id, region))) {
@@ -25,7 +25,7 @@ export async function createHourly(api: Api, body: { url: string; regions: reado
   }
 }
 
-/** Asks again while the API answers 503, as it may next to much other work. Throws when it refuses. */
+/** Retries while the API responds with 503, as it may under load. Throws on other errors. */
 async function unlessBusy(ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
   const answer = await waitFor(
     async () => {
@@ -38,7 +38,7 @@ async function unlessBusy(ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
   return answer
 }
 
-/** An id for a monitor that has no slot in a region in the next minutes when it is checked once an hour. */
+/** An id of a monitor without a slot in a region in the next minutes, when it is checked once an hour. */
 export function hourlyId(region: string): string {
   let n = 0
   while (isDueSoon(`hourly-${n}`, region)) n++

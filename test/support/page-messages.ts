@@ -19,14 +19,14 @@ function change(name: PageChange['event']): PageChange {
   return toPublicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
 }
 const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
-const notice = (told: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes: told } })
+const notice = (changes: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes } })
 const confirmation = (isKnown: boolean): PageMessage => ({
   ...sent,
   name: 'page.confirmation',
   data: { page, isKnown, expires_at: '2026-08-02T12:00:00.000Z' },
 })
 
-/** Everything that a subscriber can be sent, by a name. */
+/** All messages to a subscriber, by name. */
 export const PAGE_MESSAGES: Record<string, PageMessage> = {
   ...Object.fromEntries(changes.map(one => [one.event, notice([one])])),
   several: notice(changes),
@@ -34,7 +34,7 @@ export const PAGE_MESSAGES: Record<string, PageMessage> = {
   known: confirmation(true),
 }
 
-/** The same with `text` wherever somebody else's text may stand. */
+/** The same with `text` in every field of users. */
 export function hostilePageMessages(text: string): PageMessage[] {
   const hostile = (one: PageChange): PageChange => ({
     ...one,

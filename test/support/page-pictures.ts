@@ -6,7 +6,7 @@ import { TEMPLATE_NAMES, type TemplateName } from '../../control-plane/pages/cor
 import type { PageSite } from './page-site.ts'
 import { ordinaryView } from './status-page-view.ts'
 
-/** What reviewers look at: each template as most people see it, in a brand's colour of its own. */
+/** Pictures for reviewers: each template in a brand colour of its own. */
 export const PICTURES = fileURLToPath(new URL('../fixtures/status-pages', import.meta.url))
 
 const COLORS: Record<TemplateName, string> = {
@@ -26,7 +26,7 @@ const LOOKS = [
 /** Names of all pictures, `modern-phone-dark.webp`. */
 export const pictureNames = TEMPLATE_NAMES.flatMap(template => LOOKS.map(({ name }) => `${template}-${name}.webp`))
 
-/** Takes every picture anew, small enough for a repository. */
+/** Takes every picture again, small enough for a repository. */
 export async function writePictures(browser: Browser, site: PageSite): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
   for (const { name, size, scheme, width } of LOOKS) {
@@ -41,7 +41,7 @@ export async function writePictures(browser: Browser, site: PageSite): Promise<v
   }
 }
 
-/** A PNG as WebP of another width. It is drawn on an empty tab, whose policy allows it. */
+/** Converts a PNG to WebP of another width, on an empty tab whose policy allows it. */
 async function shrunk(page: Page, png: Buffer, width: number): Promise<Buffer> {
   const tab = await page.context().newPage()
   const source = `data:image/png;base64,${png.toString('base64')}`

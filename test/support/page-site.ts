@@ -7,11 +7,11 @@ import type { Teardown } from './teardown.ts'
 
 export type PageSite = {
   origin: string
-  /** puts a page at `/status/<slug>`; a second one of the same slug takes its place */
+  /** serves a page at `/status/<slug>`; a second one with the same slug replaces it */
   show(view: PageView): string
-  /** puts any document somewhere */
+  /** serves any document at a path */
   serve(page: RenderedDocument): string
-  /** paths that were asked for, oldest first */
+  /** requested paths, oldest first */
   asked: string[]
 }
 
@@ -20,8 +20,8 @@ const LOGO =
   '<path d="M12 28V12l16 16V12" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round"/></svg>'
 
 /**
- * Serves rendered pages with their policy, and their pictures, from an origin of its own; everything else is a 404. With
- * `?bare` a page comes without its script.
+ * Serves rendered pages with their policy and pictures from an origin of its own; everything else is 404. With `?bare`
+ * the script is left out.
  */
 export async function startPageSite(t: Teardown): Promise<PageSite> {
   const pages = new Map<string, RenderedDocument>()

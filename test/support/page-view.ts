@@ -33,7 +33,7 @@ export const incidentView = (change: Partial<IncidentView> = {}): IncidentView =
   ...change,
 })
 
-/** A page with one component by itself, one group of two, an open and a past incident and a maintenance to come. */
+/** A page with one component, one group of two, an open and a past incident, and planned maintenance. */
 export const pageView = (change: Partial<PageView> = {}): PageView => ({
   id: uuid('a1'),
   name: 'Acme',
@@ -101,7 +101,7 @@ export const pageView = (change: Partial<PageView> = {}): PageView => ({
   ...change,
 })
 
-/** Texts with which others have broken pages, feeds and mails. */
+/** Texts that have broken pages, feeds and mails. */
 export const HOSTILE_TEXTS = [
   '<script>alert(1)</script><img src=x onerror=alert(1)>',
   '"><svg onload=alert(1)>',
@@ -109,13 +109,13 @@ export const HOSTILE_TEXTS = [
   ']]><script>alert(1)</script><![CDATA[',
   '</title></description></style></textarea><script>alert(1)</script>',
   '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;&#0;&#x1;',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody tries
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a hostile text
   '{{7*7}} ${alert(1)} `x`',
   'a\u0000\u0007\ufffe\ud800b\u202egnp.exe\u0085',
   'javascript:alert(1)//\r\nBcc: evil@example.com',
 ]
 
-/** The page with `text` in every place where somebody else's text may stand. */
+/** The page with `text` in every field of users. */
 export function hostileView(text: string): PageView {
   const view = pageView()
   const incident = (one: IncidentView): IncidentView => ({

@@ -8,7 +8,7 @@ import type {
   PageView,
 } from '../../control-plane/pages/core/types.ts'
 
-/** A moment that no clock changes: pages made of these views are the same bytes each time. */
+/** A fixed time, so that pages of these views always have the same bytes. */
 export const NOW = '2026-11-21T14:05:30.000Z'
 const DAY_MS = 86_400_000
 const DAYS = 90
@@ -17,7 +17,7 @@ const dateAt = (place: number) => new Date(Date.parse(NOW) - (DAYS - 1 - place) 
 const ago = (hours: number) => new Date(Date.parse(NOW) - hours * 3_600_000).toISOString()
 const idOf = (n: number) => `01935d20-7c1e-7000-8000-${String(n).padStart(12, '0')}`
 
-/** Numbers between 0 and 1 that look random and are the same for the same seed. */
+/** Pseudo-random numbers between 0 and 1, the same for the same seed. */
 export function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -42,7 +42,7 @@ export function dayOf(place: number, status: DisplayStatus, downSeconds = 0, tit
 
 type Bad = Record<number, [DisplayStatus, number?, string?]>
 
-/** A component of ninety days, operational but for `bad` ones; `since`: nothing was watched before that place. */
+/** A component with ninety days, operational except for the `bad` ones; unknown before the index `since`. */
 export function component(
   n: number,
   name: string,
@@ -153,7 +153,7 @@ const maintenance: MaintenanceView[] = [
   },
 ]
 
-/** A shop's page on an ordinary bad day: one incident open, one group collapsed, a component that people set by hand. */
+/** The page of a shop with one open incident, one collapsed group, and a component with a manual status. */
 export function ordinaryView(given: Partial<PageView> = {}): PageView {
   return {
     id: idOf(1),
@@ -219,7 +219,7 @@ export function ordinaryView(given: Partial<PageView> = {}): PageView {
   }
 }
 
-/** A page that was just made. */
+/** A new page. */
 export const emptyView = (given: Partial<PageView> = {}): PageView =>
   ordinaryView({
     overall: { status: 'unknown', sentence: 'Nothing is being watched yet' },
@@ -230,7 +230,7 @@ export const emptyView = (given: Partial<PageView> = {}): PageView =>
     ...given,
   })
 
-/** Fifty components of ninety days each, every one with bad days at other places, in five groups. */
+/** Fifty components with ninety days each, all with different bad days, in five groups. */
 export function largeView(given: Partial<PageView> = {}): PageView {
   const random = randomOf(7)
   const some = (n: number) => {

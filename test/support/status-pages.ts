@@ -1,7 +1,7 @@
 import { newId } from '../../control-plane/foundation/platform/ids.ts'
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
-/** A published page of a project; answers its id. */
+/** Creates a published page of a project and returns its id. */
 export async function insertStatusPage(db: Db, projectId: string, slug: string): Promise<string> {
   const id = newId()
   await execute(

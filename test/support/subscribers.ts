@@ -19,13 +19,13 @@ export type Subscribing = Delivering & {
   tools: SubscriberTools
   smtp: Smtp
   page: { id: string; name: string; publicUrl: string }
-  /** confirmed subscribers by mail, straight into the table; answers their ids, in order */
+  /** inserts confirmed mail subscribers; returns their ids in order */
   addSubscribers(count: number, componentIds?: string[] | null): Promise<string[]>
-  /** a component of a monitor that is there for it */
+  /** a component with a monitor of its own */
   addComponent(name: string): Promise<{ componentId: string; monitorId: string }>
 }
 
-/** A published page on a queue of its own, whose worker sends to a real mail server. */
+/** A published page with a queue of its own, whose worker sends to a real mail server. */
 export async function createSubscribing(t: Teardown): Promise<Subscribing> {
   const smtp = await startSmtp(t)
   const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')

@@ -9,7 +9,7 @@ const NOW = new Date('2026-11-21T14:05:30Z')
 const of = (p50: number, p95: number, p99: number | null) => ({ p50, p95, p99 })
 const counted = { outages: 576, compared: 576 }
 
-/** A month of six regions. */
+/** Measurements of a month in six regions. */
 export const ORDINARY: TrustInput = {
   canaries: [
     { ...DEFAULT_SCHEDULE, intervalSeconds: CANARY_INTERVAL_SECONDS, timeoutMs: CANARY_TIMEOUT_MS, retryCount: 2 },
@@ -24,7 +24,7 @@ export const ORDINARY: TrustInput = {
   lastMiss: null,
 }
 
-/** Some outages were late, and more than one of 100 that hung was not noticed. */
+/** Some outages were late, and more than one of 100 hanging ones was not detected. */
 export const WITH_MISSES: TrustInput = {
   ...ORDINARY,
   figures: ORDINARY.figures.map(one =>

@@ -11,7 +11,7 @@ export type CheckFilter = {
   toMs: number | null
 }
 
-/** A page of a monitor's checks, newest first, and how many there are. The caller has made sure whose monitor it is. */
+/** A page of a monitor's checks, newest first, and the total. The caller has checked the owner of the monitor. */
 export async function listChecks(
   clickhouse: Clickhouse,
   monitorId: string,
@@ -35,7 +35,7 @@ export async function listChecks(
   return { rows, total: Number(counted?.total ?? 0) }
 }
 
-/** When each monitor was last checked by a probe, for those that were within the last two hours. */
+/** The last check of each monitor by a probe, within the last two hours. */
 export async function loadLastCheckedAt(clickhouse: Clickhouse, monitorIds: string[]): Promise<Map<string, Date>> {
   const rows = await select<{ id: string; ms: string }>(
     clickhouse,
@@ -61,7 +61,7 @@ export type LatencyRow = {
   avg: number
 }
 
-/** The hours of one monitor; times in seconds since 1970, `liveFrom` splits computed hours from raw results. */
+/** The hours of one monitor. Times are seconds since 1970; from `liveFrom` on, hours come from the results. */
 export function listLatency(
   clickhouse: Clickhouse,
   span: { monitor: string; region: string; from: number; to: number; liveFrom: number },
@@ -69,7 +69,7 @@ export function listLatency(
   return select<LatencyRow>(clickhouse, LATENCY_SQL, span)
 }
 
-/** The status with which `from` began, and the changes from there to `to`. */
+/** The status at `from`, and the changes from there to `to`. */
 export async function loadStatusHistory(
   db: Db,
   projectId: string,

@@ -6,35 +6,35 @@ import type { LastCheckedAt, MonitoringStateReader } from '../../monitoring/moni
 import { listLastPings } from '../../verdict/heartbeats/store.ts'
 import { loadLastCheckedAt } from './history-store.ts'
 
-/** How old an answer may be (house.md, the flow). */
+/** The maximum age of a cached time. */
 const CACHE_TTL_MS = 5_000
 const MAX_CACHED_MONITORS = 50_000
-/** The history may be slow or away; a list of monitors does not wait for it. */
+/** ClickHouse may be slow or unreachable; a list of monitors does not wait for it. */
 const QUERY_TIMEOUT_MS = 500
-/** They travel in the address of the request. */
+/** Limits the length of the request URL. */
 const MAX_IDS_PER_QUERY = 200
 
 /**
- * When monitors were last checked: heartbeats when they were last pinged, from PostgreSQL, the others from a cache over
- * ClickHouse, which is asked one query at a time for all who wait. Empty for those it does not know, and for those that
- * it asks ClickHouse about while that takes longer than `patienceMs`.
+ * The last check of monitors: for heartbeats the last ping, from PostgreSQL; for others a cache over ClickHouse, with one
+ * query at a time for all callers. Monitors that were not checked, and those for which ClickHouse takes longer than
+ * `timeoutMs`, are left out.
  */
 export function createLastCheckedReader(
   { clickhouse, db }: { clickhouse: Clickhouse; db: Db },
-  patienceMs = QUERY_TIMEOUT_MS,
+  timeoutMs = QUERY_TIMEOUT_MS,
 ): (...asked: Parameters<MonitoringStateReader>) => Promise<LastCheckedAt> {
-  const kept = new Map<string, { at: Date | null; readMs: number }>()
+  const cache = new Map<string, { at: Date | null; readMs: number }>()
   const wanted = new Set<string>()
 
   const readWanted = coalesce(async () => {
     const readMs = nowMs()
     const ids = [...wanted]
     wanted.clear()
-    if (kept.size > MAX_CACHED_MONITORS) kept.clear()
+    if (cache.size > MAX_CACHED_MONITORS) cache.clear()
     for (let from = 0; from < ids.length; from += MAX_IDS_PER_QUERY) {
       const some = ids.slice(from, from + MAX_IDS_PER_QUERY)
       const times = await loadLastCheckedAt(clickhouse, some).catch(() => new Map<string, Date>())
-      for (const id of some) kept.set(id, { at: times.get(id) ?? null, readMs })
+      for (const id of some) cache.set(id, { at: times.get(id) ?? null, readMs })
     }
   })
 
@@ -44,11 +44,11 @@ export function createLastCheckedReader(
     const [heartbeats, checked] = [idsOf(true), idsOf(false)]
     const times = new Map(heartbeats.length > 0 ? await listLastPings(db, projectId, heartbeats) : [])
     const oldestMs = nowMs() - CACHE_TTL_MS
-    const unknown = checked.filter(id => (kept.get(id)?.readMs ?? 0) < oldestMs)
+    const unknown = checked.filter(id => (cache.get(id)?.readMs ?? 0) < oldestMs)
     for (const id of unknown) wanted.add(id)
-    if (unknown.length > 0) await withTimeout(readWanted(), patienceMs)
+    if (unknown.length > 0) await withTimeout(readWanted(), timeoutMs)
     for (const id of checked) {
-      const at = kept.get(id)?.at
+      const at = cache.get(id)?.at
       if (at) times.set(id, at)
     }
     return times

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { nullable, Timestamp } from '../../foundation/web/validation/schemas.ts'
 import type { LatencyRow } from './history-store.ts'
 
-/** One hour of a monitor; `region` null: all regions together (decisions 8.2). */
+/** One hour of a monitor; `region` null: all regions together. */
 export const LatencyHour = Type.Object(
   {
     hour: Timestamp,
@@ -20,7 +20,7 @@ export const LatencyHour = Type.Object(
   { title: 'LatencyHour' },
 )
 
-/** Which hours an answer covers: whole ones, all that the question touches. `to` is not part of them. */
+/** The hours of the response: all whole hours that overlap the requested range. `to` is exclusive. */
 export const LatencyMeta = Type.Object({ from: Timestamp, to: Timestamp })
 
 export const toLatencyMeta = (firstHourS: number, lastHourS: number) => ({

@@ -8,10 +8,10 @@ import type { LiveCheckTypes } from '../../monitoring/monitors/settings/configur
 import { loadUncheckedSince } from '../../verdict/core/store.ts'
 import { createLastCheckedReader } from './last-checked-reader.ts'
 
-/** How old an answer about probes may be. */
+/** The maximum age of cached data about probes. */
 const CACHE_TTL_MS = 2_000
 
-/** How monitors are watched: when they were last checked, since when no check has counted, and what the live probes of each region can do. */
+/** The monitoring state of monitors: the last check, since when no check has counted, and the capabilities of the live probes of each region. */
 export function createMonitorActivityReader(tools: { clickhouse: Clickhouse; db: Db }): MonitoringStateReader {
   const lastCheckedAt = createLastCheckedReader(tools)
   let liveTypes: LiveCheckTypes = new Map()

@@ -1,7 +1,7 @@
 import { FailureSource, type Outcome, type Result, type Trigger } from '../../../shared/checks/result.ts'
 import { parseCertificate, parseDetails, parseEvidence } from './recording/result-details.ts'
 
-/** A row of ClickHouse's `results`; times in ms since 1970, printed as texts like every 64-bit integer. */
+/** A row of ClickHouse's `results`. Times are ms since 1970, as strings like all 64-bit integers. */
 export type ResultRow = {
   monitor_id: string
   region: string
@@ -37,7 +37,7 @@ export const RESULT_COLUMNS = `monitor_id, region, probe_id, epoch, config_versi
   toInt8(error_source) AS source, error_code, error_message, failed_assertions, resolved_ip,
   evidence, certificate, details, screenshot_id, trigger`
 
-/** The result as the probe sent it, but for the run that it answered. */
+/** The result as the probe sent it, without the id of the run. */
 export function toResult(row: ResultRow): Result {
   return {
     monitorId: row.monitor_id,

@@ -43,10 +43,10 @@ const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(
 const DateTime = Type.String({ format: 'date-time' })
 const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
 const lastDay = {
-  from: Type.Optional({ ...DateTime, description: '24 hours before to unless it is said' }),
-  to: Type.Optional({ ...DateTime, description: 'now unless it is said; at most 400 days after from' }),
+  from: Type.Optional({ ...DateTime, description: 'Defaults to 24 hours before `to`.' }),
+  to: Type.Optional({ ...DateTime, description: 'Defaults to now. At most 400 days after `from`.' }),
 }
-const severalDescription = 'one value, or several separated by commas'
+const severalDescription = 'One value, or several values separated by commas.'
 
 const ChecksQuery = strictObject({
   ...pageProperties,
@@ -55,7 +55,7 @@ const ChecksQuery = strictObject({
   status: Type.Optional(Type.String({ description: severalDescription })),
 })
 
-/** The regions that results of checks have: those of heartbeats and data sources have a region of their own. */
+/** The regions of results. Heartbeats and data sources have a region of their own. */
 const ANSWERED_REGIONS = [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]
 
 const LatencyQuery = strictObject({
@@ -66,11 +66,11 @@ const LatencyQuery = strictObject({
 
 const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
 
-/** Hours younger than this are computed from the results themselves, so they are never behind. */
+/** Younger hours are computed from the results, so they are always current. */
 const LIVE_MS = 48 * 3_600_000
 
 export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: AnalyticsContext): void {
-  /** A screenshot is taken after its check, so the history learns of it here. */
+  /** A screenshot is taken after its check, so its link is added when checks are read. */
   const screenshotUrls = async (projectId: string, monitorId: string, rows: ResultRow[]) => {
     const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
     const found = await findScreenshotsOfChecks(db, projectId, monitorId, checks)
@@ -81,7 +81,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     '/monitors/:id/checks',
     {
       schema: {
-        summary: 'Checks of a monitor, newest first',
+        summary: 'List the checks of a monitor, newest first',
         tags: ['Monitors'],
         params: IdParams,
         querystring: ChecksQuery,
@@ -97,7 +97,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
         toMs: to ? Date.parse(to) : null,
       }
       const { projectId } = getCaller(request)
-      const { id, type } = await ownMonitor(db, projectId, request.params.id)
+      const { id, type } = await findOwnMonitor(db, projectId, request.params.id)
       if (type === 'heartbeat') {
         const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
         const wanted = { ...span, kinds: selectPingKinds(filter) }
@@ -106,7 +106,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       }
       const { rows, total } = await listChecks(clickhouse, id, filter, toPageBounds(request.query))
       const urls = await screenshotUrls(getCaller(request).projectId, request.params.id, rows)
-      return { data: rows.map(row => presentCheck(row, urls)), meta: buildPageMeta(request.query, total) }
+      return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(request.query, total) }
     },
   )
 
@@ -114,10 +114,11 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     '/analytics/latency',
     {
       schema: {
-        summary: 'Hourly latency percentiles of a monitor, in milliseconds',
+        summary: 'List hourly latency percentiles of a monitor',
         tags: ['Analytics'],
         querystring: LatencyQuery,
-        description: 'Whole hours: all that the time from `from` to `to` touches, which `meta` names.',
+        description:
+          'Percentiles are in milliseconds. The response covers all whole hours between `from` and `to`; `meta` contains the exact range.',
         response: responseSchemas(
           200,
           Type.Object({ data: Type.Array(LatencyHour), meta: LatencyMeta }),
@@ -130,9 +131,9 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     async request => {
       const { monitor_id: monitor, region = '' } = request.query
       const { from, to } = parseTimeRange(request.query, now())
-      await ownMonitor(db, getCaller(request).projectId, monitor)
+      await findOwnMonitor(db, getCaller(request).projectId, monitor)
       const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
-      // the hours that the span touches; its end is not part of it
+      // all hours that overlap the range; its end is exclusive
       const last = startOfHour(new Date(to.getTime() - 1))
       const span = { monitor, region, from: startOfHour(from), to: last, liveFrom }
       const data = (await listLatency(clickhouse, span)).map(toLatencyHour)
@@ -144,7 +145,8 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     '/analytics/uptime',
     {
       schema: {
-        summary: 'Time in each status and the intervals behind it',
+        summary: 'Retrieve the uptime of a monitor',
+        description: 'Returns the time in each status and the underlying intervals.',
         tags: ['Analytics'],
         querystring: UptimeQuery,
         response: responseSchemas(200, dataSchema(UptimeRecord), 400, 404),
@@ -154,27 +156,27 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       const { projectId } = getCaller(request)
       const { monitor_id: monitorId } = request.query
       const { from, to } = parseTimeRange(request.query, now())
-      await ownMonitor(db, projectId, monitorId)
+      await findOwnMonitor(db, projectId, monitorId)
       const { before, changes } = await loadStatusHistory(db, projectId, monitorId, from, to)
       const periods = await listPeriods(db, projectId, monitorId, from, to)
-      const cut = markMaintenance(buildIntervals(before, changes, from, to), periods)
-      // one that a tenant's own pings move up and down all day has some 100,000
-      const intervals = await collectInChunks(cut, createYieldPoint())
+      const marked = markMaintenance(buildIntervals(before, changes, from, to), periods)
+      // a heartbeat that changes with each ping can have 100,000 intervals
+      const intervals = await collectInChunks(marked, createYieldPoint())
       return { data: toUptimeResponse(monitorId, { from, to }, computeUptime(intervals), intervals) }
     },
   )
 }
 
-/** `urls`: by `checkKeyOf`. */
-function presentCheck(row: ResultRow, urls: Map<string, string>) {
+/** `urls`: by `buildCheckKey`. */
+function toCheckResponse(row: ResultRow, urls: Map<string, string>) {
   const result = toResult(row)
   const screenshotUrl = urls.get(buildCheckKey({ ...result, region: row.region })) ?? null
-  // no probe looked at the value of a data source
+  // values of data sources have no probe
   const probe_id = row.probe_id === '' ? null : row.probe_id
   return { ...toCheckResultResponse(result, row.region, row.probe_id), probe_id, screenshot_url: screenshotUrl }
 }
 
-async function ownMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
+async function findOwnMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
   const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
   if (!monitor) throw notFound('monitor')
   return monitor

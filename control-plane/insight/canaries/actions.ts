@@ -31,38 +31,38 @@ import {
 
 export type CanaryTools = Omit<MonitorTools, 'leaveUnchecked'> & { sign: Signer }
 
-/** `origin`: where probes and deliveries reach the control plane, without a slash at the end. */
+/** `origin`: the address at which probes and deliveries reach the control plane, without a trailing slash. */
 export type CanarySettings = Omit<CanarySchedule, 'region'> & { origin: string }
 
 /**
- * A canary for every region that has probes, all told through one signed webhook; again it changes what is there to what
- * is wanted, adds what is missing and deletes those of regions without probes. Ordinary monitors in a project of their
- * own, so that nothing on their way is special. Throws an Error with a sentence when there is no operator project or no
- * probe, 400 for an origin that may not be reached.
+ * Creates a canary for each region that has probes, and one signed webhook for their alerts (docs/design/history.md#canaries).
+ * Calling it again updates existing canaries, adds missing ones and deletes those of regions without probes. Canaries are
+ * ordinary monitors in a project of their own, so they take the same path as all others. Throws an Error with a sentence
+ * without an operator project or a probe, 400 for an origin that must not be reached.
  */
-export async function createCanaries(tools: CanaryTools, wanted: CanarySettings, now: Date): Promise<void> {
+export async function createCanaries(tools: CanaryTools, settings: CanarySettings, now: Date): Promise<void> {
   await tools.db.transaction(async tx => {
-    const inside = { ...tools, db: tx, leaveUnchecked: clearVerdict }
+    const transactionTools = { ...tools, db: tx, leaveUnchecked: clearVerdict }
     const existing = await lockAllCanaries(tx)
     const regions = await regionsWithProbes(tx)
     const { channelId, ...caller } = await openProject(tx, now)
-    await deleteOthers(inside, caller.projectId, existing, regions, now)
+    await deleteOthers(transactionTools, caller.projectId, existing, regions, now)
     for (const region of regions) {
-      const schedule = { ...wanted, region }
+      const schedule = { ...settings, region }
       const found = existing.find(canary => canary.region === region)
-      const url = buildTargetUrl(wanted.origin, schedule, tools.sign)
+      const url = buildTargetUrl(settings.origin, schedule, tools.sign)
       const monitor = found
-        ? await changeMonitor(inside, caller, found.monitorId, { url, assertions: ASSERTIONS }, now)
-        : await createMonitor(inside, caller, buildMonitorBody(region, url), now)
+        ? await changeMonitor(transactionTools, caller, found.monitorId, { url, assertions: ASSERTIONS }, now)
+        : await createMonitor(transactionTools, caller, buildMonitorBody(region, url), now)
       await saveCanary(tx, schedule, monitor.id, now)
     }
-    const channel = await createReceiver(inside, caller, channelId, wanted.origin, now)
+    const channel = await createReceiver(transactionTools, caller, channelId, settings.origin, now)
     await saveReceiverChannel(tx, channel.id)
     await linkAll(tx, caller.projectId, channel.id, now)
   })
 }
 
-/** Deletes the canaries and their channel. What was measured stays. False when there are none. */
+/** Deletes the canaries and their channel. Measurements are kept. False when there are none. */
 export async function removeCanaries(db: Db, publicUrl: string, now: Date): Promise<boolean> {
   return await db.transaction(async tx => {
     const canaries = await lockAllCanaries(tx)
@@ -88,27 +88,27 @@ async function lockAllCanaries(tx: Tx): Promise<Canary[]> {
 type CanaryTransaction = { db: Tx; publicUrl: string }
 
 async function deleteOthers(
-  inside: CanaryTransaction,
+  tools: CanaryTransaction,
   projectId: string,
   canaries: Canary[],
   kept: Region[],
   now: Date,
 ) {
   for (const { monitorId } of canaries.filter(({ region }) => !kept.includes(region))) {
-    await deleteMonitor(inside, projectId, monitorId, now)
+    await deleteMonitor(tools, projectId, monitorId, now)
   }
-  await deleteCanaries(inside.db, kept)
+  await deleteCanaries(tools.db, kept)
 }
 
 async function regionsWithProbes(db: Db): Promise<Region[]> {
   const probes = (await listProbes(db)).filter(({ isRevoked }) => !isRevoked)
   const regions = REGIONS.filter(region => probes.some(probe => probe.region === region))
   if (regions.length === 0)
-    throw new Error('no probe is enrolled yet; a canary is made for each region that has probes')
+    throw new Error('no probe is enrolled yet; a canary is created for each region that has probes')
   return regions
 }
 
-/** The canaries' project, made beside the operator project when it is not there, and the operator as its caller. */
+/** The project of the canaries, created in the operator's organization when it does not exist, with the operator as its caller. */
 async function openProject(tx: Tx, now: Date): Promise<ApiCaller & { channelId: string | null }> {
   const found = (await findCanaryProject(tx)) ?? (await createProject(tx, now))
   return { ...found, keyId: '', userId: null, scope: 'admin', isOperator: true, actor: OPERATOR_ACTOR }
@@ -116,12 +116,12 @@ async function openProject(tx: Tx, now: Date): Promise<ApiCaller & { channelId: 
 
 async function createProject(tx: Tx, now: Date) {
   const operatorId = await findOperatorProjectId(tx)
-  if (operatorId === null) throw new Error('there is no operator project yet; "operator create" makes it')
+  if (operatorId === null) throw new Error('there is no operator project yet; create it with "operator create"')
   await insertCanaryProject(tx, newId(), operatorId, now)
   return (await findCanaryProject(tx))!
 }
 
-/** As a customer has it by default, two re-checks included: what is measured is what they get. */
+/** The defaults of customers, two re-checks included, so the measurements hold for them too. */
 const buildMonitorBody = (region: Region, url: string): MonitorCreate => ({
   name: `Canary ${region}`,
   type: 'http',
@@ -133,13 +133,13 @@ const buildMonitorBody = (region: Region, url: string): MonitorCreate => ({
   screenshot_on_failure: false,
 })
 
-/** The target's answers are right or wrong by both, as customers' are. */
+/** A status and a body assertion, as customers use them. */
 const ASSERTIONS = [
   { type: 'status_code', operator: 'equals', value: '2xx' },
   { type: 'body', operator: 'equals', value: HEALTHY_BODY },
 ]
 
-/** It is the operator's own project. */
+/** The canary project has no limits. */
 const UNLIMITED: InstallationLimits = { ...DEFAULT_LIMITS, alertChannels: { free: null, pro: null, business: null } }
 
 async function createReceiver(
@@ -149,8 +149,8 @@ async function createReceiver(
   origin: string,
   now: Date,
 ) {
-  // the config is made here, so it has the shape of its kind
-  const inside = {
+  // the config is built here, so it needs no validation
+  const transactionTools = {
     ...tools,
     findFaults: () => [],
     limits: UNLIMITED,
@@ -161,10 +161,10 @@ async function createReceiver(
   }
   const config = { url: buildReceiverUrl(origin, tools.sign) }
   if (channelId === null) {
-    return (await createChannel(inside, caller, { name: 'Canaries', type: 'webhook', config }, now)).channel
+    return (await createChannel(transactionTools, caller, { name: 'Canaries', type: 'webhook', config }, now)).channel
   }
-  await changeChannel(inside, caller, channelId, { config }, now)
-  // an address that was wrong for long has paused it
+  await changeChannel(transactionTools, caller, channelId, { config }, now)
+  // the channel pauses when its address was unreachable for long
   return await resumeChannel(tools.db, caller.projectId, channelId, now)
 }
 

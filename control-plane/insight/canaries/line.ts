@@ -1,7 +1,7 @@
 import { computeNextStart } from './schedule.ts'
 import type { Canary } from './store.ts'
 
-/** A canary as the operator's command line lists it, with tabs between. */
+/** A canary as a line of the operator's command line, separated by tabs. */
 export function formatCanary(canary: Canary, now: Date): string {
   const { region, monitorId, isPaused, status, lastStartedAt, lastOutcome, lastKind } = canary
   const state = isPaused ? 'paused' : (status ?? 'pending')

@@ -18,13 +18,13 @@ const BODY_LIMIT_BYTES = 65_536
 const ANY_HOST = { config: { hosts: 'any' } } as const
 
 /**
- * Outside /api/v1, for probes and deliveries: a target that fails by plan, answered without any engine, and the receiver
- * of what is told about it. Without the key of its address nothing of either is there.
+ * Outside /api/v1, for probes and deliveries: the target that fails on a schedule, which needs no database, and the
+ * receiver of its alerts. Without the key in their address both are 404.
  */
 export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets: SecretCipher; sign: Signer }): void {
   app.setErrorHandler(sendError)
-  const answerTarget = createTargetResponder()
-  // a signature is over the bytes
+  const respondAsTarget = createTargetResponder()
+  // the signature covers the raw bytes
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
@@ -33,12 +33,12 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
     const kinds = parseFailureKinds(String(named))
     if (kinds === null) throw notFound('page')
     const schedule = { region: request.params.region, everySeconds: Number(every), forSeconds: Number(length), kinds }
-    if (!isKnown(schedule) || typeof key !== 'string' || !equalSecrets(key, signTarget(schedule, sign))) {
+    if (!hasKnownRegion(schedule) || typeof key !== 'string' || !equalSecrets(key, signTarget(schedule, sign))) {
       throw notFound('page')
     }
     const at = now()
     const outage = isFailing(schedule, at) ? getLatestOutage(schedule, at) : null
-    return answerTarget(reply, outage)
+    return respondAsTarget(reply, outage)
   })
 
   app.post<{ Params: { key: string } }>(
@@ -51,7 +51,7 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
       if (secret === null) throw notFound('page')
       const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
       const signature = String(request.headers['x-service-signature'])
-      if (!equalSecrets(signature, signBody(body, secret))) throw unauthorized('the signature is not of this body')
+      if (!equalSecrets(signature, signBody(body, secret))) throw unauthorized('the signature does not match the body')
       const alert = parseAlert(body)
       if (alert) await insertCanaryAlert(db, { ...alert, now: receivedAt })
       return reply.header('content-type', 'text/plain; charset=utf-8').send('OK')
@@ -59,5 +59,5 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
   )
 }
 
-const isKnown = (schedule: { region: string }): schedule is CanarySchedule =>
+const hasKnownRegion = (schedule: { region: string }): schedule is CanarySchedule =>
   (REGIONS as readonly string[]).includes(schedule.region)

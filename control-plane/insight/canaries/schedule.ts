@@ -1,22 +1,22 @@
 import { REGIONS, type Region } from '../../../shared/checks/check.ts'
 
 /**
- * How a planned failure looks to a check: the status 503 at once; no answer; a connection that is cut at once; the status
- * 503 after some seconds; the status 200 with the wrong content.
+ * Kinds of planned failures: status 503 immediately; no response; a connection that is closed immediately; status 503 after
+ * some seconds; status 200 with wrong content.
  */
 export const FAILURE_KINDS = ['status', 'hang', 'refuse', 'slow', 'wrong'] as const
 export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 /**
- * When the canary of a region fails on purpose, and how: by the clock alone, so that every process that is asked says the
- * same. Its failures are of the given kinds in turn.
+ * When and how the canary of a region fails (docs/design/history.md#schedule). It depends on the clock only, so all processes
+ * respond alike. Failures have the given kinds in turn.
  */
 export type CanarySchedule = { region: Region; everySeconds: number; forSeconds: number; kinds: readonly FailureKind[] }
 
-/** What a canary answers while it is well. */
+/** The response of a healthy target. */
 export const HEALTHY_BODY = 'OK'
 
-/** Of the canaries' checks. */
+/** Settings of the canaries' monitors. */
 export const CANARY_INTERVAL_SECONDS = 30
 export const CANARY_TIMEOUT_MS = 10_000
 
@@ -27,11 +27,11 @@ export type CanaryOutage = {
   kind: FailureKind
   startedAt: Date
   endedAt: Date
-  /** what was not seen or told by then is missed */
+  /** what was not detected or reported by then is missed */
   settledAt: Date
 }
 
-/** What is minutes late is still measured: a failure of 3 minutes is settled 10 minutes after it began. */
+/** Delays of minutes are still measured: a failure of 3 minutes is settled 10 minutes after its start. */
 const SETTLED_AFTER_MS = 7 * 60_000
 
 const MIN_OUTAGE_SECONDS = 10
@@ -39,7 +39,7 @@ const MAX_OUTAGE_SECONDS = 600
 const DAY_SECONDS = 86_400
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2
 
-/** Why this cannot be a schedule, or null. There has to be time to recover. */
+/** Why a schedule is not valid, or null. There must be time to recover. */
 export function findScheduleProblem({
   everySeconds,
   forSeconds,
@@ -47,20 +47,20 @@ export function findScheduleProblem({
   const isWithin = (value: number, least: number, most: number) =>
     Number.isInteger(value) && value >= least && value <= most
   if (!isWithin(forSeconds, MIN_OUTAGE_SECONDS, MAX_OUTAGE_SECONDS)) {
-    return `a planned failure lasts from ${MIN_OUTAGE_SECONDS} to ${MAX_OUTAGE_SECONDS} seconds`
+    return `a planned failure must last ${MIN_OUTAGE_SECONDS} to ${MAX_OUTAGE_SECONDS} seconds`
   }
   if (isWithin(everySeconds, 2 * forSeconds, DAY_SECONDS)) return null
-  return `planned failures are from ${2 * forSeconds} (twice as long as each lasts) to ${DAY_SECONDS} seconds apart`
+  return `planned failures must be ${2 * forSeconds} (twice their length) to ${DAY_SECONDS} seconds apart`
 }
 
-/** The kinds that a text names, with commas between them; null when it is not such a list. */
+/** Parses a list of kinds, separated by commas; null when it is not valid. */
 export function parseFailureKinds(text: string): FailureKind[] | null {
   const names = text.split(',')
   const isKind = (name: string): name is FailureKind => (FAILURE_KINDS as readonly string[]).includes(name)
   return names.every(isKind) && new Set(names).size === names.length ? names : null
 }
 
-/** The failure that goes on, or else the last one that did. */
+/** The current failure, or else the last one. */
 export function getLatestOutage(schedule: CanarySchedule, now: Date): CanaryOutage {
   const turn = computeLatestTurn(schedule, now)
   const startMs = computeStartMs(schedule, turn)
@@ -87,8 +87,8 @@ const computePhaseMs = ({ region, everySeconds }: CanarySchedule) =>
   Math.floor((REGIONS.indexOf(region) / REGIONS.length) * everySeconds * 1_000)
 
 /**
- * Checks come at the same second of each interval for ever. So that a failure meets them at every distance in turn, each
- * begins a little later than the period says: steps of the golden ratio fill an interval evenly, whatever its number.
+ * Checks start at the same second of each interval. Each failure begins with a different delay, so that failures and
+ * checks meet at every distance: steps of the golden ratio fill an interval evenly, for any number of failures.
  */
 function computeStartMs(schedule: CanarySchedule, turn: number): number {
   const { everySeconds, forSeconds } = schedule

@@ -12,12 +12,12 @@ import type {
 } from './measurement/measure.ts'
 import type { CanaryOutage, CanarySchedule, FailureKind } from './schedule.ts'
 
-/** Whoever makes or removes canaries does it alone, until the transaction ends. */
+/** Locks the canaries until the transaction ends. Creating and removing canaries take this lock. */
 export const lockCanaries = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.canaries})`)
 
 export type CanaryProject = { projectId: string; organizationId: string; channelId: string | null }
 
-/** Null until canaries were made for the first time. */
+/** Null until canaries are created for the first time. */
 export async function findCanaryProject(db: Db): Promise<CanaryProject | null> {
   const [row] = await query<CanaryProject>(
     db,
@@ -27,13 +27,13 @@ export async function findCanaryProject(db: Db): Promise<CanaryProject | null> {
   return row ?? null
 }
 
-/** A project for the canaries in the organization of another one. */
-export async function insertCanaryProject(tx: Tx, projectId: string, beside: string, now: Date): Promise<void> {
+/** Creates the project of the canaries in the organization of another project. */
+export async function insertCanaryProject(tx: Tx, projectId: string, siblingId: string, now: Date): Promise<void> {
   await execute(
     tx,
     `INSERT INTO projects (id, organization_id, name, created_at, updated_at)
-     SELECT :projectId, organization_id, 'Canaries', :now, :now FROM projects WHERE id = :beside`,
-    { projectId, beside, now },
+     SELECT :projectId, organization_id, 'Canaries', :now, :now FROM projects WHERE id = :siblingId`,
+    { projectId, siblingId, now },
   )
   await execute(tx, 'INSERT INTO canary_project (project_id, created_at) VALUES (?, ?)', [projectId, now])
 }
@@ -50,13 +50,13 @@ export type Canary = CanarySchedule & {
   intervalSeconds: number
   timeoutMs: number
   retryCount: number
-  /** of the last failure of its region that was measured; null: none */
+  /** of the last measured failure of its region; null: none */
   lastStartedAt: Date | null
   lastOutcome: CanaryOutcome | null
   lastKind: FailureKind | null
 }
 
-/** Those whose monitor is not deleted, in the order of regions. */
+/** The canaries whose monitor is not deleted, by region. */
 export function loadCanaries(db: Db): Promise<Canary[]> {
   return query(
     db,
@@ -71,7 +71,7 @@ export function loadCanaries(db: Db): Promise<Canary[]> {
   )
 }
 
-/** Makes it the canary of its region, measured from now on; one that is the same already is measured as before. */
+/** Saves the canary of a region, measured from now on. An unchanged canary is measured without interruption. */
 export async function saveCanary(tx: Tx, schedule: CanarySchedule, monitorId: string, now: Date): Promise<void> {
   await execute(
     tx,
@@ -86,13 +86,13 @@ export async function saveCanary(tx: Tx, schedule: CanarySchedule, monitorId: st
   )
 }
 
-/** Deletes those of all other regions; their monitors are the caller's. */
+/** Deletes the canaries of all other regions. The caller deletes their monitors. */
 export const deleteCanaries = (tx: Tx, kept: Region[]) =>
   execute(tx, 'DELETE FROM canaries WHERE region <> ALL (CAST(? AS text[]))', [kept])
 
 export type ReceiverChannel = { id: string; projectId: string; signingSecret: Buffer | null }
 
-/** The channel through which canaries are told. */
+/** The channel for the alerts of canaries. */
 export async function findReceiverChannel(db: Db): Promise<ReceiverChannel | null> {
   const [row] = await query<ReceiverChannel>(
     db,
@@ -102,7 +102,7 @@ export async function findReceiverChannel(db: Db): Promise<ReceiverChannel | nul
   return row ?? null
 }
 
-/** The first time that a delivery about a canary arrived; a repetition of it, or anything else, leaves no trace. */
+/** Stores the first arrival of a delivery about a canary. Repetitions and other deliveries are ignored. */
 export async function insertCanaryAlert(
   db: Db,
   alert: { deliveryId: string; monitorId: string; now: Date },
@@ -116,7 +116,7 @@ export async function insertCanaryAlert(
   )
 }
 
-/** What is known of a canary about one failure. */
+/** Loads the data for the measurement of one failure. */
 export async function loadCanaryFacts(
   db: Db,
   { monitorId, isPaused }: Canary,
@@ -168,7 +168,7 @@ export async function insertOutage(db: Db, row: MeasuredOutage & { now: Date }):
   return touched === 1
 }
 
-/** Forgets what was measured, and what came in, before a moment. */
+/** Deletes measurements and received alerts from before a time. */
 export async function pruneCanaryHistory(db: Db, before: Date): Promise<void> {
   await execute(db, 'DELETE FROM canary_outages WHERE started_at < ?', [before])
   await execute(db, 'DELETE FROM canary_alerts WHERE received_at < ?', [before])

@@ -2,18 +2,18 @@ import { sleep } from '../../foundation/platform/time/clock.ts'
 import type { HttpReply } from '../../foundation/web/server/app.ts'
 import { type CanaryOutage, HEALTHY_BODY } from './schedule.ts'
 
-/** How long an answer that is slow takes; a canary's checks wait 10 s. */
+/** The delay of a slow response; the checks of canaries time out after 10 s. */
 const SLOW_ANSWER_MS = 8_000
-/** An answer that never comes is ended after this: each check has given up by then. */
+/** A hanging response is ended after this, when each check has timed out. */
 const HANGING_ANSWER_TIMEOUT_MS = 90_000
-/** Answers held back at a time; more than the checks of all regions can ask for. */
+/** Responses held back at a time; more than the checks of all regions need. */
 const MAX_HELD = 200
 
-/** Answers as a target does that fails in the way of the given outage; null: it is well. */
+/** Responds like a target with the given outage; null: healthy. */
 export function createTargetResponder(): (reply: HttpReply, outage: CanaryOutage | null) => Promise<unknown> {
   let held = 0
 
-  /** Waits so long, or until the client has gone; not at all when too many wait already. */
+  /** Waits for `ms` or until the client disconnects; does not wait when too many responses are held. */
   async function hold(reply: HttpReply, ms: number): Promise<void> {
     if (held >= MAX_HELD) return
     held++
@@ -28,7 +28,7 @@ export function createTargetResponder(): (reply: HttpReply, outage: CanaryOutage
   return async (reply, outage) => {
     reply.headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
     if (outage === null) return reply.send(HEALTHY_BODY)
-    const text = `fails by plan (${outage.kind}) until ${outage.endedAt.toISOString()}`
+    const text = `planned failure (${outage.kind}) until ${outage.endedAt.toISOString()}`
     switch (outage.kind) {
       case 'status':
         return reply.code(503).send(text)

@@ -10,19 +10,19 @@ import { type Canary, loadCanaries, type MeasuredOutage, pruneCanaryHistory } fr
 const INTERVAL_MS = 5_000
 const RETENTION_MS = 30 * 24 * 3_600_000
 
-/** Measures each planned failure once it is settled. Any number of processes may look: each failure is told by one. */
+/** Measures each planned failure once it is settled. Any number of processes may run it: each failure is reported by one. */
 export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   const meters = createCanaryMetrics(tools.metrics)
   return startLoop('canaries', INTERVAL_MS, tools, async () => {
     const canaries = await loadCanaries(db)
     for (const canary of canaries) initializeMetrics(canary, meters)
-    const judged = await measureOutages(db, canaries, now())
-    for (const one of judged) reportOutage(one, meters, tools)
-    if (judged.length > 0) await pruneCanaryHistory(db, new Date(nowMs() - RETENTION_MS))
+    const measured = await measureOutages(db, canaries, now())
+    for (const one of measured) reportOutage(one, meters, tools)
+    if (measured.length > 0) await pruneCanaryHistory(db, new Date(nowMs() - RETENTION_MS))
   })
 }
 
-/** A counter that is first seen at 1 has not grown for Prometheus, so all of them are there from the start. */
+/** For Prometheus, a counter that first appears with 1 has not grown, so all of them start at 0. */
 function initializeMetrics({ region, kinds }: Canary, { outages, guarantees }: CanaryMetrics): void {
   for (const kind of kinds) {
     for (const outcome of CANARY_OUTCOMES) outages.inc({ region, kind, outcome }, 0)
@@ -30,15 +30,18 @@ function initializeMetrics({ region, kinds }: Canary, { outages, guarantees }: C
   }
 }
 
-function reportOutage(judged: MeasuredOutage, meters: CanaryMetrics, { log }: LoopTools): void {
-  const { region, kind, outcome, stages, startedAt, guarantee, limits, lateSeconds } = judged
+function reportOutage(measured: MeasuredOutage, meters: CanaryMetrics, { log }: LoopTools): void {
+  const { region, kind, outcome, stages, startedAt, guarantee, limits, lateSeconds } = measured
   meters.outages.inc({ region, kind, outcome })
   meters.guarantees.inc({ region, kind, guarantee })
   for (const { turn, stage, seconds } of stages) meters.detection.observe({ region, kind, turn, stage }, seconds)
   const compared = { guarantee, down_within: limits.downWithin, message_within: limits.messageWithin }
   const line = { event: 'canary', region, kind, outcome, started_at: startedAt, stages, ...compared }
   if (guarantee === 'missed') {
-    log.warn({ ...line, late_seconds: lateSeconds }, 'a planned failure was reported later than guaranteed, or never')
+    log.warn(
+      { ...line, late_seconds: lateSeconds },
+      'a planned failure was reported later than guaranteed, or not at all',
+    )
   } else if (outcome === 'told' || outcome === 'unmeasured') log.info(line, 'a planned failure was measured')
-  else log.warn(line, 'a planned failure was not told as it should be')
+  else log.warn(line, 'a planned failure was not reported as expected')
 }

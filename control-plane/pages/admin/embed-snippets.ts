@@ -1,14 +1,14 @@
-/** Addresses that can be put into other pages; null until there is a published status page to show. */
+/** Addresses for use on other sites; null while no status page is published. */
 export type EmbedLinks = { status_page: string | null; badge: string | null; widget: string | null }
 
-/** The links of the page that stands at an address. */
+/** The links of the page at an address. */
 export const buildEmbedLinks = (page: string | null): EmbedLinks => ({
   status_page: page,
   badge: page && `${page}/badge.svg`,
   widget: page && `${page}/widget.js`,
 })
 
-/** Ready to paste (decisions 2.6). `curl` works as it stands once the key is in the environment. */
+/** Snippets to copy (docs/design/status-pages.md#project). `curl` works unchanged when the key is in the environment. */
 export function buildSnippets(publicUrl: string, { badge, status_page, widget }: EmbedLinks) {
   return {
     badge_markdown: badge && `[![Status](${badge})](${status_page})`,

@@ -23,22 +23,22 @@ const FETCH_TIMEOUT_MS = 10_000
 const DAY_MS = 86_400_000
 const MIN_RETRY_DELAY_MS = 30_000
 
-/** Throws a 400 about `field` unless an image may be fetched from this address, whether or not it is there now. */
+/** Throws 400 for `field` unless an image may be fetched from this address. The image itself is not requested. */
 export function assertImageUrl(checkLiteral: CheckLiteral, field: string, url: string): void {
-  const refuse = (sentence: string) => validationError([{ path: field, message: `${field} ${sentence}` }])
-  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw refuse('must be an https address')
+  const fault = (sentence: string) => validationError([{ path: field, message: `${field} ${sentence}` }])
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw fault('must be an https URL')
   const { hostname, username, password } = new URL(url)
-  if (username !== '' || password !== '') throw refuse('must not hold credentials')
+  if (username !== '' || password !== '') throw fault('must not contain credentials')
   const refusal = checkLiteral(hostname)
-  if (refusal !== null) throw refuse(`cannot be fetched: ${refusal}`)
+  if (refusal !== null) throw fault(`cannot be fetched: ${refusal}`)
 }
 
 export type ImageTools = { db: Db; egress: Egress; now: () => Date }
 
 /**
  * Fetches a logo or favicon through the egress guard, so that visitors load it from the page's own origin. A failure is
- * noted with the image, which is tried again after 30 s, 2 min, 8 min and so on, at least once a day; the image before
- * stays. Answers whether it is there.
+ * stored with the image. It is retried after 30 s, 2 min, 8 min and so on, at least once a day; the previous image
+ * stays. Returns whether the image was fetched.
  */
 export async function refreshImage({ db, egress, now }: ImageTools, image: DueImage): Promise<boolean> {
   const fetched = await fetchImage(egress, image.url)
@@ -50,7 +50,7 @@ export async function refreshImage({ db, egress, now }: ImageTools, image: DueIm
   }
   const isSame = image.digest === sha256(fetched.bytes).toString('hex')
   await db.transaction(async tx => {
-    // visitors see it with the commit; the page is held before what is on it, as everywhere
+    // a new row version shows the image to visitors; the page is locked before its images, as everywhere
     if (!isSame) await touchPage(tx, image.pageId, at)
     if (!isSame) await saveFetchedImage(tx, image, fetched, at)
     await recordFetchSuccess(tx, image, new Date(at.getTime() + DAY_MS))
@@ -63,12 +63,12 @@ async function fetchImage(egress: Egress, url: string): Promise<FetchedImage | {
   const answer = await httpGet(url, { accept: 'image/svg+xml, image/webp, image/png, image/jpeg' }, limits, egress)
   if (answer.error !== null) return { problem: `cannot be fetched: ${answer.error.message}` }
   if (answer.statusCode !== 200) return { problem: `cannot be fetched: the server answered ${answer.statusCode}` }
-  if (answer.truncated) return { problem: 'leads to more than 1 MiB' }
+  if (answer.truncated) return { problem: 'is larger than 1 MiB' }
   const image = parseImage(Buffer.from(answer.body ?? ''))
-  return 'problem' in image ? { problem: `leads to something that ${image.problem}` } : { id: newId(), ...image }
+  return 'problem' in image ? { problem: `cannot be used: the file ${image.problem}` } : { id: newId(), ...image }
 }
 
-/** Puts an upload where the logo or favicon was. Throws 400 and 404. */
+/** Replaces the logo or favicon by an upload. Throws 400 and 404. */
 export async function uploadImage(
   db: Db,
   projectId: string,
@@ -79,9 +79,9 @@ export async function uploadImage(
 ): Promise<StoredPage> {
   await getPageId(db, projectId, pageId)
   const image = parseImage(bytes)
-  const refuse = (sentence: string) => validationError([{ path: '', message: `the ${kind} ${sentence}` }])
-  if ('problem' in image) throw refuse(image.problem)
-  if (image.contentType !== contentType) throw refuse(`is ${image.contentType} and not ${contentType}`)
+  const fault = (sentence: string) => validationError([{ path: '', message: `the ${kind} ${sentence}` }])
+  if ('problem' in image) throw fault(image.problem)
+  if (image.contentType !== contentType) throw fault(`is ${image.contentType}, but the content type is ${contentType}`)
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     await saveUpload(tx, page.id, kind, { id: newId(), ...image }, now)
     return { ...(await findPage(tx, projectId, page.id))!, updatedAt: now }

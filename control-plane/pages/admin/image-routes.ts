@@ -12,14 +12,14 @@ import { uploadImage } from './image-actions.ts'
 import { toPageResponse } from './responses.ts'
 import { PageRecord } from './schema.ts'
 
-/** Uploads of logos and favicons (decisions 7.1): the bytes themselves are the body, at most 1 MiB. */
+/** Uploads of logos and favicons (docs/design/status-pages.md#images). The body is the file, at most 1 MiB. */
 export function pageImageRoutes(app: App, context: { db: Db; publicUrl: string }): void {
   app.register(async scope => {
     scope.removeContentTypeParser('application/json')
     scope.removeContentTypeParser('*')
     scope.addContentTypeParser([...IMAGE_TYPES], { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
     scope.addContentTypeParser('*', async () => {
-      throw new ApiError(415, 'unsupported_media_type', `send one of ${IMAGE_TYPES.join(', ')}`)
+      throw new ApiError(415, 'unsupported_media_type', `the content type must be one of ${IMAGE_TYPES.join(', ')}`)
     })
     uploadRoute(scope as App, context, 'logo')
     uploadRoute(scope as App, context, 'favicon')
@@ -31,14 +31,15 @@ function uploadRoute(app: App, { db, publicUrl }: { db: Db; publicUrl: string },
     `/status-pages/:id/${kind}`,
     {
       schema: {
-        summary: `Upload a ${kind}: PNG, JPEG, WebP or SVG, at most 1 MiB`,
+        summary: `Upload a ${kind}`,
+        description: 'Accepts PNG, JPEG, WebP or SVG up to 1 MiB. The body is the file.',
         tags: ['Status pages'],
         consumes: [...IMAGE_TYPES],
         params: IdParams,
         body: Type.Unsafe<Buffer | undefined>({ type: 'string', format: 'binary' }),
         response: responseSchemas(200, dataSchema(PageRecord), 400, 404, 413, 415),
       },
-      // what is sent is judged by its bytes
+      // the bytes are checked by the action
       validatorCompiler: () => () => true,
     },
     async request => {

@@ -6,27 +6,27 @@ import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loo
 import { claimDueImages, type DueImage, findNextFetchAt } from '../core/images/image-store.ts'
 import { refreshImage } from './image-actions.ts'
 
-/** A notification that got lost is made up for after this. */
+/** The wait after which work is looked for even without a notification. */
 const MAX_IDLE_MS = 60_000
 const MAX_CONCURRENT_FETCHES = 8
-/** longer than a fetch may take */
+/** longer than the time limit of a fetch */
 const LEASE_MS = 60_000
 
 /**
- * Fetches the logos and favicons of status pages: a new address at once, one that failed again, and all of them daily. Any
- * number of processes may do so. `wake` it on NOTIFY "page_images".
+ * Fetches the logos and favicons of status pages: a new address immediately, a failed one again, and each one daily. Any
+ * number of processes may run it. Call `wake` on NOTIFY "page_images".
  */
 export function startImageWorker({ db, egress, log, metrics }: LoopTools & { db: Db; egress: Egress }): Loop {
   const fetches = metrics.counter(
     'picket_status_page_image_fetches_total',
-    'Logos and favicons of status pages that were fetched from their addresses',
+    'Fetches of logos and favicons of status pages',
     ['outcome'],
   )
   const refresh = async (image: DueImage) => {
     try {
       fetches.inc({ outcome: (await refreshImage({ db, egress, now }, image)) ? 'ok' : 'failed' })
     } catch (err) {
-      // ours: its claim ends by itself, and the others have nothing to do with it
+      // an internal error: the lease expires, and the other images are not affected
       log.error({ err, page_id: image.pageId, kind: image.kind }, 'an image of a status page could not be refreshed')
       fetches.inc({ outcome: 'broken' })
     }

@@ -21,13 +21,13 @@ export type PageTools = {
   db: Db
   checkLiteral: CheckLiteral
   publicUrl: string
-  /** left out: those of the plans */
+  /** default: the limits of the plans */
   limits?: InstallationLimits
 }
 
 const IMAGE_KINDS: readonly ImageKind[] = ['logo', 'favicon']
 
-/** A new page is unpublished (decisions 7.1). Throws 402 when the plan is full, 409 when somebody has the slug. */
+/** Creates an unpublished page (docs/design/status-pages.md#data). Throws 402 at the limit of the plan, 409 when the slug is in use. */
 export async function createPage(
   { db, limits }: PageTools,
   caller: ApiCaller,
@@ -61,14 +61,14 @@ export async function createPage(
     })
   } catch (error) {
     if (!isUniqueViolation(error, 'status_pages_slug')) throw error
-    throw conflict(`the slug "${page.slug}" is taken`)
+    throw conflict(`the slug "${page.slug}" is already in use`)
   }
   return page
 }
 
 /**
- * Changes what the body names. Images are fetched later, by the worker. Throws 404, and 400 for styles that a page may not
- * have and for addresses that no image may be fetched from.
+ * Changes the fields that the body contains. Images are fetched later, by the worker. Throws 404, and 400 for CSS that is
+ * not accepted and for addresses from which no image may be fetched.
  */
 export async function changePage(
   tools: PageTools,
@@ -104,12 +104,12 @@ function applyUpdate(page: StoredPage, body: PageUpdate): StoredPage {
 }
 
 async function assertStyle(projectId: string, css: string | null | undefined): Promise<void> {
-  const made = css ? await sanitizeProjectCss(projectId, css) : null
-  if (made === null || !('problem' in made)) return
-  throw validationError([{ path: 'custom_css', message: `custom_css ${made.problem}` }])
+  const sanitized = css ? await sanitizeProjectCss(projectId, css) : null
+  if (sanitized === null || !('problem' in sanitized)) return
+  throw validationError([{ path: 'custom_css', message: `custom_css ${sanitized.problem}` }])
 }
 
-/** An address that a read has answered changes nothing, but for one that failed: it is tried again now. */
+/** The address that a read returns changes nothing, unless its last fetch failed: then it is fetched again now. */
 async function changeImage(
   tx: Tx,
   { checkLiteral, publicUrl }: PageTools,

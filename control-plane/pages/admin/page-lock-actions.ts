@@ -4,7 +4,7 @@ import { notFound } from '../../foundation/web/server/errors.ts'
 import { findPage, lockPage, touchPage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
-/** Changes something on a page, alone; visitors see it with the commit. `now` null: nothing changes. Throws 404. */
+/** Runs a change while the page is locked. Visitors see it after the commit. `now` null: nothing changes. Throws 404. */
 export function withLockedPage<T>(
   db: Db,
   projectId: string,
@@ -15,13 +15,13 @@ export function withLockedPage<T>(
   return db.transaction(async tx => {
     const page = isId(pageId) ? await lockPage(tx, projectId, pageId) : null
     if (!page) throw notFound('status page')
-    const changed = await change(tx, page)
+    const result = await change(tx, page)
     if (now !== null) await touchPage(tx, page.id, now)
-    return changed
+    return result
   })
 }
 
-/** The id of a page of the project, as it is stored. Throws 404. */
+/** The stored id of a page of the project. Throws 404. */
 export async function getPageId(db: Db, projectId: string, id: string): Promise<string> {
   const page = isId(id) ? await findPage(db, projectId, id) : null
   if (!page) throw notFound('status page')

@@ -21,7 +21,7 @@ import { PageCreate, PageRecord, PageUpdate } from './schema.ts'
 
 const tags = ['Status pages']
 
-/** Status pages as a resource (specification, "Status pages"; decisions 7.1). */
+/** Status pages as a resource (docs/design/status-pages.md#data). */
 export function statusPageRoutes(app: App, tools: PageTools): void {
   readRoutes(app, tools)
   writeRoutes(app, tools)
@@ -48,7 +48,7 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
     '/status-pages/:id',
     {
       schema: {
-        summary: 'One status page',
+        summary: 'Retrieve a status page',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(PageRecord), 404),
@@ -69,7 +69,8 @@ function writeRoutes(app: App, tools: PageTools): void {
     '/status-pages',
     {
       schema: {
-        summary: 'Create a status page, unpublished',
+        summary: 'Create a status page',
+        description: 'The new page is unpublished.',
         tags,
         body: PageCreate,
         response: responseSchemas(201, dataSchema(PageRecord), 400, 402, 409),
@@ -85,7 +86,7 @@ function writeRoutes(app: App, tools: PageTools): void {
     '/status-pages/:id',
     {
       schema: {
-        summary: 'Change a status page: fields that are not named stay',
+        summary: 'Update a status page',
         tags,
         params: IdParams,
         body: PageUpdate,
@@ -108,7 +109,8 @@ function writeRoutes(app: App, tools: PageTools): void {
     '/status-pages/:id',
     {
       schema: {
-        summary: 'Delete a status page with everything on it',
+        summary: 'Delete a status page',
+        description: 'Also deletes its components, groups, images and subscribers.',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),

@@ -69,14 +69,14 @@ const Project = Type.Object(
 
 type ProjectContext = { db: Db; publicUrl: string; limits: InstallationLimits }
 
-/** `GET /project` (decisions 2.6). Its links lead to the oldest page that is published. */
-export function projectRoutes(app: App, { db, publicUrl, limits: allowed }: ProjectContext): void {
+/** `GET /project` (docs/design/status-pages.md#project). The embed links are those of the oldest published page. */
+export function projectRoutes(app: App, { db, publicUrl, limits: installationLimits }: ProjectContext): void {
   app.get(
     '/project',
     {
       schema: {
         tags: ['Accounts'],
-        summary: 'The project of the key',
+        summary: 'Retrieve the project of the API key',
         response: responseSchemas(200, dataSchema(Project)),
       },
     },
@@ -85,11 +85,11 @@ export function projectRoutes(app: App, { db, publicUrl, limits: allowed }: Proj
       const [project, pages, limits] = await Promise.all([
         findProject(db, projectId),
         listProjectPages(db, projectId),
-        loadLimits(db, organizationId, allowed),
+        loadLimits(db, organizationId, installationLimits),
       ])
       if (!project) throw notFound('project')
-      const shown = pages.find(page => page.isPublished)
-      const links = buildEmbedLinks(shown ? buildPublicUrl(shown, publicUrl) : null)
+      const published = pages.find(page => page.isPublished)
+      const links = buildEmbedLinks(published ? buildPublicUrl(published, publicUrl) : null)
       const { customDomain, minIntervalSeconds } = PLAN_LIMITS[project.plan]
       return {
         data: {
@@ -114,6 +114,6 @@ async function loadLimits(db: Db, organizationId: string, limits: InstallationLi
     const { limit, used } = await readUsage(db, organizationId, counted, limits)
     return [toApiName(counted), { limit, used }] as const
   })
-  const uses = Object.fromEntries(await Promise.all(entries)) as Record<CountedApiName, Static<typeof LimitUsage>>
-  return { ...uses, rules_per_monitor: limits.rulesPerMonitor, channels_per_host: limits.channelsPerHost }
+  const usage = Object.fromEntries(await Promise.all(entries)) as Record<CountedApiName, Static<typeof LimitUsage>>
+  return { ...usage, rules_per_monitor: limits.rulesPerMonitor, channels_per_host: limits.channelsPerHost }
 }

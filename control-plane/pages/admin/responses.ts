@@ -3,7 +3,7 @@ import { buildImagePath, buildPublicUrl } from '../core/public-url.ts'
 import type { StoredComponent, StoredGroup, StoredPage } from '../core/records.ts'
 import type { ImageKind } from '../core/types.ts'
 
-/** A page as it is answered. */
+/** A page in responses. */
 export function toPageResponse(page: StoredPage, publicUrl: string) {
   return {
     id: page.id,
@@ -29,7 +29,7 @@ export function toPageResponse(page: StoredPage, publicUrl: string) {
   }
 }
 
-/** Where an image is fetched from; of an upload, where it is. */
+/** The address from which an image is fetched; for an upload, its own address. */
 export function getImageUrl(page: StoredPage, kind: ImageKind, publicUrl: string): string | null {
   const source = page[kind]?.sourceUrl
   if (source) return source
@@ -37,7 +37,7 @@ export function getImageUrl(page: StoredPage, kind: ImageKind, publicUrl: string
   return path && `${publicUrl}${path}`
 }
 
-/** A component as it is answered. */
+/** A component in responses. */
 export function toComponentResponse(component: StoredComponent) {
   return {
     id: component.id,
@@ -53,7 +53,7 @@ export function toComponentResponse(component: StoredComponent) {
   }
 }
 
-/** A group as it is answered. */
+/** A group in responses. */
 export function toGroupResponse(group: StoredGroup) {
   return {
     id: group.id,

@@ -16,21 +16,20 @@ const ImageUrl = nullable(
     minLength: 1,
     maxLength: 2_048,
     format: 'line',
-    description: 'https; fetched in the background and then daily',
+    description: 'Must be an https URL. The image is fetched in the background, then daily.',
   }),
 )
 
 const Problem = nullable(
   Type.String({
     description:
-      'why the last try to fetch it failed; it is tried again after 30 s, then ever less often, at least daily, and the image before stays',
+      'Why the last fetch failed; null after a success. The fetch is retried after 30 seconds, then at increasing intervals of at most a day. The previous image stays in use.',
   }),
 )
 
 export const DEFAULT_TEMPLATE = 'minimal'
 export const DEFAULT_COLOR = '#2563eb'
 
-/** The specification's create body ("Status page"). */
 export const PageCreate = strictObject(
   {
     name: Name,
@@ -42,7 +41,7 @@ export const PageCreate = strictObject(
 )
 export type PageCreate = Static<typeof PageCreate>
 
-/** The specification's update body: what is not named stays. */
+/** Fields that are omitted keep their values. */
 export const PageUpdate = strictObject(
   {
     name: Type.Optional(Name),
@@ -68,7 +67,9 @@ export const PageRecord = Type.Object(
     slug: Type.String(),
     template: stringEnum(TEMPLATE_NAMES),
     brand_color: Type.String(),
-    logo_url: nullable(Type.String({ description: 'as it was given; of an upload, where it stands' })),
+    logo_url: nullable(
+      Type.String({ description: 'The address as configured; for an upload, the address of the stored file.' }),
+    ),
     favicon_url: nullable(Type.String()),
     logo_problem: Problem,
     favicon_problem: Problem,
@@ -80,7 +81,7 @@ export const PageRecord = Type.Object(
     show_uptime_percentage: Type.Boolean(),
     custom_domain: nullable(Type.String()),
     custom_domain_verified_at: nullable(Timestamp),
-    public_url: Type.String({ description: 'where visitors find it once it is published' }),
+    public_url: Type.String({ description: 'The address for visitors, once the page is published.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -88,7 +89,11 @@ export const PageRecord = Type.Object(
 )
 
 const Description = Type.String({ maxLength: 1_000 })
-const DisplayOrder = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'ascending; without one: at the end' })
+const DisplayOrder = Type.Integer({
+  minimum: 0,
+  maximum: 1_000_000,
+  description: 'Ascending. Defaults to the end of the page.',
+})
 const component = {
   description: Type.Optional(nullable(Description)),
   monitor_id: Type.Optional(nullable(Type.String())),
@@ -96,12 +101,12 @@ const component = {
   display_order: Type.Optional(DisplayOrder),
   status: Type.Optional(stringEnum(COMPONENT_STATUSES)),
 }
-const byHand = { description: 'status is set by hand where there is no monitor_id' }
+const manualStatus = { description: '`status` can only be set without `monitor_id`.' }
 
-export const ComponentCreate = strictObject({ name: Name, ...component }, byHand)
+export const ComponentCreate = strictObject({ name: Name, ...component }, manualStatus)
 export type ComponentCreate = Static<typeof ComponentCreate>
 
-export const ComponentUpdate = strictObject({ name: Type.Optional(Name), ...component }, byHand)
+export const ComponentUpdate = strictObject({ name: Type.Optional(Name), ...component }, manualStatus)
 export type ComponentUpdate = Static<typeof ComponentUpdate>
 
 export const ComponentOrder = strictObject({
@@ -109,7 +114,7 @@ export const ComponentOrder = strictObject({
     minItems: 1,
     maxItems: 1_000,
     uniqueItems: true,
-    description: 'they change places among themselves; everything else stays where it is',
+    description: 'These components exchange their positions. All other items keep theirs.',
   }),
 })
 
@@ -140,7 +145,6 @@ export const GroupCreate = strictObject(
 )
 export type GroupCreate = Static<typeof GroupCreate>
 
-/** The specification's group update body. */
 export const GroupUpdate = strictObject(
   {
     name: Type.Optional(Name),

@@ -10,7 +10,7 @@ const COMPONENTS = `
                                  'changedAt', m.status_changed_at) END AS monitor
   FROM status_page_components c LEFT JOIN monitors m ON m.id = c.monitor_id AND m.deleted_at IS NULL`
 
-/** One page of what stands on a status page, in its order, and how much there is in all. */
+/** One page of a status page's components in display order, and the total. */
 export async function listComponents(
   db: Db,
   pageId: string,
@@ -30,17 +30,17 @@ export async function countComponents(db: Db, pageId: string): Promise<number> {
   return (await query<{ total: number }>(db, sql, [pageId]))[0]!.total
 }
 
-/** All that stands on a status page. */
+/** All components of a status page in display order. */
 export function listPageComponents(db: Db, pageId: string): Promise<StoredComponent[]> {
   return query(db, `${COMPONENTS} WHERE c.page_id = ? ORDER BY c.display_order, c.id`, [pageId])
 }
 
-/** Both ids have to be valid. */
+/** Both ids must be valid. */
 export async function findComponent(db: Db, pageId: string, id: string): Promise<StoredComponent | null> {
   return (await query<StoredComponent>(db, `${COMPONENTS} WHERE c.page_id = ? AND c.id = ?`, [pageId, id]))[0] ?? null
 }
 
-/** Writes a component, new or not, of a page that the caller holds. */
+/** Inserts or updates a component. The caller has locked the page. */
 export async function saveComponent(tx: Tx, { monitor, ...component }: StoredComponent): Promise<void> {
   await execute(
     tx,
@@ -54,12 +54,12 @@ export async function saveComponent(tx: Tx, { monitor, ...component }: StoredCom
   )
 }
 
-/** False when the page has none such. */
+/** False when the page has no such component. */
 export async function removeComponent(tx: Tx, pageId: string, id: string): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM status_page_components WHERE page_id = ? AND id = ?', [pageId, id])) === 1
 }
 
-/** Where everything of a page stands: groups and components have one order. */
+/** The positions of all items of a page: groups and components share one order. */
 export function listPagePositions(db: Db, pageId: string): Promise<(OrderedItem & { isComponent: boolean })[]> {
   return query(
     db,
@@ -70,15 +70,15 @@ export function listPagePositions(db: Db, pageId: string): Promise<(OrderedItem 
   )
 }
 
-/** Writes where things of a page stand now. */
-export async function savePagePositions(tx: Tx, pageId: string, places: OrderedItem[], now: Date): Promise<void> {
+/** Writes the positions of items of a page. */
+export async function savePagePositions(tx: Tx, pageId: string, positions: OrderedItem[], now: Date): Promise<void> {
   for (const table of ['status_page_components', 'status_page_groups']) {
     await execute(
       tx,
       `UPDATE ${table} t SET display_order = row."displayOrder", updated_at = :now
        FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, "displayOrder" integer)
        WHERE t.id = row.id AND t.page_id = :pageId AND t.display_order <> row."displayOrder"`,
-      { pageId, rows: JSON.stringify(places), now },
+      { pageId, rows: JSON.stringify(positions), now },
     )
   }
 }

@@ -6,7 +6,7 @@ const GROUPS = `
     created_at AS "createdAt", updated_at AS "updatedAt"
   FROM status_page_groups`
 
-/** One page of a status page's groups, in its order, and how many there are in all. */
+/** One page of a status page's groups in display order, and the total. */
 export async function listGroups(
   db: Db,
   pageId: string,
@@ -22,17 +22,17 @@ export async function listGroups(
   return { groups, total: count!.total }
 }
 
-/** All groups of a status page, in its order. */
+/** All groups of a status page in display order. */
 export function listPageGroups(db: Db, pageId: string): Promise<StoredGroup[]> {
   return query(db, `${GROUPS} WHERE page_id = ? ORDER BY display_order, id`, [pageId])
 }
 
-/** Both ids have to be valid. */
+/** Both ids must be valid. */
 export async function findGroup(db: Db, pageId: string, id: string): Promise<StoredGroup | null> {
   return (await query<StoredGroup>(db, `${GROUPS} WHERE page_id = ? AND id = ?`, [pageId, id]))[0] ?? null
 }
 
-/** Writes a group, new or not, of a page that the caller holds. */
+/** Inserts or updates a group. The caller has locked the page. */
 export async function saveGroup(tx: Tx, group: StoredGroup): Promise<void> {
   await execute(
     tx,
@@ -44,7 +44,7 @@ export async function saveGroup(tx: Tx, group: StoredGroup): Promise<void> {
   )
 }
 
-/** Its components stand on the page itself from then on. False when the page has none such. */
+/** Its components stay on the page, without a group. False when the page has no such group. */
 export async function removeGroup(tx: Tx, pageId: string, id: string): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM status_page_groups WHERE page_id = ? AND id = ?', [pageId, id])) === 1
 }

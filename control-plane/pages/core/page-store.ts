@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../foundation/platform/post
 import type { StoredPage } from './records.ts'
 import type { ImageKind } from './types.ts'
 
-/** Of a row `p` of `status_pages`. */
+/** Columns of a row `p` of `status_pages`. */
 export const PAGE_COLUMNS = `
   p.id, p.project_id AS "projectId", p.name, p.slug, p.template, p.brand_color AS "brandColor",
   p.custom_css AS "customCss", p.seo_title AS "seoTitle", p.seo_description AS "seoDescription",
@@ -17,7 +17,7 @@ function buildImageColumn(kind: ImageKind): string {
     FROM status_page_images i WHERE i.page_id = p.id AND i.kind = '${kind}') AS ${kind}`
 }
 
-/** One page of a project's status pages, newest first, and how many there are in all. */
+/** One page of a project's status pages, newest first, and the total. */
 export async function listPages(
   db: Db,
   projectId: string,
@@ -42,19 +42,19 @@ export function listProjectPages(db: Db, projectId: string): Promise<StoredPage[
   return query(db, `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.project_id = ? ORDER BY p.id`, [projectId])
 }
 
-/** One status page. `id` has to be a valid id. */
+/** One status page. `id` must be a valid id. */
 export async function findPage(db: Db, projectId: string, id: string): Promise<StoredPage | null> {
   const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.project_id = ? AND p.id = ?`
   return (await query<StoredPage>(db, sql, [projectId, id]))[0] ?? null
 }
 
-/** The same, locked until the transaction ends: who changes anything on a page holds it. */
+/** One status page, locked until the transaction ends. Every change of a page takes this lock. */
 export async function lockPage(tx: Tx, projectId: string, id: string): Promise<StoredPage | null> {
   await execute(tx, 'SELECT 1 FROM status_pages WHERE project_id = ? AND id = ? FOR NO KEY UPDATE', [projectId, id])
   return findPage(tx, projectId, id)
 }
 
-/** Throws the unique violation of `status_pages_slug` when somebody has the slug. */
+/** Throws the unique violation of `status_pages_slug` when the slug is in use. */
 export async function insertPage(tx: Tx, page: StoredPage): Promise<void> {
   await execute(
     tx,
@@ -64,7 +64,7 @@ export async function insertPage(tx: Tx, page: StoredPage): Promise<void> {
   )
 }
 
-/** Writes what the update body names of a page that the caller holds. */
+/** Writes the fields of the update body. The caller has locked the page. */
 export async function updatePage(tx: Tx, page: StoredPage): Promise<void> {
   await execute(
     tx,
@@ -76,16 +76,16 @@ export async function updatePage(tx: Tx, page: StoredPage): Promise<void> {
   )
 }
 
-/** Says that something on a page has changed, for whoever shows it: a new version of its row. */
+/** Gives the page a new row version, which the public cache compares. */
 export async function touchPage(tx: Tx, id: string, now: Date): Promise<void> {
   await execute(tx, 'UPDATE status_pages SET updated_at = ? WHERE id = ?', [now, id])
 }
 
-/** With everything on it. False when the project has none such. */
+/** Deletes a page with everything on it. False when the project has no such page. */
 export async function removePage(db: Db, projectId: string, id: string): Promise<boolean> {
   return db.transaction(async tx => {
     await execute(tx, 'SELECT FROM status_pages WHERE project_id = ? AND id = ? FOR UPDATE', [projectId, id])
-    // the channels of its subscribers before the subscribers, which is the order of whoever sends to them
+    // channels of subscribers before subscribers, in the lock order of deliveries
     await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND page_id = ?', [projectId, id])
     return (await execute(tx, 'DELETE FROM status_pages WHERE project_id = ? AND id = ?', [projectId, id])) === 1
   })

@@ -4,13 +4,13 @@ import type { ImageKind } from './types.ts'
 
 type AddressedPage = Pick<StoredPage, 'slug' | 'customDomain' | 'customDomainVerifiedAt'>
 
-/** Where a page stands, without a slash at the end: at its own domain once that is verified, else below ours. */
+/** The address of a page without a trailing slash: its custom domain once verified, else a path below `origin`. */
 export function buildPublicUrl(page: AddressedPage, origin: string): string {
   const { slug, customDomain, customDomainVerifiedAt } = page
   return buildPageUrl({ slug, domain: customDomainVerifiedAt && customDomain }, origin)
 }
 
-/** Where an image of a page is on each origin that serves the page; a changed image gets another address. Null: there is none (yet). */
+/** The path of a page's image on every origin that serves the page. A changed image has a new path. Null when there is no image (yet). */
 export function buildImagePath(page: Pick<StoredPage, 'slug' | 'logo' | 'favicon'>, kind: ImageKind): string | null {
   const image = page[kind]
   return image?.isHere ? `/status/${page.slug}/${kind}?v=${image.id}` : null

@@ -1,6 +1,6 @@
 import type { ComponentStatus, TemplateName } from './types.ts'
 
-/** A row of `status_pages`, with where its images come from. */
+/** A row of `status_pages` with references to its images. */
 export type StoredPage = {
   id: string
   projectId: string
@@ -23,8 +23,8 @@ export type StoredPage = {
 }
 
 /**
- * `sourceUrl` null: it was uploaded. `isHere` false: it was never fetched. `problem`: why the last fetch gave no image; then
- * what was there before stays.
+ * `sourceUrl` null: it was uploaded. `isHere` false: it was never fetched. `problem`: why the last fetch failed; the
+ * previous image stays.
  */
 export type ImageReference = { id: string; sourceUrl: string | null; isHere: boolean; problem: string | null }
 
@@ -40,7 +40,7 @@ export type StoredGroup = {
   updatedAt: Date
 }
 
-/** A row of `status_page_components`; `monitor` is null also after its monitor was deleted. */
+/** A row of `status_page_components`. `monitor` is also null after the monitor was deleted. */
 export type StoredComponent = {
   id: string
   pageId: string
@@ -49,7 +49,7 @@ export type StoredComponent = {
   description: string | null
   monitor: ComponentMonitor | null
   displayOrder: number
-  /** by hand; `unknown` where a monitor says it */
+  /** the manual status; `unknown` when there is a monitor */
   status: ComponentStatus
   createdAt: Date
   updatedAt: Date

@@ -3,25 +3,25 @@ import type { IncidentStatus, Severity } from '../../verdict/incidents/lifecycle
 export const TEMPLATE_NAMES = ['minimal', 'brand', 'terminal', 'modern', 'clean', 'developer'] as const
 export type TemplateName = (typeof TEMPLATE_NAMES)[number]
 
-/** What a component can be (decisions 7.1); set by hand where it has no monitor. */
+/** Statuses of a component (docs/design/status-pages.md#components); set manually when it has no monitor. */
 export const COMPONENT_STATUSES = ['operational', 'degraded', 'outage', 'unknown'] as const
 export type ComponentStatus = (typeof COMPONENT_STATUSES)[number]
 
-/** What visitors see: a component in a maintenance window says so, whatever its monitor says. */
+/** What visitors see: `maintenance` during a maintenance window, whatever the status of the monitor. */
 export type DisplayStatus = ComponentStatus | 'maintenance'
 
-/** One day (UTC) of a component's bar; shares of the day's seconds so far, adding up to 1 (decisions 7.5). */
+/** One UTC day of a component's bar; the seconds add up to the elapsed part of the day (docs/design/status-pages.md#bars). */
 export type DayView = {
   /** `2026-11-21` */
   date: string
-  /** the worst of the day; `unknown` where nothing was watched */
+  /** the worst of the day; `unknown` when the monitor had no status */
   status: DisplayStatus
   upSeconds: number
   degradedSeconds: number
   downSeconds: number
   maintenanceSeconds: number
   unknownSeconds: number
-  /** titles of incidents that touched the component on that day */
+  /** incidents that affected the component on that day */
   incidents: readonly { id: string; title: string }[]
 }
 
@@ -32,9 +32,9 @@ export type ComponentView = {
   status: DisplayStatus
   /** oldest first, 90 of them; null without a monitor */
   days: readonly DayView[] | null
-  /** up and degraded over watched seconds of the 90 days, 0 to 100; null when not shown or nothing was watched */
+  /** up and degraded time divided by known time of the 90 days, 0 to 100; null when hidden or unknown */
   uptimePercent: number | null
-  /** one figure a day, median of successful checks in ms, oldest first; null when not shown, private or ClickHouse is away */
+  /** one median of successful checks per day in ms, oldest first; null when hidden or ClickHouse is unreachable */
   responseTimes: readonly { date: string; medianMs: number | null }[] | null
   updatedAt: string
 }
@@ -77,7 +77,7 @@ export type MaintenanceView = {
 
 export type OverallStatus = 'operational' | 'degraded' | 'partial_outage' | 'outage' | 'maintenance' | 'unknown'
 
-/** All that a public page, its feeds, badges and JSON show. Plain data; every text is still unescaped. */
+/** Everything that a public page, its feeds, badges and JSON show. Plain data; texts are not escaped. */
 export type PageView = {
   id: string
   name: string
@@ -85,20 +85,20 @@ export type PageView = {
   template: TemplateName
   /** `#rrggbb` */
   brandColor: string
-  /** a path that stands on every origin at which the page is served: `/status/acme/logo?v=3f9a` */
+  /** a path on every origin that serves the page: `/status/acme/logo?v=3f9a` */
   logoUrl: string | null
   faviconUrl: string | null
-  /** already made safe (decisions 7.3) */
+  /** sanitized (docs/design/status-pages.md#custom-css) */
   customCss: string | null
   seoTitle: string | null
   seoDescription: string | null
   showResponseTimes: boolean
   showUptimePercentage: boolean
-  /** where the page itself stands, without a slash at the end: `https://host/status/acme` or `https://status.acme.com` */
+  /** the address of the page without a trailing slash: `https://host/status/acme` or `https://status.acme.com` */
   publicUrl: string
-  /** when this was looked up */
+  /** when this was read */
   at: string
-  /** there only while PostgreSQL is away: what is shown was true then, and may not be now */
+  /** set only while PostgreSQL is unreachable: the time of the data that is shown */
   staleSince?: string
   overall: { status: OverallStatus; sentence: string }
   /** top level in display order: groups and components without a group */
@@ -113,21 +113,21 @@ export type PageView = {
 
 export type ImageKind = 'logo' | 'favicon'
 
-/** A logo or favicon; what has an id never changes. */
+/** A logo or favicon. The bytes of an id never change. */
 export type StoredImage = { id: string; contentType: string; bytes: Buffer }
 
 /** Median response time in ms by monitor and day (UTC): `medians.get(monitorId)?.get('2026-11-21')`. */
 export type DailyMedians = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** A page as it was read: its view, and what the next look at it needs. */
+/** A page as it was read: its view, and what the next read needs. */
 export type LoadedPage = {
   view: PageView
-  /** equal as long as nothing that the view shows has changed, but for what time itself changes */
+  /** unchanged while nothing that the view shows has changed, except by the passage of time */
   fingerprint: string
   loadedMs: number
   /** null: ClickHouse has never answered */
   medians: { byMonitor: DailyMedians; ids: ReadonlySet<string>; loadedMs: number } | null
   images: Record<ImageKind, StoredImage | null>
-  /** of view and images, about */
+  /** approximate size of view and images */
   sizeBytes: number
 }

@@ -17,37 +17,39 @@ import type { DnsFacts, DomainAnalysis } from './types.ts'
 
 export type DomainTools = {
   db: Db
-  world: DomainLookUpContext
+  lookUpContext: DomainLookUpContext
   settings: CustomDomainSettings
-  /** of this installation: nobody's custom domains */
+  /** hosts of this installation, which cannot be custom domains */
   ownHosts: string[]
-  /** signs what proves whose a domain is */
+  /** signs the challenges that prove ownership of a domain */
   sign: Signer
 }
 
 type DomainRequest = { tools: DomainTools; caller: ApiCaller; pageId: string }
 
-/** What is missing for a domain, and who could set it. Changes nothing. Throws 400, 403, 404 (specification). */
+/** What a domain still needs. Changes nothing. Throws 400, 403, 404. */
 export async function analyzeDomain({ tools, caller, pageId }: DomainRequest, text: string): Promise<DomainAnalysis> {
   const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
-  return analyze(tools, page, domain, await lookUpDnsFacts(domain, tools.settings.target, tools.world))
+  return analyze(tools, page, domain, await lookUpDnsFacts(domain, tools.settings.target, tools.lookUpContext))
 }
 
-/** A signed address at which the DNS provider sets the records. Throws 422 where that cannot be done (specification). */
+/** A signed URL with which the DNS provider sets the records. Throws 422 when Domain Connect is unavailable. */
 export async function launchDomainConnect({ tools, caller, pageId }: DomainRequest, text: string, now: Date) {
   const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
   const { connect, target } = tools.settings
-  if (connect === null) throw domainConnectUnavailable('this installation is no service provider of Domain Connect')
-  const { zone } = await lookUpDnsFacts(domain, target, tools.world)
-  const connectable = zone && (await findConnectProvider(zone.name, connect.template, tools.world))
+  if (connect === null) throw domainConnectUnavailable('Domain Connect is not configured on this server')
+  const { zone } = await lookUpDnsFacts(domain, target, tools.lookUpContext)
+  const connectable = zone && (await findConnectProvider(zone.name, connect.template, tools.lookUpContext))
   if (!zone || !connectable) {
-    throw domainConnectUnavailable(`the DNS provider of ${domain} does not offer Domain Connect`)
+    throw domainConnectUnavailable(`the DNS provider of ${domain} does not support Domain Connect`)
   }
   const { settings, hasTemplate } = connectable
   if (!hasTemplate || settings.urlSyncUx === null) {
-    throw domainConnectUnavailable(`${settings.providerName} offers Domain Connect, but not for status pages of Picket`)
+    throw domainConnectUnavailable(
+      `${settings.providerName} supports Domain Connect, but not for status pages of Picket`,
+    )
   }
   const query = buildApplyQuery({
     zone: zone.name,
@@ -64,9 +66,9 @@ export async function launchDomainConnect({ tools, caller, pageId }: DomainReque
   }
 }
 
-/** Gives the page its domain, which is served once it is proven. Answers what is missing. Throws 400, 403, 404. */
-export async function setCustomDomain(asked: DomainRequest, text: string, now: Date): Promise<DomainAnalysis> {
-  const { tools, caller, pageId } = asked
+/** Sets the domain of a page and verifies it. Returns what is missing. Throws 400, 403, 404. */
+export async function setCustomDomain(request: DomainRequest, text: string, now: Date): Promise<DomainAnalysis> {
+  const { tools, caller, pageId } = request
   const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
   await tools.db.transaction(async tx => {
@@ -76,52 +78,52 @@ export async function setCustomDomain(asked: DomainRequest, text: string, now: D
   return verifyAndSave(tools, { ...page, domain }, domain, now)
 }
 
-/** Looks again. Throws 404 when the page has no domain, 409 when it is proven to be another page's. */
+/** Verifies again. Throws 404 when the page has no domain, 409 when the domain is verified for another page. */
 export async function verifyDomain({ tools, caller, pageId }: DomainRequest, now: Date): Promise<DomainAnalysis> {
   const page = await findEntitledPage(tools, caller, pageId)
   if (page.domain === null) throw notFound('custom domain')
   return verifyAndSave(tools, page, page.domain, now)
 }
 
-/** Nothing is served there any more. Works on any plan. Answers the page. Throws 404. */
+/** Removes the domain of a page, on any plan. Returns the page. Throws 404. */
 export async function removeDomain({ tools, caller, pageId }: DomainRequest, now: Date): Promise<StoredPage> {
   const page = await findPage(tools, caller, pageId)
   if (page.domain === null) throw notFound('custom domain')
   await setDomain(tools.db, page.id, null, now)
-  const left = await findStoredPage(tools.db, caller.projectId, page.id)
-  if (!left) throw notFound('status page')
-  return left
+  const updated = await findStoredPage(tools.db, caller.projectId, page.id)
+  if (!updated) throw notFound('status page')
+  return updated
 }
 
 async function verifyAndSave(tools: DomainTools, page: DomainRow, domain: string, now: Date): Promise<DomainAnalysis> {
-  const facts = await lookUpDnsFacts(domain, tools.settings.target, tools.world)
+  const facts = await lookUpDnsFacts(domain, tools.settings.target, tools.lookUpContext)
   const analysis = await analyze(tools, page, domain, facts)
   if (!analysis.verified) return analysis
   await releasePreviousOwner(tools, page, domain, facts, now)
   if (await markVerified(tools.db, page.id, domain, now)) return analysis
-  throw conflict(`${domain} is the custom domain of another status page`)
+  throw conflict(`${domain} is already the custom domain of another status page`)
 }
 
-/** Who can no longer prove that a domain is theirs does not keep it from who can. */
+/** Releases the domain when its current page can no longer prove ownership. Throws 409 when it can. */
 async function releasePreviousOwner(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts, now: Date) {
   const holder = await findDomainOwner(tools.db, domain)
   if (holder === null || holder.id === page.id) return
   const isProven = facts.texts.includes(buildChallenge(tools, holder.projectId, domain))
-  if (isProven) throw conflict(`${domain} is the custom domain of another status page`)
+  if (isProven) throw conflict(`${domain} is already the custom domain of another status page`)
   await clearVerified(tools.db, holder.id, domain, now)
 }
 
 async function analyze(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts): Promise<DomainAnalysis> {
-  const { settings, world } = tools
-  const wanted = { domain, target: settings.target, challenge: buildChallenge(tools, page.projectId, domain) }
+  const { settings, lookUpContext } = tools
+  const requirements = { domain, target: settings.target, challenge: buildChallenge(tools, page.projectId, domain) }
   const template = settings.connect?.template ?? null
-  const pointsHere = buildRequiredRecords(wanted, facts)[0]!.ok
+  const pointsHere = buildRequiredRecords(requirements, facts)[0]!.ok
   const [connectable, certificate] = await Promise.all([
-    template && facts.zone ? findConnectProvider(facts.zone.name, template, world) : null,
-    pointsHere ? fetchCertificate(domain, world) : null,
+    template && facts.zone ? findConnectProvider(facts.zone.name, template, lookUpContext) : null,
+    pointsHere ? fetchCertificate(domain, lookUpContext) : null,
   ])
   const name = template && `${template.providerId}/${template.serviceId}`
-  return buildAnalysis(wanted, facts, { connectable, certificate, template: name })
+  return buildAnalysis(requirements, facts, { connectable, certificate, template: name })
 }
 
 async function findPage({ db }: DomainTools, caller: ApiCaller, pageId: string): Promise<DomainRow> {
@@ -137,11 +139,11 @@ async function findEntitledPage(tools: DomainTools, caller: ApiCaller, pageId: s
 }
 
 function parseRequestedDomain({ ownHosts }: DomainTools, text: string): string {
-  const read = parseCustomDomain(text, ownHosts)
-  if ('domain' in read) return read.domain
-  throw validationError([{ path: 'domain', message: read.problem }])
+  const parsed = parseCustomDomain(text, ownHosts)
+  if ('domain' in parsed) return parsed.domain
+  throw validationError([{ path: 'domain', message: parsed.problem }])
 }
 
-/** The same for all pages of a project, so that a page can be made anew without touching DNS. */
+/** The same for all pages of a project, so that a page can be created again without a change in DNS. */
 const buildChallenge = ({ sign }: DomainTools, projectId: string, domain: string) =>
   `picket-verify=${sign(`${projectId} ${domain}`).slice(0, 32)}`

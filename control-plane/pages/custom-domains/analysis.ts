@@ -12,8 +12,8 @@ import type {
 export type DomainRequirements = { domain: string; target: string; challenge: string }
 
 /**
- * The records that a domain needs and those that it has. The text proves whose domain it is, so that nobody can take a
- * name that merely points here; at the top of a zone, where no CNAME may stand, the same addresses do.
+ * The records that a domain needs, and whether they exist (docs/design/subscribers.md#records). The TXT record proves ownership:
+ * a name that merely points here belongs to no page. A zone apex cannot have a CNAME, so equal addresses count there.
  */
 export function buildRequiredRecords(
   { domain, target, challenge }: DomainRequirements,
@@ -27,21 +27,21 @@ export function buildRequiredRecords(
   ]
 }
 
-/** All that `analyze` answers (decisions 7.4). `template` is ours; null where Domain Connect is not set up. */
+/** The response of `analyze`. `template`: the name of the template of Picket; null when Domain Connect is not configured. */
 export function buildAnalysis(
-  wanted: DomainRequirements,
+  requirements: DomainRequirements,
   facts: DnsFacts,
-  seen: { connectable: ConnectProvider | null; certificate: DomainCertificate; template: string | null },
+  found: { connectable: ConnectProvider | null; certificate: DomainCertificate; template: string | null },
 ): DomainAnalysis {
-  const records = buildRequiredRecords(wanted, facts)
+  const records = buildRequiredRecords(requirements, facts)
   const verified = records.every(({ ok }) => ok)
   const nameservers = facts.zone?.nameservers ?? []
-  const { connectable, certificate } = seen
+  const { connectable, certificate } = found
   const provider = findProvider(nameservers) ?? toProvider(connectable)
-  const isConnectable = seen.template !== null && connectable?.hasTemplate === true
+  const isConnectable = found.template !== null && connectable?.hasTemplate === true
   return {
-    domain: wanted.domain,
-    cname_target: wanted.target,
+    domain: requirements.domain,
+    cname_target: requirements.target,
     verified,
     records,
     dns_provider: { id: provider?.id ?? null, name: provider?.name ?? null, nameservers },
@@ -53,13 +53,13 @@ export function buildAnalysis(
     domain_connect: {
       available: isConnectable,
       provider_id: connectable?.settings.providerId ?? null,
-      template: isConnectable ? seen.template : null,
+      template: isConnectable ? found.template : null,
     },
     instructions: buildInstructions(records, facts, { provider: provider?.name ?? null, isConnectable, verified }),
   }
 }
 
-/** Before the domain points here, whatever certificate it shows is somebody else's. */
+/** While the domain does not point here, its certificate belongs to another server. */
 function getSslStatus(pointsHere: boolean, verified: boolean, certificate: DomainCertificate): SslStatus {
   if (!pointsHere) return 'none'
   if (certificate !== null) return certificate.isTrusted ? 'active' : verified ? 'error' : 'none'
@@ -71,13 +71,14 @@ function buildInstructions(
   { zone, faults }: DnsFacts,
   { provider, isConnectable, verified }: { provider: string | null; isConnectable: boolean; verified: boolean },
 ): string[] {
-  if (verified) return ['Everything is in place. The certificate is fetched when the page is first opened.']
+  if (verified)
+    return ['All records are in place. The certificate is issued when the page is opened for the first time.']
   const where = provider ?? (zone ? `the DNS provider of ${zone.name}` : 'your DNS provider')
   const missing = records.filter(({ ok }) => !ok)
   return [
-    ...(isConnectable ? [`${where} can set the records for you: use Domain Connect.`] : []),
+    ...(isConnectable ? [`${where} can set the records for you with Domain Connect.`] : []),
     ...missing.map(record => `At ${where}, ${formatInstruction(record)}`),
-    'Then verify the domain. New records are usually seen within minutes, at the latest after the TTL of the old ones.',
+    'Then verify the domain. New records are usually visible within minutes, at the latest after the TTL of the old ones.',
     ...faults,
   ]
 }
@@ -86,7 +87,7 @@ function formatInstruction({ type, name, value }: RequiredRecord): string {
   if (type === 'TXT') return `add a TXT record ${name} with the value ${value}`
   if (type === 'CNAME')
     return `add a CNAME record ${name} that points to ${value}; remove A and AAAA records of that name`
-  return `add an ALIAS, ANAME or flattened CNAME record at ${name} that points to ${value}: at the top of a zone no plain CNAME may stand`
+  return `add an ALIAS, ANAME or flattened CNAME record at ${name} that points to ${value}: a plain CNAME is not allowed at the top of a zone`
 }
 
 const toProvider = (connectable: ConnectProvider | null) =>

@@ -1,6 +1,6 @@
 type Provider = { id: string; name: string; endings: readonly string[] }
 
-/** DNS providers by how the names of their servers end, or how a label of theirs begins where they number their zones. */
+/** DNS providers by the endings of their name servers. An ending without a dot is the beginning of a label, for providers with numbered zones. */
 const PROVIDERS: readonly Provider[] = [
   { id: 'cloudflare', name: 'Cloudflare', endings: ['ns.cloudflare.com', 'cloudflare.net'] },
   { id: 'route53', name: 'Amazon Route 53', endings: ['awsdns'] },
@@ -28,7 +28,7 @@ const PROVIDERS: readonly Provider[] = [
   { id: 'hurricane', name: 'Hurricane Electric', endings: ['he.net'] },
 ]
 
-/** Whose servers answer for a zone; null when they are none of those known. */
+/** The provider of the given name servers; null when it is not known. */
 export function findProvider(nameservers: readonly string[]): { id: string; name: string } | null {
   const found = PROVIDERS.find(({ endings }) =>
     nameservers.some(server => endings.some(ending => matchesEnding(server, ending))),
@@ -36,7 +36,7 @@ export function findProvider(nameservers: readonly string[]): { id: string; name
   return found ? { id: found.id, name: found.name } : null
 }
 
-/** An ending without a dot stands inside a label: `ns-1.awsdns-09.co.uk`. */
+/** An ending without a dot is the beginning of a label: `ns-1.awsdns-09.co.uk`. */
 function matchesEnding(server: string, ending: string): boolean {
   if (!ending.includes('.')) return server.split('.').some(label => label.startsWith(`${ending}-`))
   return server === ending || server.endsWith(`.${ending}`)

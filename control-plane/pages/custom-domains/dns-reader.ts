@@ -7,12 +7,12 @@ import type { ConnectProvider, DnsFacts, DomainCertificate } from './types.ts'
 
 const TIMEOUT_MS = 4_000
 const MAX_ANSWER_BYTES = 64 * 1024
-/** Deeper names than this have no zones of their own in practice, and each costs a question. */
+/** Deeper names have no zone of their own in practice, and each costs a query. */
 const MAX_ZONE_CANDIDATES = 5
 
 export type DomainLookUpContext = { egress: Egress; httpsPort: number }
 
-/** What DNS says of a domain and of the host that pages are served at. Never rejects: who is silent is a fault. */
+/** Reads the DNS records of a domain and of the host that serves pages. Never rejects: a server without an answer is a fault. */
 export async function lookUpDnsFacts(
   domain: string,
   target: string,
@@ -43,7 +43,7 @@ async function findZone(domain: string, serversOf: (name: string) => Promise<str
   return null
 }
 
-/** Asks the zone's provider whether it speaks Domain Connect and knows our template. Null when it does not speak it. */
+/** Asks the zone's provider whether it supports Domain Connect and has the template of Picket. Null without support. */
 export async function findConnectProvider(
   zone: string,
   template: ConnectTemplate,
@@ -58,7 +58,7 @@ export async function findConnectProvider(
   return { settings, hasTemplate: statusCode !== null && statusCode >= 200 && statusCode < 300 }
 }
 
-/** The certificate at a domain; null when nobody answers there with one. */
+/** The certificate that a domain presents; null when there is none. */
 export async function fetchCertificate(
   domain: string,
   { egress, httpsPort }: DomainLookUpContext,

@@ -1,23 +1,23 @@
 import { getHostInZone } from './hostname.ts'
 import type { ConnectSettings } from './types.ts'
 
-/** Ours, as it is published for DNS providers (`deploy/domain-connect/`). */
+/** The template of Picket as it is published for DNS providers (`deploy/domain-connect/`). */
 export type ConnectTemplate = { providerId: string; serviceId: string }
 
-/** A customer uses the address at once or asks for a new one. */
+/** A customer uses the URL immediately or requests a new one. */
 export const LAUNCH_TIMEOUT_MS = 3_600_000
 
-/** A host, perhaps with a port and a path, as providers publish it. */
+/** A host with an optional port and path, as providers publish it. */
 const HOST_AND_PATH = /^[a-z0-9.-]+(:\d{1,5})?(\/[a-z0-9._~/-]*)?$/i
 
-/** Where a provider tells of itself: `text` is what stands at `_domainconnect.{zone}`. Null when that is no address. */
+/** The address of a provider's settings. `text`: the TXT record at `_domainconnect.{zone}`. Null when it is not an address. */
 export function buildSettingsUrl(text: string, zone: string): string | null {
   const place = text.trim()
   const url = `https://${trimSlashes(place)}/v2/${zone}/settings`
   return HOST_AND_PATH.test(place) && isPlainHttps(url) ? url : null
 }
 
-/** Reads a provider's settings. Null when what it needs is missing or leads elsewhere than to https. */
+/** Parses a provider's settings. Null when a required value is missing or is not https. */
 export function parseConnectSettings(document: unknown): ConnectSettings | null {
   if (typeof document !== 'object' || document === null) return null
   const { providerId, providerName, providerDisplayName, urlSyncUX, urlAPI } = document as Record<string, unknown>
@@ -32,7 +32,7 @@ export function parseConnectSettings(document: unknown): ConnectSettings | null 
   }
 }
 
-/** Answers 2xx where the provider knows the template, 404 where not (Domain Connect, Query Supported Template). */
+/** Responds with 2xx when the provider has the template, else 404 (Domain Connect, Query Supported Template). */
 export const buildSupportUrl = ({ urlApi }: ConnectSettings, template: ConnectTemplate) =>
   `${urlApi}${buildTemplatePath(template)}`
 
@@ -43,7 +43,7 @@ export type ApplyParameters = {
   challenge: string
 }
 
-/** The query string that is signed: encoded, in the order in which it is sent (Domain Connect, Digitally Sign Requests). */
+/** The query string that is signed: encoded, in the order in which it is sent (docs/design/subscribers.md#domain-connect). */
 export function buildApplyQuery({ zone, domain, target, challenge }: ApplyParameters): string {
   const host = getHostInZone(zone, domain)
   const parameters = { challenge, domain: zone, ...(host !== '' && { host }), target }
@@ -52,7 +52,7 @@ export function buildApplyQuery({ zone, domain, target, challenge }: ApplyParame
     .join('&')
 }
 
-/** The address that the customer is sent to; `signature` is that of `query`, `keyHost` where its public key stands. */
+/** The address that the customer opens. `signature` is that of `query`; `keyHost` is the name of the TXT record with the public key. */
 export function buildLaunchUrl(
   urlSyncUx: string,
   template: ConnectTemplate,
@@ -65,7 +65,7 @@ export function buildLaunchUrl(
 const buildTemplatePath = ({ providerId, serviceId }: ConnectTemplate) =>
   `/v2/domainTemplates/providers/${encode(providerId)}/services/${encode(serviceId)}`
 
-/** RFC 3986: what a provider that encodes anew would write too. */
+/** RFC 3986: a provider that encodes the values again gets the same text. */
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -76,5 +76,5 @@ const isPlainHttps = (url: string) => {
 }
 
 const trimSlashes = (url: string) => url.replace(/\/+$/, '')
-/** Somebody else's text, shown to customers. */
+/** Text of a third party, shown to customers. */
 const toSingleLine = (text: string) => text.replace(/\p{C}/gu, ' ').slice(0, 100)

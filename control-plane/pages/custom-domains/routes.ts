@@ -27,12 +27,14 @@ import {
 const tags = ['Status pages']
 const Text = nullable(Type.String())
 
-const DomainBody = strictObject({ domain: Type.String({ minLength: 1, maxLength: 253, description: 'a hostname' }) })
+const DomainBody = strictObject({
+  domain: Type.String({ minLength: 1, maxLength: 253, description: 'A hostname, such as status.example.com.' }),
+})
 
 const AnalysisSchema = Type.Object({
   domain: Type.String(),
   cname_target: Type.String(),
-  verified: Type.Boolean({ description: 'every record is in place' }),
+  verified: Type.Boolean({ description: 'True when all records are in place.' }),
   records: Type.Array(
     Type.Object({
       type: stringEnum(['CNAME', 'ALIAS', 'TXT']),
@@ -52,7 +54,7 @@ const AnalysisSchema = Type.Object({
 })
 
 const Launch = Type.Object({
-  url: Type.String({ description: 'send the customer there' }),
+  url: Type.String({ description: 'The address that the customer opens.' }),
   provider_id: Type.String(),
   service_id: Type.String(),
   expires_at: Timestamp,
@@ -60,43 +62,69 @@ const Launch = Type.Object({
 
 const PATH = '/status-pages/:id/custom-domain'
 
-/** Custom domains of status pages (specification, "Status pages"; decisions 7.4). */
+/** Custom domains of status pages (docs/design/subscribers.md#custom-domains). */
 export function customDomainRoutes(app: App, tools: DomainTools & { publicUrl: string }): void {
-  const askedBy = (request: FastifyRequest<{ Params: { id: string } }>) => ({
+  const toDomainRequest = (request: FastifyRequest<{ Params: { id: string } }>) => ({
     tools: withActor(tools, request),
     caller: getCaller(request),
     pageId: request.params.id,
   })
-  const question = (summary: string) => ({ tags, summary, params: IdParams, body: DomainBody })
+  const operation = (summary: string, description: string) => ({
+    ...{ tags, summary, description, params: IdParams, body: DomainBody },
+  })
   const analysis = responseSchemas(200, dataSchema(AnalysisSchema), 400, 403, 404, 409)
 
   app.post(
     `${PATH}/analyze`,
-    { schema: { ...question('What a custom domain needs; nothing is changed'), response: analysis } },
-    async request => ({ data: await analyzeDomain(askedBy(request), request.body.domain) }),
+    {
+      schema: {
+        ...operation(
+          'Analyze a custom domain',
+          'Reads DNS records, certificate and Domain Connect support. Changes nothing.',
+        ),
+        response: analysis,
+      },
+    },
+    async request => ({ data: await analyzeDomain(toDomainRequest(request), request.body.domain) }),
   )
 
   app.post(
     `${PATH}/domain-connect`,
     {
       schema: {
-        ...question('A signed address at which the DNS provider sets the records'),
+        ...operation(
+          'Create a Domain Connect URL',
+          'Returns a signed URL with which the DNS provider sets the records.',
+        ),
         response: responseSchemas(200, dataSchema(Launch), 400, 403, 404, 422),
       },
     },
-    async request => ({ data: await launchDomainConnect(askedBy(request), request.body.domain, now()) }),
+    async request => ({ data: await launchDomainConnect(toDomainRequest(request), request.body.domain, now()) }),
   )
 
   app.put(
     PATH,
-    { schema: { ...question('Set the custom domain; it is served once it is proven'), response: analysis } },
-    async request => ({ data: await setCustomDomain(askedBy(request), request.body.domain, now()) }),
+    {
+      schema: {
+        ...operation('Set the custom domain', 'The domain is served once all records are in place.'),
+        response: analysis,
+      },
+    },
+    async request => ({ data: await setCustomDomain(toDomainRequest(request), request.body.domain, now()) }),
   )
 
   app.post(
     `${PATH}/verify`,
-    { schema: { tags, summary: 'Look again whether the records are in place', params: IdParams, response: analysis } },
-    async request => ({ data: await verifyDomain(askedBy(request), now()) }),
+    {
+      schema: {
+        tags,
+        summary: 'Verify the custom domain',
+        description: 'Checks again whether all records are in place.',
+        params: IdParams,
+        response: analysis,
+      },
+    },
+    async request => ({ data: await verifyDomain(toDomainRequest(request), now()) }),
   )
 
   app.delete(
@@ -104,11 +132,12 @@ export function customDomainRoutes(app: App, tools: DomainTools & { publicUrl: s
     {
       schema: {
         tags,
-        summary: 'Remove the custom domain; answers the page, which stays',
+        summary: 'Remove the custom domain',
+        description: 'The page is still served at its public address. Returns the page.',
         params: IdParams,
         response: responseSchemas(200, dataSchema(PageRecord), 404),
       },
     },
-    async request => ({ data: toPageResponse(await removeDomain(askedBy(request), now()), tools.publicUrl) }),
+    async request => ({ data: toPageResponse(await removeDomain(toDomainRequest(request), now()), tools.publicUrl) }),
   )
 }

@@ -15,7 +15,7 @@ export type CustomDomainSettings = {
 export function parseCustomDomainSettings(env: Env, publicUrl: string): CustomDomainSettings {
   const given = readText(env, 'CUSTOM_DOMAIN_TARGET', new URL(publicUrl).hostname)
   const target = normalizeHost(given)
-  if (target === null) throw new ConfigError(`CUSTOM_DOMAIN_TARGET is "${given}"; write a hostname`)
+  if (target === null) throw new ConfigError(`CUSTOM_DOMAIN_TARGET must be a hostname, not "${given}"`)
   return { target, connect: parseConnectOptions(env) }
 }
 
@@ -24,10 +24,10 @@ function parseConnectOptions(env: Env): CustomDomainSettings['connect'] {
   const pem = readFileVariable(env, 'DOMAIN_CONNECT_KEY')
   if (providerId === null && pem === null) return null
   if (providerId === null || pem === null) {
-    throw new ConfigError('DOMAIN_CONNECT_PROVIDER_ID and DOMAIN_CONNECT_KEY have to be set together')
+    throw new ConfigError('DOMAIN_CONNECT_PROVIDER_ID and DOMAIN_CONNECT_KEY must be set together')
   }
   const key = parseRsaPrivateKey(pem.toString('utf8'))
-  if (key === null) throw new ConfigError('DOMAIN_CONNECT_KEY has to be a file with a private RSA key in PEM')
+  if (key === null) throw new ConfigError('DOMAIN_CONNECT_KEY must be the path of a file with a private RSA key in PEM')
   const serviceId = readText(env, 'DOMAIN_CONNECT_SERVICE_ID', 'statuspage')
   return { template: { providerId, serviceId }, key, keyHost: readText(env, 'DOMAIN_CONNECT_KEY_HOST', '_dck1') }
 }

@@ -11,14 +11,14 @@ export async function findDomain(db: Db, projectId: string, pageId: string): Pro
   return row ?? null
 }
 
-/** The page that a domain is proven to belong to. */
+/** The page for which a domain is verified. */
 export async function findDomainOwner(db: Db, domain: string): Promise<DomainRow | null> {
   const sql = `SELECT ${COLUMNS} FROM status_pages WHERE custom_domain = ? AND custom_domain_verified_at IS NOT NULL`
   const [row] = await query<DomainRow>(db, sql, [domain])
   return row ?? null
 }
 
-/** Sets or removes (null) the domain of a page; unproven unless it stays the same. */
+/** Sets or removes (null) the domain of a page. A different domain is not verified. */
 export async function setDomain(db: Db, pageId: string, domain: string | null, now: Date): Promise<void> {
   await execute(
     db,
@@ -30,7 +30,7 @@ export async function setDomain(db: Db, pageId: string, domain: string | null, n
   )
 }
 
-/** From now on it is served there. False when another page has been quicker, or the page has another domain by now. */
+/** Marks the domain as verified, so the page is served there. False when another page has it, or the page has another domain by now. */
 export async function markVerified(db: Db, pageId: string, domain: string, now: Date): Promise<boolean> {
   try {
     const touched = await execute(
@@ -46,7 +46,7 @@ export async function markVerified(db: Db, pageId: string, domain: string, now: 
   }
 }
 
-/** Its proof is gone and somebody else has one. */
+/** Marks the domain as not verified, when another page has proven ownership. */
 export async function clearVerified(db: Db, pageId: string, domain: string, now: Date): Promise<void> {
   await execute(
     db,
@@ -55,7 +55,7 @@ export async function clearVerified(db: Db, pageId: string, domain: string, now:
   )
 }
 
-/** Whether a certificate may be fetched for a domain: proven, and its page published. */
+/** Whether a certificate may be issued for a domain: verified, and its page published. */
 export async function isDomainServed(db: Db, domain: string): Promise<boolean> {
   const rows = await query(
     db,

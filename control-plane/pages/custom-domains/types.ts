@@ -1,22 +1,22 @@
-/** A record that has to stand in the customer's zone, and whether it does. */
+/** A record that the customer's zone needs, and whether it exists. */
 export type RequiredRecord = { type: 'CNAME' | 'ALIAS' | 'TXT'; name: string; value: string; ok: boolean }
 
-/** What the world's DNS says of a domain now. */
+/** The current DNS records of a domain. */
 export type DnsFacts = {
-  /** the zone that holds the domain; null when none was found */
+  /** the zone that contains the domain; null when none was found */
   zone: { name: string; nameservers: string[] } | null
-  /** where the domain is an alias to */
+  /** the CNAME of the domain */
   cname: string | null
   addresses: string[]
-  /** of the host that pages are served at */
+  /** addresses of the host that serves pages */
   targetAddresses: string[]
-  /** texts at the challenge's name */
+  /** TXT records at the challenge's name */
   texts: string[]
-  /** who did not answer, as sentences; what they would have said is unknown */
+  /** servers that did not answer, as sentences; their records are unknown */
   faults: string[]
 }
 
-/** What a DNS provider that speaks Domain Connect says of itself (Domain Connect, DNS Provider Discovery). */
+/** The settings of a DNS provider that supports Domain Connect (Domain Connect, DNS Provider Discovery). */
 export type ConnectSettings = {
   providerId: string
   providerName: string
@@ -24,15 +24,15 @@ export type ConnectSettings = {
   urlApi: string
 }
 
-/** `template`: whether it knows ours. */
+/** `hasTemplate`: whether the provider has the template of Picket. */
 export type ConnectProvider = { settings: ConnectSettings; hasTemplate: boolean }
 
-/** The certificate that visitors of the domain are shown. */
+/** The certificate that visitors of the domain get. */
 export type DomainCertificate = { isTrusted: boolean; issuer: string | null; expiresAt: Date } | null
 
 export type SslStatus = 'none' | 'pending' | 'active' | 'error'
 
-/** Answer of `analyze` (decisions 7.4), but for its names. */
+/** The response of `analyze` (docs/design/subscribers.md#operations). */
 export type DomainAnalysis = {
   domain: string
   cname_target: string

@@ -2,32 +2,32 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** What a public route answers, before it is compressed: a page, a feed, a badge. */
+/** The response of a public route before compression: a page, a feed, a badge. */
 export type PageDocument = {
-  /** with its charset where it is text */
+  /** includes the charset of text */
   contentType: string
   body: string | Buffer
-  /** beyond those of every public answer: a policy, CORS */
+  /** in addition to the headers of every public response: a policy, CORS */
   headers?: Record<string, string>
-  /** how long somebody may keep it without asking; 1 s unless said */
+  /** how long clients may cache it; defaults to 1 s */
   maxAgeSeconds?: number
 }
 
 export type Encoding = 'identity' | 'gzip' | 'br'
-/** `head`: names and values of all headers in turn. */
+/** `head`: names and values of all headers, alternating. */
 export type EncodedDocument = { encoding: Encoding; bytes: Buffer; head: string[] }
 
 /** A document that is ready to be sent any number of times. */
 export type PreparedDocument = {
-  /** all but those of the encoding */
+  /** all headers except those of the encoding */
   headers: Readonly<Record<string, string>>
   /** weak: the same for all encodings */
   etag: string
-  /** In the encoding that was asked for, if that is of use; made once, when it is first asked for. */
+  /** The document in the requested encoding, or uncompressed when compression does not help. Encoded once, on the first request. */
   encoded(wanted: Encoding): Promise<EncodedDocument>
-  /** The same where it has been made already; undefined where not. */
+  /** The same if it has been encoded already, else undefined. */
   getEncoded(wanted: Encoding): EncodedDocument | undefined
-  /** of all encodings that are made by now */
+  /** of all encodings so far */
   sizeBytes(): number
 }
 
@@ -43,7 +43,7 @@ const COMPRESS = {
     }),
 }
 
-/** Readies a document. */
+/** Prepares a document to be sent any number of times. */
 export function prepareDocument({
   contentType,
   body,
@@ -52,10 +52,10 @@ export function prepareDocument({
 }: PageDocument): PreparedDocument {
   const plain = Buffer.from(body)
   const hash = createHash('sha256').update(contentType).update(plain).digest('base64url').slice(0, 22)
-  const isWorthIt = plain.length >= MIN_COMPRESSED_BYTES && isCompressible(contentType)
-  const making = new Map<Encoding, Promise<EncodedDocument>>()
-  const made = new Map<Encoding, EncodedDocument>()
-  const useful = (wanted: Encoding) => (isWorthIt ? wanted : 'identity')
+  const isCompressed = plain.length >= MIN_COMPRESSED_BYTES && isCompressible(contentType)
+  const pending = new Map<Encoding, Promise<EncodedDocument>>()
+  const done = new Map<Encoding, EncodedDocument>()
+  const pickEffective = (wanted: Encoding) => (isCompressed ? wanted : 'identity')
   let sizeBytes = plain.length
 
   const etag = `W/"${hash}"`
@@ -76,7 +76,7 @@ export function prepareDocument({
       'content-length': String(bytes.length),
     }).flat()
     const encoded = { encoding, bytes, head }
-    made.set(encoding, encoded)
+    done.set(encoding, encoded)
     return encoded
   }
 
@@ -85,41 +85,41 @@ export function prepareDocument({
     headers: all,
     sizeBytes: () => sizeBytes,
     encoded(wanted) {
-      const encoding = useful(wanted)
-      const encoded = making.get(encoding) ?? encode(encoding)
-      making.set(encoding, encoded)
+      const encoding = pickEffective(wanted)
+      const encoded = pending.get(encoding) ?? encode(encoding)
+      pending.set(encoding, encoded)
       return encoded
     },
-    getEncoded: wanted => made.get(useful(wanted)),
+    getEncoded: wanted => done.get(pickEffective(wanted)),
   }
 }
 
-/** The encoding that an `Accept-Encoding` header asks for, the smallest first. */
+/** The encoding for an `Accept-Encoding` header; the smallest one is preferred. */
 export function pickEncoding(header = ''): Encoding {
   if (ACCEPTS_BROTLI.test(header)) return 'br'
   return ACCEPTS_GZIP.test(header) ? 'gzip' : 'identity'
 }
 
-/** `br;q=0` is none. */
+/** `br;q=0` means that br is not accepted. */
 const buildAcceptsPattern = (name: string) =>
   new RegExp(`(?:^|,)\\s*${name}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`, 'i')
 const ACCEPTS_BROTLI = buildAcceptsPattern('br')
 const ACCEPTS_GZIP = buildAcceptsPattern('gzip')
 
-/** True when an `If-None-Match` header names the document that somebody would get. */
+/** True when an `If-None-Match` header contains the tag of the current document. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const bare = (tag: string) => tag.trim().replace(/^W\//, '')
   return header.split(',').some(tag => bare(tag) === '*' || bare(tag) === bare(etag))
 }
 
-/** The same where somebody keeps a time instead; a tag says it better, and then the time says nothing (RFC 9110, 13.1.3). */
+/** Whether the client has the current document. A tag takes precedence over a time (RFC 9110, 13.1.3). */
 export function isNotModified(
   request: { tags: string | undefined; since: string | undefined },
-  made: PreparedDocument,
+  document: PreparedDocument,
 ): boolean {
-  if (request.tags !== undefined || request.since === undefined) return matchesEtag(request.tags, made.etag)
-  return Date.parse(made.headers['last-modified'] ?? '') <= Date.parse(request.since)
+  if (request.tags !== undefined || request.since === undefined) return matchesEtag(request.tags, document.etag)
+  return Date.parse(document.headers['last-modified'] ?? '') <= Date.parse(request.since)
 }
 
 const isCompressible = (contentType: string) =>

@@ -11,7 +11,7 @@ import { formatRfc822, renderRss } from './feeds/rss.ts'
 import { STATUSPAGE_FILES } from './feeds/statuspage.ts'
 import { addDocumentRoute, addVariantRoute, type PublicPages, type Query } from './site-routes.ts'
 
-/** What programs read of a published page, and what other sites show of it (decisions 7.2). Anybody's page may read it. */
+/** JSON, feeds, badge, widget and frame of a published page, for programs and other sites (docs/design/status-pages.md#public-site). */
 export function feedRoutes(app: App, pages: PublicPages): void {
   for (const [name, make] of Object.entries(STATUSPAGE_FILES)) {
     addDocumentRoute(app, pages, `/api/v2/${name}`, view => jsonDocument(make(view)))
@@ -24,7 +24,7 @@ export function feedRoutes(app: App, pages: PublicPages): void {
 }
 
 const ALLOW_ANY_ORIGIN = { 'access-control-allow-origin': '*' }
-/** The same on every site that shows it, so it may be loaded from there also where a site isolates itself. */
+/** May also be loaded by sites that are cross-origin isolated. */
 const ALLOW_ANY_SITE = { ...ALLOW_ANY_ORIGIN, 'cross-origin-resource-policy': 'cross-origin' }
 
 const FEED_SECONDS = 60
@@ -69,6 +69,6 @@ function embedDocument(view: PageView, query: Query): PageDocument {
   }
 }
 
-/** A name that is there twice counts for nothing. */
+/** A parameter that occurs twice is ignored. */
 const pickTexts = (query: Query): BadgeQuery =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => typeof value === 'string'))

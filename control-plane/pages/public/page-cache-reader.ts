@@ -4,47 +4,47 @@ import type { LoadedPage, PageView } from '../core/types.ts'
 import { type PageDocument, type PreparedDocument, prepareDocument } from './document.ts'
 import { getSiteKey, type Site } from './site.ts'
 
-/** A page as visitors get it now, with whatever was made of it so far. */
+/** A cached page with the documents rendered from it so far. */
 export type CachedPage = {
   page: LoadedPage
   view: PageView
-  /** One of the few documents that every page has, made once a key; null where `make` answers null. */
+  /** One of the few documents of every page, rendered once per key; null when `make` returns null. */
   document(key: string, make: (view: PageView) => PageDocument | null): PreparedDocument | null
-  /** One of any number of small ones: those that were asked for last are kept, and none without a key. */
+  /** One of an unlimited number of small documents: the last requested ones are kept; without a key it is not kept. */
   variant(key: string | null, make: (view: PageView) => PageDocument): PreparedDocument
-  /** of the page and of all documents that are made by now */
+  /** of the page and of all documents rendered so far */
   sizeBytes(): number
 }
 
 export type PageFinder = ((site: Site) => Promise<CachedPage | null>) & {
-  /** The page where nobody has to look again; null does not say that there is none. */
+  /** The page if it is fresh. Null does not mean that the page does not exist. */
   fresh(site: Site): CachedPage | null
 }
 
 export type PageCacheTools = {
-  /** Answers `known` itself when it is still so, null when there is no such public page. */
+  /** Returns `known` itself while it is unchanged, null when there is no such public page. */
   read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null>
-  /** how one answer came about */
+  /** called for each response with its source */
   count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
   maxBytes?: number
-  /** the clock by which a page grows old */
+  /** the clock for the age of pages */
   nowMs?: () => number
 }
 
-/** After this somebody looks again, while visitors get what is there. */
+/** A younger page is served without a query. Afterwards one reader checks it, while visitors get the cached page. */
 const FRESH_MS = 500
-/** After this visitors wait for that look, so that a change is seen within 2 s also by who keeps an answer for 1 s. */
+/** Afterwards visitors wait for that reader, so a change is visible within 2 s, including clients that cache for 1 s. */
 const USABLE_MS = 1_000
-/** A visitor waits no longer for an engine when there is something to show. */
+/** The maximum wait for PostgreSQL when a cached page exists. */
 const READ_TIMEOUT_MS = 1_000
 const MAX_PAGES = 2_000
 const MAX_BYTES = 64 * 1024 * 1024
-/** Visitors can ask for any number of them. */
+/** Visitors can request any number of variants. */
 const MAX_VARIANTS = 64
 
 type CacheEntry = {
   shown: CachedPage
-  /** the same with `staleSince`, once it was needed */
+  /** the same with `staleSince`, created when first needed */
   stale: CachedPage | null
   checkedMs: number
   failedMs: number
@@ -53,33 +53,33 @@ type CacheEntry = {
 type PendingRead = { done: Promise<unknown>; startedMs: number }
 
 /**
- * Public pages in memory: fresh for half a second without a question to any engine, then looked at again by one reader
- * for all, for whom nobody waits as long as the page is younger than a second. While PostgreSQL is away, or slower than a second, the last page is shown, however old, and says so.
- * Rejects only when there is nothing to show.
+ * Caches public pages in memory (docs/design/status-pages.md#cache). A page is fresh for half a second. Then one reader checks it
+ * for all visitors; they wait for it only when the page is older than a second. While PostgreSQL is unreachable or slower
+ * than a second, the last page is served with `staleSince`, however old it is. Rejects only when there is no cached page.
  */
 export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clockMs }: PageCacheTools): PageFinder {
-  // in the order of their last reading
+  // in the order of their last change
   const entries = new Map<string, CacheEntry>()
-  const readings = new Map<string, PendingRead>()
+  const pendingReads = new Map<string, PendingRead>()
 
   function readOnce(key: string, site: Site, entry: CacheEntry | undefined): PendingRead {
-    const running = readings.get(key)
+    const running = pendingReads.get(key)
     if (running) return running
     const startedMs = nowMs()
     const done = read(site, entry?.shown.page ?? null)
-      .then(page => keep(key, page, startedMs))
+      .then(page => store(key, page, startedMs))
       .catch(error => {
         if (entry) entry.failedMs = nowMs()
         throw error
       })
-      .finally(() => readings.delete(key))
-    // whoever is shown something stale meanwhile does not wait for it
+      .finally(() => pendingReads.delete(key))
+    // a visitor who gets a stale page does not wait for it
     done.catch(() => {})
-    readings.set(key, { done, startedMs })
+    pendingReads.set(key, { done, startedMs })
     return { done, startedMs }
   }
 
-  function keep(key: string, page: LoadedPage | null, checkedMs: number): void {
+  function store(key: string, page: LoadedPage | null, checkedMs: number): void {
     const before = entries.get(key)
     entries.delete(key)
     if (page === null) return
@@ -90,7 +90,7 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
     if (!isSame) evictOldest(entries, maxBytes)
   }
 
-  function staleOf(entry: CacheEntry): CachedPage {
+  function toStale(entry: CacheEntry): CachedPage {
     count('stale')
     const { page, view } = entry.shown
     entry.stale ??= createCachedPage(page, { ...view, staleSince: new Date(entry.checkedMs).toISOString() })
@@ -108,7 +108,7 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
     const key = getSiteKey(site)
     const entry = entries.get(key)
     const ageMs = entry ? nowMs() - entry.checkedMs : Number.POSITIVE_INFINITY
-    if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return staleOf(entry)
+    if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return toStale(entry)
     if (entry && ageMs < USABLE_MS) {
       count('fresh')
       if (ageMs >= FRESH_MS) readOnce(key, site, entry)
@@ -116,7 +116,7 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
     }
     const { done, startedMs } = readOnce(key, site, entry)
     if (!entry) await done
-    else if (!(await succeeds(done, startedMs + READ_TIMEOUT_MS - nowMs()))) return staleOf(entry)
+    else if (!(await succeeds(done, startedMs + READ_TIMEOUT_MS - nowMs()))) return toStale(entry)
     return entries.get(key)?.shown ?? null
   }
 
@@ -133,20 +133,20 @@ function createCachedPage(page: LoadedPage, view: PageView): CachedPage {
       const before = documents.get(key)
       if (before !== undefined) return before
       const source = make(view)
-      const made = source && prepareDocument(source)
-      documents.set(key, made)
-      return made
+      const document = source && prepareDocument(source)
+      documents.set(key, document)
+      return document
     },
     variant(key, make) {
       const before = key === null ? undefined : variants.get(key)
       if (before !== undefined) return before
-      const made = prepareDocument(make(view))
-      if (key !== null) variants.set(key, made)
-      return made
+      const document = prepareDocument(make(view))
+      if (key !== null) variants.set(key, document)
+      return document
     },
     sizeBytes: () =>
       [...documents.values(), ...variants.values()].reduce(
-        (sum, made) => sum + (made?.sizeBytes() ?? 0),
+        (sum, document) => sum + (document?.sizeBytes() ?? 0),
         page.sizeBytes,
       ),
   }
@@ -161,7 +161,7 @@ async function succeeds(work: Promise<unknown>, ms: number): Promise<boolean> {
   return ms > 0 && (await withTimeout(outcome, ms)) === true
 }
 
-/** Forgets those that were read longest ago, but never the last one. */
+/** Removes the entries that were loaded longest ago, but never the last one. */
 function evictOldest(entries: Map<string, CacheEntry>, maxBytes: number): void {
   const sizeOf = ({ shown, stale }: CacheEntry) => shown.sizeBytes() + (stale?.sizeBytes() ?? 0)
   let bytes = [...entries.values()].reduce((sum, entry) => sum + sizeOf(entry), 0)

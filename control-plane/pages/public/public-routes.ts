@@ -28,24 +28,24 @@ export type PublicPagesContext = Omit<SubscriptionContext, 'pages'> & {
   clickhouse: Clickhouse
   metrics: Metrics
   publicUrl: string
-  /** hosts of this installation, which are nobody's custom domain */
+  /** hosts of this installation, which are not custom domains */
   ownHosts: readonly string[]
 }
 
-/** Of one network: pages that do not exist, each of which is remembered for a second. */
+/** Requests of one network for pages that do not exist. Each miss is remembered for a second. */
 const MAX_MISSES_PER_MINUTE = 120
 
 /**
- * What visitors of published pages get, at `{origin}/status/{slug}` and at the root of custom domains (decisions 7.2).
- * More of it is declared by `pageRoute` and `documentRoute` of site-routes.ts.
+ * The routes of published pages, at `{origin}/status/{slug}` and at the root of custom domains (docs/design/status-pages.md#public-site).
+ * They are declared with `addPageRoute` and `addDocumentRoute` of site-routes.ts.
  */
 export function publicPageRoutes(app: App, context: PublicPagesContext): void {
-  const answers = context.metrics.counter(
+  const responses = context.metrics.counter(
     'picket_status_page_answers_total',
-    'Answers of public status pages by where they came from: fresh and stale from memory, unchanged and loaded from PostgreSQL',
+    'Responses of public status pages by source: fresh and stale from memory, unchanged and loaded from PostgreSQL',
     ['from'],
   )
-  const find = createPageCache({ read: createViewReader(context), count: from => answers.inc({ from }) })
+  const find = createPageCache({ read: createViewReader(context), count: from => responses.inc({ from }) })
   const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: MAX_MISSES_PER_MINUTE })
   const pages: PublicPages = { find, customHostOf: createCustomHostParser(context.ownHosts), lookUp }
   addCustomHostConstraint(app, pages)
@@ -57,7 +57,7 @@ export function publicPageRoutes(app: App, context: PublicPagesContext): void {
   app.register(async scope => subscriptionRoutes(scope as App, { ...context, pages }))
 }
 
-/** People write a slash at the end. */
+/** Redirects addresses with a trailing slash. */
 function addSlashRoute(app: App): void {
   app.get<{ Params: { slug: string } }>('/status/:slug/', async ({ params: { slug } }, reply) => {
     if (!isSlug(slug)) throw notFound('status page')
@@ -68,7 +68,7 @@ function addSlashRoute(app: App): void {
 const sendPage: PageHandler = (shown, request, reply) =>
   sendDocument(shown.document('', buildPageDocument)!, request, reply)
 
-/** People get a page that says so, programs the error that they get everywhere. */
+/** Browsers get a 404 page, programs the usual JSON error. */
 function sendMissing(request: FastifyRequest, reply: FastifyReply) {
   if (!request.headers.accept?.includes('text/html')) throw notFound('status page')
   const { html, csp } = renderNotFoundPage()
@@ -88,7 +88,7 @@ function buildPageDocument(view: PageView): PageDocument {
   return { contentType: 'text/html; charset=utf-8', body: html, headers }
 }
 
-/** A picture and nothing else, also when somebody opens it by itself: whatever an SVG holds, it runs and loads nothing. */
+/** The policy of an image that is opened by itself: an SVG runs and loads nothing. */
 const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 const YEAR_SECONDS = 365 * 86_400
 const MINUTE_SECONDS = 60
@@ -96,17 +96,17 @@ const MINUTE_SECONDS = 60
 function addImageRoute(app: App, pages: PublicPages, kind: ImageKind): void {
   addPageRoute(app, pages, 'GET', `/${kind}`, (shown, request, reply) => {
     const { v } = request.query as { v?: unknown }
-    const isNamed = v === shown.page.images[kind]?.id
-    const made = shown.document(`${kind}?${isNamed}`, () => buildImageDocument(shown.page, kind, isNamed))
-    if (made === null) throw notFound('image')
-    return sendDocument(made, request, reply)
+    const isVersioned = v === shown.page.images[kind]?.id
+    const document = shown.document(`${kind}?${isVersioned}`, () => buildImageDocument(shown.page, kind, isVersioned))
+    if (document === null) throw notFound('image')
+    return sendDocument(document, request, reply)
   })
 }
 
-/** `isNamed`: asked for by its id, under which there will never be another one. */
-function buildImageDocument({ images, view }: LoadedPage, kind: ImageKind, isNamed: boolean): PageDocument | null {
+/** `isVersioned`: requested by its id. The bytes of an id never change, so it is cached for a year. */
+function buildImageDocument({ images, view }: LoadedPage, kind: ImageKind, isVersioned: boolean): PageDocument | null {
   const image = images[kind] ?? (kind === 'favicon' ? buildDefaultFavicon(view.brandColor) : null)
   const headers = { 'content-security-policy': IMAGE_POLICY }
-  const maxAgeSeconds = isNamed ? YEAR_SECONDS : MINUTE_SECONDS
+  const maxAgeSeconds = isVersioned ? YEAR_SECONDS : MINUTE_SECONDS
   return image && { contentType: image.contentType, body: image.bytes, headers, maxAgeSeconds }
 }

@@ -14,13 +14,13 @@ import {
 import type { CachedPage, PageFinder } from './page-cache-reader.ts'
 import { type CustomHostParser, getSiteKey, isSlug, type Site } from './site.ts'
 
-/** How public routes come to the page that they are about. */
+/** How public routes find their page. */
 export type PublicPages = { find: PageFinder; customHostOf: CustomHostParser; lookUp: PublicLookup }
 
 export type Query = Record<string, unknown>
 export type PageHandler = (shown: CachedPage, request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** Has to be called once, before the first route of pages: lets the root of a custom domain be another page than ours. */
+/** Must be called once, before the first page route: routes with the constraint `customHost` match custom domains only. */
 export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages): void {
   app.addConstraintStrategy({
     name: 'customHost',
@@ -37,9 +37,9 @@ export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages)
 }
 
 /**
- * Declares a route of every public page at both of its places: below `/status/{slug}` and at the root of a custom
- * domain. `path` begins with a slash or is empty, for the page itself. 404 where there is no published page, unless
- * `whenHidden` answers that.
+ * Declares a route of every public page at both addresses: below `/status/{slug}` and at the root of a custom
+ * domain. `path` begins with a slash, or is empty for the page itself. Responds with 404 without a published page, unless
+ * `whenHidden` responds.
  */
 export function addPageRoute(
   app: App,
@@ -50,11 +50,11 @@ export function addPageRoute(
   whenHidden?: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
   const look = async (request: FastifyRequest, reply: FastifyReply) => {
-    const finding = findPublicPage(pages, request, reply)
-    const shown = await (whenHidden ? finding.catch(nullIfHidden) : finding)
+    const found = findPublicPage(pages, request, reply)
+    const shown = await (whenHidden ? found.catch(nullIfHidden) : found)
     return shown ? answer(shown, request, reply) : whenHidden?.(request, reply)
   }
-  // visitors come by the thousand: who gets what is there waits for nothing, not for a promise either
+  // the hot path: a fresh page is sent without waiting, not even for a promise
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const site = parseSite(pages, request)
     const fresh = site && pages.find.fresh(site)
@@ -70,9 +70,8 @@ function nullIfHidden(error: unknown): null {
 }
 
 /**
- * Declares a document of every public page, such as a feed, at both of its places. `make` is called once for each state
- * of a page and each `key`, which tells apart the queries that matter, and of which there are only a few; null
- * answers 404.
+ * Declares a document of every public page, such as a feed, at both addresses. `make` is called once for each state
+ * of a page and each key. `keyOf` maps the query to a small number of keys. Null responds with 404.
  */
 export function addDocumentRoute(
   app: App,
@@ -83,15 +82,15 @@ export function addDocumentRoute(
 ): void {
   addPageRoute(app, pages, 'GET', path, (shown, request, reply) => {
     const query = request.query as Query
-    const made = shown.document(`${path}?${keyOf(query)}`, view => make(view, query))
-    if (made === null) throw notFound('page')
-    return sendDocument(made, request, reply)
+    const document = shown.document(`${path}?${keyOf(query)}`, view => make(view, query))
+    if (document === null) throw notFound('page')
+    return sendDocument(document, request, reply)
   })
 }
 
 /**
- * Declares a small document of every public page of which there are any number, such as a badge with any label. Those that
- * were asked for last are kept by `keyOf`; where it answers null the document is made for this one answer.
+ * Declares a small document of every public page with any number of variants, such as a badge with any label. The last
+ * requested ones are kept by `keyOf`; when it returns null, the document is rendered for this response only.
  */
 export function addVariantRoute(
   app: App,
@@ -110,7 +109,7 @@ export function addVariantRoute(
   })
 }
 
-/** The published page that a request is about. Throws a 404, which nobody is to keep. */
+/** The published page of a request. Throws 404, which must not be cached. */
 export async function findPublicPage(
   pages: PublicPages,
   request: FastifyRequest,
@@ -134,15 +133,15 @@ function parseSite({ customHostOf }: PublicPages, request: FastifyRequest): Site
 }
 
 /**
- * Answers a document in the smallest encoding that is accepted, or 304 to who has it. Past the library's own way of
- * sending, which looks at each header anew: these were made once, and visitors come by the thousand.
+ * Sends a document in the smallest accepted encoding, or 304 when the client has it. It writes the prepared headers
+ * directly, because Fastify would process each header again for every visitor.
  */
-export function sendDocument(made: PreparedDocument, request: FastifyRequest, reply: FastifyReply): unknown {
+export function sendDocument(document: PreparedDocument, request: FastifyRequest, reply: FastifyReply): unknown {
   const { 'if-none-match': tags, 'if-modified-since': since, 'accept-encoding': accepted } = request.headers
-  if (isNotModified({ tags, since }, made)) return reply.code(304).headers(made.headers).send()
+  if (isNotModified({ tags, since }, document)) return reply.code(304).headers(document.headers).send()
   const wanted = pickEncoding(accepted)
-  const ready = made.getEncoded(wanted)
-  return ready ? sendNow(ready, reply) : made.encoded(wanted).then(encoded => sendNow(encoded, reply))
+  const ready = document.getEncoded(wanted)
+  return ready ? sendNow(ready, reply) : document.encoded(wanted).then(encoded => sendNow(encoded, reply))
 }
 
 function sendNow({ head, bytes }: EncodedDocument, reply: FastifyReply): void {

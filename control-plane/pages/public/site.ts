@@ -1,17 +1,17 @@
 import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../../shared/egress/guard/host.ts'
 
-/** Where a page is asked for: below `{origin}/status`, or at the root of a custom domain (decisions 7.2). */
+/** The address of a requested page: below `{origin}/status`, or at the root of a custom domain (docs/design/status-pages.md#public-site). */
 export type Site = { slug: string } | { domain: string }
 
-/** The key of a site among all sites. */
+/** A key that is unique among all sites. */
 export const getSiteKey = (site: Site) => ('slug' in site ? `/${site.slug}` : site.domain)
 
 export type CustomHostParser = (host: string | undefined) => string | null
 
 const MAX_CACHED_HOSTS = 1_000
 
-/** `customHostOf` for an installation, which remembers what it was asked: every request names a host. */
+/** `parseCustomHost` with a cache, because every request has a host. */
 export function createCustomHostParser(own: readonly string[]): CustomHostParser {
   const known = new Map<string | undefined, string | null>()
   return host => {
@@ -25,8 +25,8 @@ export function createCustomHostParser(own: readonly string[]): CustomHostParser
 }
 
 /**
- * The domain that a request's Host header names when it may be a page's own; null for this installation's hosts, for
- * addresses and for names without a dot, by which proxies and probes reach a process.
+ * The domain in a Host header when it may be a custom domain. Null for the hosts of this installation, for IP addresses
+ * and for names without a dot, with which proxies and probes reach a process.
  */
 export function parseCustomHost(host: string | undefined, own: readonly string[]): string | null {
   const name = host === undefined ? null : normalizeHost(host.replace(/:\d+$/, ''))
@@ -34,5 +34,5 @@ export function parseCustomHost(host: string | undefined, own: readonly string[]
   return own.includes(name) || name.endsWith('.localhost') ? null : name
 }
 
-/** Whether a text can be a page's slug (specification, "Status page"). */
+/** Whether a text is a valid slug. */
 export const isSlug = (text: string): boolean => /^[a-z0-9-]{1,50}$/.test(text)

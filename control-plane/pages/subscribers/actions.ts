@@ -45,38 +45,38 @@ import type { StoredSubscriber } from './types.ts'
 export type SubscriberTools = {
   db: Db
   secrets: SecretCipher
-  /** makes addresses findable without being readable */
+  /** hashes addresses, so that they can be found and not read */
   sign: Signer
   limits: InstallationLimits
 }
 
-/** The page that somebody subscribes to. `publicUrl`: without a slash at the end. */
+/** The page of a subscription. `publicUrl`: without a trailing slash. */
 export type SubscribedPage = { id: string; name: string; publicUrl: string }
 type OwnedPage = SubscribedPage & { projectId: string }
 
 export type SubscriptionRequest = { address: SubscriberAddress; componentIds: string[] | null }
 
 /**
- * Sends an address a confirmation, and nothing else until it is confirmed. Asking again is the same wish, at most one
- * message in ten minutes; who is subscribed already is sent where to change that. What is answered tells nobody which of
- * these it was, but whether the page is full. Throws 404 for a page that is not published.
+ * Sends an address a confirmation, and nothing else until it is confirmed (docs/design/subscribers.md#confirmation). A repeated
+ * request sends at most one message in ten minutes; a confirmed subscriber gets a link to the settings. The result does
+ * not reveal which case applied, only whether the page is full. Throws 404 for a page that is not published.
  */
 export async function subscribe(
   tools: SubscriberTools,
   page: SubscribedPage,
-  wish: SubscriptionRequest,
+  request: SubscriptionRequest,
   now: Date,
-): Promise<'asked' | 'full'> {
+): Promise<'requested' | 'full'> {
   try {
     return await tools.db.transaction(async tx => {
       const projectId = await findPublishedProjectId(tx, page.id)
       if (projectId === null) throw notFound('status page')
-      return requestConfirmation(tx, tools, { ...page, projectId }, wish, now)
+      return requestConfirmation(tx, tools, { ...page, projectId }, request, now)
     })
   } catch (error) {
-    // somebody asks for the same address this very moment; one message is enough
+    // a concurrent request for the same address; one message is enough
     if (!isUniqueViolation(error, 'page_subscribers_page_id_address_hash_key')) throw error
-    return 'asked'
+    return 'requested'
   }
 }
 
@@ -84,24 +84,28 @@ async function requestConfirmation(
   tx: Tx,
   tools: SubscriberTools,
   page: OwnedPage,
-  wish: SubscriptionRequest,
+  request: SubscriptionRequest,
   now: Date,
-): Promise<'asked' | 'full'> {
-  const hash = hashAddress(wish.address, tools.sign)
+): Promise<'requested' | 'full'> {
+  const hash = hashAddress(request.address, tools.sign)
   const known = await lockSubscriberByAddress(tx, page.id, hash)
-  const { kind } = wish.address
+  const { kind } = request.address
   const since = new Date(now.getTime() - CONFIRMATION_WINDOW_MS)
   const counts = await countConfirmationRequests(tx, { pageId: page.id, kind, addressHash: hash }, since)
-  // whoever asks, or it would tell who is subscribed
-  if (counts.ofPage >= MAX_SUBSCRIBERS[kind] || !(await hasRoom(tx, tools, page.projectId))) return 'full'
+  // checked for known addresses too, or the result would reveal who is subscribed
+  if (counts.ofPage >= MAX_SUBSCRIBERS[kind] || !(await hasCapacity(tx, tools, page.projectId))) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null
-  const isQuiet = (known && isRecentlyRequested(known.askedAt, now)) || hasTooManyConfirmations(counts.ofAddress)
-  if (!known && isQuiet) return 'asked'
-  const subscriber = known ?? (await addSubscriber(tx, tools, page, wish, hash, now))
-  const componentIds = isKnown ? subscriber.componentIds : wish.componentIds
-  await saveConfirmationRequest(tx, { ...subscriber, componentIds, askedAt: isQuiet ? subscriber.askedAt : now }, now)
-  if (!isQuiet) await sendConfirmation(tx, page, subscriber, isKnown, now)
-  return 'asked'
+  const isThrottled = (known && isRecentlyRequested(known.askedAt, now)) || hasTooManyConfirmations(counts.ofAddress)
+  if (!known && isThrottled) return 'requested'
+  const subscriber = known ?? (await addSubscriber(tx, tools, page, request, hash, now))
+  const componentIds = isKnown ? subscriber.componentIds : request.componentIds
+  await saveConfirmationRequest(
+    tx,
+    { ...subscriber, componentIds, askedAt: isThrottled ? subscriber.askedAt : now },
+    now,
+  )
+  if (!isThrottled) await sendConfirmation(tx, page, subscriber, isKnown, now)
+  return 'requested'
 }
 
 async function addSubscriber(
@@ -160,7 +164,7 @@ async function sendConfirmation(
   await enqueueDeliveries(tx, [{ ...to, eventId: event.id, eventName: event.name }], now)
 }
 
-/** Where somebody manages what they hear of a page. */
+/** The link to the settings of a subscription. */
 export function buildSubscriberManageUrl(
   { secrets }: SubscriberTools,
   page: SubscribedPage,
@@ -174,7 +178,7 @@ const getLinkOwner = (subscriber: StoredSubscriber, secrets: SecretCipher): Subs
   key: (decryptConfig(subscriber, secrets) as { key: string }).key,
 })
 
-/** Whom a link to manage a subscription belongs to; null where it is nobody's. `pageId` null: of whatever page. */
+/** The subscriber of a link to the settings; null when the link is not valid. `pageId` null: of any page. */
 export async function findByManageLink(
   tools: SubscriberTools,
   pageId: string | null,
@@ -185,7 +189,7 @@ export async function findByManageLink(
 
 export type ConfirmLink = { id: string; until: string; token: string }
 
-/** Whom a link to confirm belongs to; null also when it has expired. */
+/** The subscriber of a confirmation link; null when it is not valid or has expired. */
 export async function findByConfirmLink(
   tools: SubscriberTools,
   pageId: string,
@@ -195,20 +199,20 @@ export async function findByConfirmLink(
   return findByLink(tools, pageId, id, owner => isValidConfirmToken(owner, until, token, now))
 }
 
-/** Confirms whom the link belongs to, again without harm; null where the subscriber is gone, `full` beyond the plan. */
+/** Confirms the subscriber of a link; repeating it changes nothing. Null when the link is not valid, `full` at the limit of the plan. */
 export async function confirmSubscriber(tools: SubscriberTools, pageId: string, link: ConfirmLink, now: Date) {
   const subscriber = await findByConfirmLink(tools, pageId, link, now)
   if (!subscriber) return null
   return await tools.db.transaction(async tx => {
-    const hasPlace = subscriber.confirmedAt !== null || (await hasRoom(tx, tools, subscriber.projectId))
-    if (!hasPlace) return 'full'
+    const isWithinLimit = subscriber.confirmedAt !== null || (await hasCapacity(tx, tools, subscriber.projectId))
+    if (!isWithinLimit) return 'full'
     await markConfirmed(tx, subscriber.id, now)
     return subscriber
   })
 }
 
-/** Whether one more fits into the plan of the page's organization; the place stays free until the transaction ends. */
-async function hasRoom(tx: Tx, { limits }: SubscriberTools, projectId: string): Promise<boolean> {
+/** Whether the plan of the page's organization allows one more subscriber. The usage is locked until the transaction ends. */
+async function hasCapacity(tx: Tx, { limits }: SubscriberTools, projectId: string): Promise<boolean> {
   const usage = await lockUsage(tx, await getOrganizationId(tx, projectId), 'subscribers', limits)
   return checkPlanLimit(usage, 1) === null
 }
@@ -217,8 +221,8 @@ async function findByLink(
   { db, secrets }: SubscriberTools,
   pageId: string | null,
   id: string,
-  isRight: (owner: SubscriberIdentity) => boolean,
+  isValid: (owner: SubscriberIdentity) => boolean,
 ): Promise<StoredSubscriber | null> {
   const subscriber = isId(id) ? await findSubscriber(db, pageId, id) : null
-  return subscriber && isRight(getLinkOwner(subscriber, secrets)) ? subscriber : null
+  return subscriber && isValid(getLinkOwner(subscriber, secrets)) ? subscriber : null
 }

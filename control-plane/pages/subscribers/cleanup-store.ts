@@ -1,9 +1,9 @@
 import { type Db, execute } from '../../foundation/platform/postgres/client.ts'
 
-/** One round takes no more of either. */
+/** The maximum number of rows per round and table. */
 const MAX_ROWS = 5_000
 
-/** Whoever did not confirm since `before`, with the channels that were theirs alone. Answers how many. */
+/** Deletes subscribers that were asked before `before` and have not confirmed, with their own channels. Returns how many. */
 export async function deleteUnconfirmed(db: Db, before: Date): Promise<number> {
   return execute(
     db,
@@ -19,7 +19,7 @@ export async function deleteUnconfirmed(db: Db, before: Date): Promise<number> {
   )
 }
 
-/** What subscribers were sent before `before`: it holds texts and links, and nobody reads it any more. */
+/** Deletes deliveries to subscribers from before `before`: they contain texts and links that are no longer needed. */
 export async function deleteOldDeliveries(db: Db, before: Date): Promise<number> {
   return execute(
     db,

@@ -26,11 +26,14 @@ import {
   saveNoticeProgress,
 } from './notice-store.ts'
 
-/** Of one page, before the next one has its turn: a page with many subscribers holds up no other. */
+/** Per page and turn, so that a page with many subscribers does not delay the others. */
 const MAX_RECIPIENTS_PER_BATCH = 1_000
 const MAX_NOTICES = 200
 
-/** Makes deliveries of what pages have to tell, a batch a page and turn. Answers when there is more to do. */
+/**
+ * Creates deliveries for the due notices of all pages, one batch per page and turn (docs/design/subscribers.md#notices). Returns when the
+ * next notice is due.
+ */
 export async function notifySubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
   const due = await findNextNoticeDue(db)
   if (due === null || due > now) return due
@@ -46,21 +49,21 @@ async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, 
   const [oldest] = notices
   if (!oldest || oldest.dueAt > now) return
   const page = await findPublishedPage(tx, pageId)
-  // what happens while a page is unpublished is told to nobody, also not afterwards
+  // changes during the time in which a page is unpublished are never sent
   if (!page)
     return deleteNotices(
       tx,
       notices.map(notice => notice.seq),
     )
-  const told = oldest.toldEventId
-    ? { eventId: oldest.toldEventId, data: await loadEventData<PageNoticeData>(tx, oldest.toldEventId) }
+  const event = oldest.pageEventId
+    ? { eventId: oldest.pageEventId, data: await loadEventData<PageNoticeData>(tx, oldest.pageEventId) }
     : await createPageEvent(tx, page, pickNextBatch(notices, now), publicUrl, now)
-  if (told) await enqueueBatch(tx, page, oldest, told, now)
+  if (event) await enqueueBatch(tx, page, oldest, event, now)
 }
 
 type PageNoticeEvent = { eventId: string; data: PageNoticeData }
 
-/** Writes the page's own event of some notices; the first of them stays and is told, the others are in it. */
+/** Writes one page event for the given notices. The first notice stays and carries the progress; the others are deleted. */
 async function createPageEvent(
   tx: Tx,
   page: StoredPage,
@@ -97,20 +100,20 @@ async function enqueueBatch(
   { eventId, data }: PageNoticeEvent,
   now: Date,
 ): Promise<void> {
-  const reach = { ...buildRecipientFilter(data.changes), pageId: page.id, after: notice.toldTo }
-  const audience = await listRecipients(tx, reach, MAX_RECIPIENTS_PER_BATCH)
-  const deliveries = audience.map(({ id, channelId }) => ({
+  const filter = { ...buildRecipientFilter(data.changes), pageId: page.id, after: notice.lastSubscriberId }
+  const recipients = await listRecipients(tx, filter, MAX_RECIPIENTS_PER_BATCH)
+  const deliveries = recipients.map(({ id, channelId }) => ({
     projectId: page.projectId,
     channelId,
     subscriberId: id,
     eventId,
     eventName: PAGE_NOTICE,
     subject: toSubscriberSubject(id),
-    ...(notice.toldTo !== null && { isCrowd: true }),
+    ...(notice.lastSubscriberId !== null && { isCrowd: true }),
   }))
   await enqueueDeliveries(tx, deliveries, now)
-  const last = audience.at(-1)
-  if (last && audience.length === MAX_RECIPIENTS_PER_BATCH)
-    await saveNoticeProgress(tx, { ...notice, toldEventId: eventId, toldTo: last.id })
+  const last = recipients.at(-1)
+  if (last && recipients.length === MAX_RECIPIENTS_PER_BATCH)
+    await saveNoticeProgress(tx, { ...notice, pageEventId: eventId, lastSubscriberId: last.id })
   else await deleteNotices(tx, [notice.seq])
 }

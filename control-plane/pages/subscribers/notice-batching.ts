@@ -1,20 +1,20 @@
 import { isAutomaticUpdate, type PageChange, toPublicChange } from '../../alerting/events/page-event.ts'
 import type { AffectedComponents, PageNotice } from './notice-store.ts'
 
-/** More changes than these, told by the system and due together, are one message. */
+/** More automatic changes than this that are due together become one message. */
 const MAX_UNBATCHED = 3
 
-/** Which of a page's notices are told in the next message: the oldest, or with it those that storm along with it. */
+/** The notices of a page for the next message: the oldest, or a series of automatic ones that begins with it. */
 export function pickNextBatch(notices: PageNotice[], now: Date): PageNotice[] {
-  const isStorming = ({ data, dueAt }: PageNotice) => dueAt <= now && isAutomaticUpdate(data)
-  const end = notices.findIndex(notice => !isStorming(notice))
-  const storm = end === -1 ? notices : notices.slice(0, end)
-  return storm.length > MAX_UNBATCHED ? storm : notices.slice(0, 1)
+  const isBatchable = ({ data, dueAt }: PageNotice) => dueAt <= now && isAutomaticUpdate(data)
+  const end = notices.findIndex(notice => !isBatchable(notice))
+  const batch = end === -1 ? notices : notices.slice(0, end)
+  return batch.length > MAX_UNBATCHED ? batch : notices.slice(0, 1)
 }
 
-/** What of it the page shows: changes of incidents about everything or about something that stands on the page. */
-export function toPageChanges(notices: PageNotice[], touched: AffectedComponents[]): PageChange[] {
-  const byIncident = new Map(touched.map(one => [one.incidentId, one]))
+/** The changes that concern the page: of incidents about the whole page or about one of its components. */
+export function toPageChanges(notices: PageNotice[], affected: AffectedComponents[]): PageChange[] {
+  const byIncident = new Map(affected.map(one => [one.incidentId, one]))
   return notices.flatMap(notice => {
     const found = byIncident.get(notice.data.incident.id)
     if (!found || !(found.isWhole || found.components.length > 0)) return []
@@ -22,7 +22,7 @@ export function toPageChanges(notices: PageNotice[], touched: AffectedComponents
   })
 }
 
-/** Who hears of changes: those who chose one of the components, everybody where one is about the whole page. */
+/** The recipients of changes: subscribers of one of the components, or all when a change concerns the whole page. */
 export function buildRecipientFilter(changes: PageChange[]): { componentIds: string[]; isWhole: boolean } {
   return {
     componentIds: [...new Set(changes.flatMap(change => change.components.map(({ id }) => id)))],

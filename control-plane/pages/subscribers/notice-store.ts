@@ -4,14 +4,14 @@ import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import { PAGE_COLUMNS } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
-/** Something that a page's subscribers are to hear, in the order in which it came about. */
+/** A change that must still be sent to the subscribers of a page, in the order of events. */
 export type PageNotice = {
   seq: number
   dueAt: Date
-  /** the page's own event, once it is being told; null before */
-  toldEventId: string | null
-  /** the last subscriber who has it */
-  toldTo: string | null
+  /** the page's own event, once sending has begun; null before */
+  pageEventId: string | null
+  /** the last subscriber for which a delivery was created */
+  lastSubscriberId: string | null
   name: string
   data: IncidentEventData
   occurredAt: Date
@@ -23,7 +23,7 @@ export async function listPagesWithDueNotices(db: Db, now: Date): Promise<string
   return rows.map(row => row.id)
 }
 
-/** When the next page has something to tell, null without any. */
+/** When the next notice is due; null when there is none. */
 export async function findNextNoticeDue(db: Db): Promise<Date | null> {
   const [row] = await query<{ due: Date | null }>(db, `SELECT min(due_at) AS due FROM (${OLDEST}) n`)
   return row?.due ?? null
@@ -31,7 +31,7 @@ export async function findNextNoticeDue(db: Db): Promise<Date | null> {
 
 const OLDEST = 'SELECT DISTINCT ON (page_id) page_id, due_at FROM page_notices ORDER BY page_id, seq'
 
-/** One transaction at a time tells a page's subscribers something, so that they hear it in order. */
+/** Locks the notices of a page until the transaction ends, so that messages keep their order. */
 export async function lockNotices(tx: Tx, pageId: string): Promise<void> {
   await query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.pageNotices}, hashtext(?))`, [pageId])
 }
@@ -39,23 +39,23 @@ export async function lockNotices(tx: Tx, pageId: string): Promise<void> {
 export function listNotices(tx: Tx, pageId: string, limit: number): Promise<PageNotice[]> {
   return query(
     tx,
-    `SELECT n.seq, n.due_at AS "dueAt", n.told_event_id AS "toldEventId", n.told_to AS "toldTo", e.name, e.data,
+    `SELECT n.seq, n.due_at AS "dueAt", n.told_event_id AS "pageEventId", n.told_to AS "lastSubscriberId", e.name, e.data,
        e.occurred_at AS "occurredAt"
      FROM page_notices n JOIN events e ON e.id = n.event_id WHERE n.page_id = :pageId ORDER BY n.seq LIMIT :limit`,
     { pageId, limit },
   )
 }
 
-/** It stays until the transaction ends. */
+/** A published page, which cannot be deleted until the transaction ends. */
 export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage | null> {
   const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR KEY SHARE OF p`
   return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
 }
 
-/** What an incident touches on a page. `isWhole`: it was opened about no monitor, so it is about everything. */
+/** The components that an incident affects on a page. `isWhole`: a manual incident without monitors concerns the whole page. */
 export type AffectedComponents = { incidentId: string; isWhole: boolean; components: { id: string; name: string }[] }
 
-/** Incidents that are gone meanwhile are not answered. */
+/** Deleted incidents are left out. */
 export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: string[]): Promise<AffectedComponents[]> {
   return query(
     tx,
@@ -71,7 +71,7 @@ export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: stri
   )
 }
 
-/** Confirmed subscribers who chose one of the components, or everybody; in the order of their ids, after `after`. */
+/** Confirmed subscribers of one of the components or of the whole page, in the order of their ids, after `after`. */
 export function listRecipients(
   tx: Tx,
   {
@@ -93,16 +93,20 @@ export function listRecipients(
   )
 }
 
-/** Says under which of the page's events a notice is told, and how far that is. */
-export async function saveNoticeProgress(tx: Tx, { seq, toldEventId, toldTo }: PageNotice): Promise<void> {
-  await execute(tx, 'UPDATE page_notices SET told_event_id = :toldEventId, told_to = :toldTo WHERE seq = :seq', {
-    seq,
-    toldEventId,
-    toldTo,
-  })
+/** Stores the page event of a notice and the last subscriber for which a delivery was created. */
+export async function saveNoticeProgress(tx: Tx, { seq, pageEventId, lastSubscriberId }: PageNotice): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE page_notices SET told_event_id = :pageEventId, told_to = :lastSubscriberId WHERE seq = :seq',
+    {
+      seq,
+      pageEventId,
+      lastSubscriberId,
+    },
+  )
 }
 
-/** What a page still had to tell its subscribers is told to nobody: it is not published any more. */
+/** Deletes the notices of a page that was unpublished, and skips its pending deliveries. */
 export async function cancelPageNotices(tx: Tx, pageId: string, now: Date): Promise<void> {
   await execute(tx, 'DELETE FROM page_notices WHERE page_id = ?', [pageId])
   await lockPageChannels(tx, pageId)
@@ -114,7 +118,7 @@ export async function cancelPageNotices(tx: Tx, pageId: string, now: Date): Prom
   )
 }
 
-/** Nothing of a page is queued or written down until the transaction ends: channels come before deliveries, here as everywhere. */
+/** Locks the channels of a page until the transaction ends: channels are locked before deliveries, as everywhere. */
 async function lockPageChannels(tx: Tx, pageId: string): Promise<void> {
   await query(tx, 'SELECT FROM alert_channels WHERE page_id = ? ORDER BY id FOR UPDATE', [pageId])
 }
@@ -123,7 +127,7 @@ export async function deleteNotices(tx: Tx, seqs: number[]): Promise<void> {
   if (seqs.length > 0) await execute(tx, 'DELETE FROM page_notices WHERE seq = ANY (?::bigint[])', [seqs])
 }
 
-/** A page's own event, as it was written down when its telling began. */
+/** The data of a page event that was stored when sending began. */
 export async function loadEventData<Data>(tx: Tx, eventId: string): Promise<Data> {
   return (await query<{ data: Data }>(tx, 'SELECT data FROM events WHERE id = ?', [eventId]))[0]!.data
 }

@@ -28,9 +28,11 @@ const SubscriberRecord = Type.Object({
   id: Id,
   status_page_id: Id,
   type: stringEnum(['email', 'webhook']),
-  address: Type.String({ description: 'masked: b***@example.com, or the origin of a webhook' }),
+  address: Type.String({ description: 'Masked: b***@example.com, or the origin of a webhook.' }),
   component_ids: nullable(Type.Array(Id)),
-  is_paused: Type.Boolean({ description: 'too many deliveries in a row failed; subscribing again ends it' }),
+  is_paused: Type.Boolean({
+    description: 'True after too many consecutive failed deliveries. Subscribing again resumes the subscription.',
+  }),
   consecutive_failures: Type.Integer(),
   confirmed_at: Timestamp,
   created_at: Timestamp,
@@ -43,13 +45,14 @@ const SubscriberList = Type.Object({
 
 const tags = ['Status pages']
 
-/** Who hears of a page's incidents, for its owner. Who has not confirmed is nobody yet, and is not shown. */
+/** The confirmed subscribers of a page, for its owner. Unconfirmed ones are not listed. */
 export function subscriberRoutes(app: App, { db, secrets }: { db: Db; secrets: SecretCipher }): void {
   app.get(
     '/status-pages/:id/subscribers',
     {
       schema: {
-        summary: 'List the subscribers of a page, newest first; meta counts them by type',
+        summary: 'List the subscribers of a status page, newest first',
+        description: 'Only confirmed subscribers are listed. `meta` counts them by type.',
         tags,
         params: IdParams,
         querystring: PageQuery,
@@ -71,7 +74,8 @@ export function subscriberRoutes(app: App, { db, secrets }: { db: Db; secrets: S
     '/status-pages/:id/subscribers/:sid',
     {
       schema: {
-        summary: 'Remove a subscriber, with what is still to be sent to them',
+        summary: 'Remove a subscriber',
+        description: 'Also deletes pending deliveries to the subscriber.',
         tags,
         params: Type.Object({ id: Type.String(), sid: Type.String() }),
         response: responseSchemas(200, DeletedResponse, 404),
@@ -92,12 +96,12 @@ async function assertPage(db: Db, projectId: string, id: string): Promise<void> 
 
 function toSubscriberResponse(subscriber: StoredSubscriber, secrets: SecretCipher) {
   const kind = getSubscriberKind(subscriber.kind === 'email' ? 'page_mail' : 'page_webhook')
-  const shown = kind.mask(decryptConfig(subscriber, secrets))
+  const masked = kind.mask(decryptConfig(subscriber, secrets))
   return {
     id: subscriber.id,
     status_page_id: subscriber.pageId,
     type: subscriber.kind,
-    address: String(shown.to ?? shown.url),
+    address: String(masked.to ?? masked.url),
     component_ids: subscriber.componentIds,
     is_paused: subscriber.pausedAt !== null,
     consecutive_failures: subscriber.consecutiveFailures,

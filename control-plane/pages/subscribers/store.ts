@@ -7,7 +7,7 @@ const COLUMNS = `
   confirmed_at AS "confirmedAt", consecutive_failures AS "consecutiveFailures", paused_at AS "pausedAt",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** One page of who hears of a status page, newest first, and how many of each kind there are; the unconfirmed are nobody's. */
+/** One page of a status page's confirmed subscribers, newest first, and their number by kind. */
 export async function listSubscribers(
   db: Db,
   pageId: string,
@@ -28,20 +28,20 @@ export async function listSubscribers(
   return { subscribers, counts: counts! }
 }
 
-/** Whose page it is; null unless it is published. */
+/** The project of a page; null unless the page is published. */
 export async function findPublishedProjectId(tx: Tx, pageId: string): Promise<string | null> {
   const sql = 'SELECT project_id AS "projectId" FROM status_pages WHERE id = ? AND is_published FOR KEY SHARE'
   return (await query<{ projectId: string }>(tx, sql, [pageId]))[0]?.projectId ?? null
 }
 
-/** By the id that a link holds, confirmed or not; `pageId` null: of whatever page. `id` has to be a valid id. */
+/** A subscriber by id, confirmed or not. `pageId` null: of any page. `id` must be a valid id. */
 export async function findSubscriber(db: Db, pageId: string | null, id: string): Promise<StoredSubscriber | null> {
   const sql = `SELECT ${COLUMNS} FROM page_subscribers
     WHERE id = :id AND (CAST(:pageId AS uuid) IS NULL OR page_id = CAST(:pageId AS uuid))`
   return (await query<StoredSubscriber>(db, sql, { pageId, id }))[0] ?? null
 }
 
-/** Whoever has the address on this page, locked until the transaction ends. */
+/** The subscriber with an address on a page, locked until the transaction ends. */
 export async function lockSubscriberByAddress(
   tx: Tx,
   pageId: string,
@@ -51,7 +51,7 @@ export async function lockSubscriberByAddress(
   return (await query<StoredSubscriber>(tx, sql, [pageId, addressHash]))[0] ?? null
 }
 
-/** Violates a unique constraint when somebody was quicker. */
+/** Violates a unique constraint when a concurrent request was faster. */
 export async function insertSubscriber(tx: Tx, subscriber: StoredSubscriber): Promise<void> {
   await execute(
     tx,
@@ -63,7 +63,7 @@ export async function insertSubscriber(tx: Tx, subscriber: StoredSubscriber): Pr
   )
 }
 
-/** Makes one subscriber of two with the same address: the other one is dropped, and counts if only it was confirmed. */
+/** Merges two subscribers with the same address: the other row is deleted, and its confirmation is kept. */
 export async function mergeDuplicateSubscriber(
   db: Db,
   { id, pageId, addressHash }: Pick<StoredSubscriber, 'id' | 'pageId' | 'addressHash'>,
@@ -80,7 +80,7 @@ export async function mergeDuplicateSubscriber(
   )
 }
 
-/** What somebody chose, and when they were last asked to confirm it. */
+/** Stores the chosen components and the time of the last confirmation request. */
 export async function saveConfirmationRequest(tx: Tx, subscriber: StoredSubscriber, now: Date): Promise<void> {
   await execute(
     tx,
@@ -90,7 +90,7 @@ export async function saveConfirmationRequest(tx: Tx, subscriber: StoredSubscrib
   )
 }
 
-/** Makes somebody a subscriber; who was paused hears again. */
+/** Confirms a subscriber. A paused one is resumed. */
 export async function markConfirmed(db: Db, id: string, now: Date): Promise<void> {
   await execute(
     db,
@@ -109,8 +109,8 @@ export async function saveComponentChoice(db: Db, id: string, componentIds: stri
 }
 
 /**
- * With all that was and would have been sent to them, and with a channel that was theirs alone. False when the page has
- * none such. `id` has to be a valid id.
+ * Deletes a subscriber with its deliveries and its own channel. False when the page has no such subscriber. `id` must be
+ * a valid id.
  */
 export async function removeSubscriber(db: Db, pageId: string, id: string): Promise<boolean> {
   const removed = await query<{ channelId: string; kind: string }>(
@@ -123,7 +123,7 @@ export async function removeSubscriber(db: Db, pageId: string, id: string): Prom
   return removed.length === 1
 }
 
-/** How many a page has of a kind, confirmed or not, and how often an address was asked anywhere since `since`. */
+/** The number of subscribers of a page by kind, confirmed or not, and of requests for an address on all pages since `since`. */
 export async function countConfirmationRequests(
   db: Db,
   { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,
@@ -138,7 +138,7 @@ export async function countConfirmationRequests(
   return counted!
 }
 
-/** The channel through which a page's mail goes; made when the first one asks. */
+/** The channel for the mail of a page; created for the first subscriber. */
 export async function ensureMailChannel(
   tx: Tx,
   page: { id: string; projectId: string },
@@ -152,7 +152,7 @@ export async function ensureMailChannel(
 
 type NewChannel = { id: string; page: { id: string; projectId: string }; type: 'page_mail' | 'page_webhook'; now: Date }
 
-/** Its config is empty: each subscriber has their own. A page has one channel for mail; a second is not made. */
+/** The config is empty, because each subscriber has one of its own. A page has at most one channel for mail. */
 export async function insertSubscriberChannel(tx: Tx, { id, page, type, now }: NewChannel): Promise<void> {
   await execute(
     tx,

@@ -1,4 +1,4 @@
-/** How somebody hears of a page. */
+/** How a subscriber is notified. */
 export type SubscriptionKind = 'email' | 'webhook'
 
 /** A row of `page_subscribers`. */
@@ -6,19 +6,19 @@ export type StoredSubscriber = {
   id: string
   projectId: string
   pageId: string
-  /** the channel of the queue that reaches them */
+  /** the alert channel of the deliveries */
   channelId: string
   kind: SubscriptionKind
   addressHash: Buffer
-  /** sealed: their address and the key of their links (channels/page-mail.ts, page-webhook.ts) */
+  /** encrypted: the address and the key of the links (alerting/channels/subscribers) */
   config: Buffer
-  /** sealed; null for mail */
+  /** encrypted; null for mail */
   signingSecret: Buffer | null
-  /** null: all, also those to come */
+  /** null: all components, including later ones */
   componentIds: string[] | null
-  /** when they were last sent a confirmation */
+  /** when the last confirmation was sent */
   askedAt: Date
-  /** null: sent nothing but confirmations */
+  /** null: receives only confirmations */
   confirmedAt: Date | null
   consecutiveFailures: number
   pausedAt: Date | null

@@ -8,17 +8,20 @@ import { notifySubscribers } from './notice-actions.ts'
 
 type Tools = LoopTools & { db: Db; publicUrl: string }
 
-/** A notification that got lost is made up for after this. */
+/** The wait after which work is looked for even without a notification. */
 const MAX_IDLE_MS = 60_000
 const CLEANUP_INTERVAL_MS = 600_000
 const RETENTION_MS = 7 * 24 * 3_600_000
 
-/** Tells subscribers what pages have to tell; any number of processes may. Idle it costs one query a minute. `wake` it on NOTIFY "page_notices". */
+/**
+ * Sends the notices of pages to their subscribers. Any number of processes may run it. When idle it costs one query a
+ * minute. Call `wake` on NOTIFY "page_notices".
+ */
 export function startNoticeWorker({ db, publicUrl, ...tools }: Tools): Loop {
   return startScheduledLoop('page-notices', MAX_IDLE_MS, tools, () => notifySubscribers(db, publicUrl, now()))
 }
 
-/** Forgets who never confirmed, and what subscribers were sent long ago. */
+/** Deletes unconfirmed subscribers and old deliveries to subscribers. */
 export function startSubscriberCleanup({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('page-subscribers', CLEANUP_INTERVAL_MS, tools, async () => {
     const before = (ms: number) => new Date(now().getTime() - ms)

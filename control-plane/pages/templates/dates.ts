@@ -17,7 +17,7 @@ export const formatDate = (date: string) => dateFormat.format(new Date(date))
 export const formatShortDate = (date: string) => shortFormat.format(new Date(date))
 /** `2026-11-21` as "Saturday, 21 November" */
 export const formatLongDate = (date: string) => longFormat.format(new Date(date))
-/** An instant as "21 Nov, 14:05 UTC"; pages tell of weeks, so the year goes without saying */
+/** An instant as "21 Nov, 14:05 UTC". Pages cover weeks, so the year is omitted. */
 export const formatShortDateTime = (at: string) => `${momentFormat.format(new Date(at))} UTC`
 /** An instant as "14:05 UTC" */
 export const formatTime = (at: string) => `${new Date(at).toISOString().slice(11, 16)} UTC`
@@ -33,9 +33,9 @@ export function formatDateRange(from: string, to: string): string {
     : `${formatShortDate(from)} – ${formatShortDate(to)}`
 }
 
-/** The `many` days up to that of `at`, newest first. */
+/** The last `many` days up to that of `at`, newest first. */
 export const listPastDays = (at: string, many: number): string[] =>
   Array.from({ length: many }, (_, i) => new Date(Date.parse(getUtcDay(at)) - i * DAY_MS).toISOString().slice(0, 10))
 
-/** Cut down to the minute, so that a page made again within one stays the same bytes. */
+/** Truncated to the minute, so that a page rendered again within a minute has the same bytes. */
 export const truncateToMinute = (at: string) => `${new Date(at).toISOString().slice(0, 16)}:00.000Z`

@@ -1,7 +1,7 @@
 import type { IncidentStatus, Severity } from '../../verdict/incidents/lifecycle.ts'
 import type { DisplayStatus, OverallStatus } from '../core/types.ts'
 
-/** A status as one letter: the class in pages, the id of its sign. */
+/** A status as one letter: its class in pages and the id of its icon. */
 export type StatusLetter = 'o' | 'd' | 'x' | 'm' | 'u'
 
 export const STATUS_LETTERS: Record<DisplayStatus | OverallStatus, StatusLetter> = {
@@ -21,7 +21,7 @@ export const STATUS_LABELS: Record<DisplayStatus, string> = {
   unknown: 'Unknown',
 }
 
-/** A day's status; a day on which nothing was watched says so. */
+/** The label of a day; `unknown` is "No data". */
 export const DAY_LABELS: Record<DisplayStatus, string> = { ...STATUS_LABELS, unknown: 'No data' }
 
 export const INCIDENT_LABELS: Record<IncidentStatus, string> = {
@@ -39,7 +39,7 @@ export const SEVERITY_LABELS: Record<Severity, string> = {
 
 export const SEVERITY_LETTERS: Record<Severity, StatusLetter> = { minor: 'd', major: 'x', critical: 'x' }
 
-/** 99.987 as "99.98": cut, never rounded up, so that 100 means that nothing was missed. */
+/** 99.987 as "99.98": truncated, never rounded up, so that 100 means no downtime at all. */
 export function formatPercent(percent: number): string {
   const cut = Math.floor(percent * 100 + 1e-9) / 100
   return cut === 100 ? '100' : cut.toFixed(2)

@@ -1,31 +1,31 @@
 import type { VNode } from 'preact'
 import type { PageView } from '../core/types.ts'
 
-/** What a template lays out. */
+/** The parts of a template. */
 export type TemplatePage = {
   view: PageView
   voice: TemplateTexts
 }
 
-/** The words of a template. `name` is the page's. */
+/** The texts of a template. `name`: the name of the page. */
 export type TemplateTexts = {
   components: string
   noComponents: string
   openIncidents: string
   maintenance: string
   pastIncidents: string
-  /** under a day, or several, without incidents */
+  /** for one or several days without incidents */
   quiet: string
   subscribe: string
 }
 
 export type PageTemplate = {
   voice(name: string): TemplateTexts
-  /** what stands in the body, below its root */
+  /** the content of the body, below its root element */
   Layout(page: TemplatePage): VNode
 }
 
-/** Addresses beside the page, which the same origin serves. */
+/** Addresses of the other documents of the page, on the same origin. */
 export const buildPageLinks = ({ publicUrl }: PageView) => ({
   page: publicUrl,
   subscribe: `${publicUrl}/subscribe`,
@@ -35,11 +35,11 @@ export const buildPageLinks = ({ publicUrl }: PageView) => ({
   api: `${publicUrl}/api/v2`,
 })
 
-/** The path of a logo or favicon, on whatever origin the page is served; pages load nothing from any other. */
+/** The path of a logo or favicon on the origin of the page. Pages load nothing from other origins. */
 export function toSameOriginPath(url: string | null): string | null {
   return url?.startsWith('/') && !/^\/[/\\]/.test(url) ? url : null
 }
 
-/** The customer's own, or one in the brand's colour. */
+/** The favicon of the customer, or the default one in the brand colour. */
 export const getFaviconPath = ({ faviconUrl, slug }: PageView): string =>
   toSameOriginPath(faviconUrl) ?? `/status/${slug}/favicon`

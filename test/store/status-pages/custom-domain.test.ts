@@ -19,7 +19,7 @@ import { startDnsServer } from '../../support/dns-server.ts'
 import { insertStatusPage } from '../../support/status-pages.ts'
 import { insertTenant } from '../../support/tenant.ts'
 
-// decisions 7.4: a DNS provider that speaks Domain Connect, played by a real DNS server and a real HTTPS server
+// docs/design/subscribers.md#domain-connect: a DNS provider with Domain Connect, as a real DNS server and a real HTTPS server
 
 const TARGET = 'pages.picket-host.com'
 const authority = createAuthority(t)
@@ -58,7 +58,7 @@ const key = createPrivateKey(
 )
 const tools: DomainTools = {
   db,
-  world: {
+  lookUpContext: {
     egress: createEgress({
       allow: ['127.0.0.0/8', '::1/128'],
       trust: [authority.ca],
@@ -78,7 +78,7 @@ const now = new Date('2026-11-21T12:00:00Z')
 const asked = { tools, caller, pageId }
 
 t.test(
-  'POST /status-pages/{id}/custom-domain/domain-connect 200: the provider of a zone is found, asked for our template, and its customer sent there with a signature',
+  'POST /status-pages/{id}/custom-domain/domain-connect 200 finds the provider of a zone, checks its template, and returns a signed URL',
   async t => {
     const analysis = await analyzeDomain(asked, 'status.acme.com')
     t.same(analysis.domain_connect, {
@@ -103,28 +103,31 @@ t.test(
   },
 )
 
-t.test('a provider that does not know our template is told, and so is an installation without a key', async t => {
+t.test('A provider without the template and a server without a key are refused with 422', async t => {
   provider.knowsTemplate = false
   t.equal((await analyzeDomain(asked, 'status.acme.com')).domain_connect.available, false)
-  await t.rejects(launchDomainConnect(asked, 'status.acme.com', now), { status: 422, message: /DNS Example offers/ })
+  await t.rejects(launchDomainConnect(asked, 'status.acme.com', now), {
+    status: 422,
+    message: /DNS Example supports Domain Connect, but not/,
+  })
   provider.knowsTemplate = true
   const settings = { target: TARGET, connect: null }
   const without = launchDomainConnect({ ...asked, tools: { ...tools, settings } }, 'status.acme.com', now)
-  await t.rejects(without, { status: 422, message: /no service provider/ })
+  await t.rejects(without, { status: 422, message: /not configured on this server/ })
 })
 
-t.test('a domain whose owner leads the discovery inwards gets nowhere', async t => {
+t.test('Discovery at a private address is refused', async t => {
   const inner = createEgress({ allow: [], trust: [authority.ca], nameservers: servers })
   const before = provider.asked.length
-  const guarded = { ...asked, tools: { ...tools, world: { egress: inner, httpsPort: port } } }
-  await t.rejects(launchDomainConnect(guarded, 'status.acme.com', now), { status: 422, message: /does not offer/ })
-  t.equal(provider.asked.length, before, 'nobody was asked')
+  const guarded = { ...asked, tools: { ...tools, lookUpContext: { egress: inner, httpsPort: port } } }
+  await t.rejects(launchDomainConnect(guarded, 'status.acme.com', now), { status: 422, message: /does not support/ })
+  t.equal(provider.asked.length, before, 'no request was sent')
 })
 
-t.test('a certificate that does not hold is seen, and what has none is none', async t => {
-  const seen = await fetchCertificate('own.acme.com', tools.world)
-  t.equal(seen?.isTrusted, false, 'it is for another name')
+t.test('An untrusted certificate is reported, and a missing one is null', async t => {
+  const seen = await fetchCertificate('own.acme.com', tools.lookUpContext)
+  t.equal(seen?.isTrusted, false, 'the certificate is for another name')
   t.equal(seen?.issuer, 'Test authority')
-  t.equal(await fetchCertificate('nowhere.acme.com', tools.world), null)
-  t.equal((await fetchCertificate('127.0.0.1', tools.world))?.isTrusted, true)
+  t.equal(await fetchCertificate('nowhere.acme.com', tools.lookUpContext), null)
+  t.equal((await fetchCertificate('127.0.0.1', tools.lookUpContext))?.isTrusted, true)
 })

@@ -8,21 +8,21 @@ import { componentView, HOSTILE_TEXTS, hostileView, pageView } from '../../suppo
 const SHOP = '0190a0a0-0000-7000-8000-0000000000c1'
 const API = '0190a0a0-0000-7000-8000-0000000000c2'
 const WEBHOOKS = '0190a0a0-0000-7000-8000-0000000000c3'
-const says = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
+const textOf = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
   const { label, message } = buildBadge(view, query)
   return `${label}: ${message}`
 }
 
-t.test('a badge says how the page or one component of it is', async t => {
-  t.equal(says({}), 'status: partial outage')
-  t.equal(says({ component: SHOP }), 'Shop: operational')
-  t.equal(says({ component: API, label: 'Our API' }), 'Our API: outage')
-  t.equal(says({ type: 'uptime', component: API }), 'API uptime: 98.50%')
-  t.equal(says({ type: 'uptime' }), 'uptime: 99.24%')
-  t.equal(says({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
+t.test('A badge shows the status of the page or of one component', async t => {
+  t.equal(textOf({}), 'status: partial outage')
+  t.equal(textOf({ component: SHOP }), 'Shop: operational')
+  t.equal(textOf({ component: API, label: 'Our API' }), 'Our API: outage')
+  t.equal(textOf({ type: 'uptime', component: API }), 'API uptime: 98.50%')
+  t.equal(textOf({ type: 'uptime' }), 'uptime: 99.24%')
+  t.equal(textOf({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
 })
 
-t.test('uptime is never rounded up', async t => {
+t.test('Uptime is never rounded up', async t => {
   const rows: [number, string][] = [
     [100, '100%'],
     [99.999, '99.99%'],
@@ -30,26 +30,26 @@ t.test('uptime is never rounded up', async t => {
     [66.67, '66.67%'],
     [0, '0.00%'],
   ]
-  for (const [uptimePercent, said] of rows) {
+  for (const [uptimePercent, shown] of rows) {
     const view = pageView({ sections: [{ kind: 'component', component: componentView({ uptimePercent }) }] })
-    t.equal(buildBadge(view, { type: 'uptime' }).message, said)
+    t.equal(buildBadge(view, { type: 'uptime' }).message, shown)
   }
 })
 
-t.test('a badge tells nothing that the page keeps to itself, and not why', async t => {
+t.test('A badge shows "unknown" for hidden figures, unknown components and unknown types', async t => {
   const unknown = { message: 'unknown', colour: '#475467' }
   const hidden = pageView({ showResponseTimes: false, showUptimePercentage: false })
   t.match(buildBadge(hidden, { type: 'response_time', component: SHOP }), unknown, 'switched off on the page')
   t.match(buildBadge(hidden, { type: 'uptime', component: SHOP }), unknown, 'switched off on the page')
   t.match(buildBadge(pageView(), { type: 'response_time', component: API }), unknown, 'private')
-  t.match(buildBadge(pageView(), { type: 'uptime', component: WEBHOOKS }), unknown, 'never watched')
+  t.match(buildBadge(pageView(), { type: 'uptime', component: WEBHOOKS }), unknown, 'without known time')
   t.match(buildBadge(pageView(), { component: '0190a0a0-0000-7000-8000-0000000000ff' }), unknown, 'of another page')
-  t.match(buildBadge(pageView(), { component: "'; DROP" }), unknown, 'no id')
+  t.match(buildBadge(pageView(), { component: "'; DROP" }), unknown, 'not an id')
   for (const type of ['', 'latency', '__proto__', 'constructor', 'toString'])
     t.match(buildBadge(pageView(), { type }), unknown)
 })
 
-t.test('a badge is as wide as its texts', async t => {
+t.test('A badge is as wide as its texts', async t => {
   t.equal(Math.round(measureText('operational', 11)), 62)
   t.equal(measureText('状態', 11), 22)
   const svg = renderBadge({ label: 'status', message: 'operational', colour: '#067647', style: 'flat' })
@@ -58,7 +58,7 @@ t.test('a badge is as wide as its texts', async t => {
   t.notMatch(renderBadge({ label: '', message: 'up', colour: '#067647', style: 'flat-square' }), /textLength="0"|: up/)
 })
 
-t.test('a badge has a title and stays well-formed, whatever people write', async t => {
+t.test('A badge has a title and stays well-formed with hostile texts', async t => {
   for (const text of HOSTILE_TEXTS) {
     const svg = renderBadge(buildBadge(hostileView(text), { component: SHOP, label: text, style: text }))
     const elements = new Set<string>()

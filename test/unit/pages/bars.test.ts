@@ -17,11 +17,11 @@ const LETTERS: Record<string, DisplayStatus> = {
   m: 'maintenance',
   u: 'unknown',
 }
-/** "uuox": two unknown days, a good one, an outage. */
+/** "uuox": two unknown days, a good day, an outage. */
 const days = (letters: string) =>
   [...letters].map((letter, i) => dayOf(i, LETTERS[letter] ?? 'unknown', letter === 'x' ? 60 : 0))
 
-t.test('days of one status in a row are one run', async t => {
+t.test('Consecutive days of one status are one run', async t => {
   t.same(groupDayRuns(days('uuoox')), [
     { from: 0, to: 1, status: 'unknown' },
     { from: 2, to: 3, status: 'operational' },
@@ -30,24 +30,21 @@ t.test('days of one status in a row are one run', async t => {
   t.same(groupDayRuns([]), [])
 })
 
-t.test(
-  'what is told of a bar: each bad day, days without data together, newest first, good days not at all',
-  async t => {
-    const told = (letters: string) =>
-      listNotableRuns(days(letters)).map(({ from, to, status }) => `${from}-${to} ${status}`)
-    t.same(told('ooo'), [])
-    t.same(told('uuuodxxo'), ['6-6 outage', '5-5 outage', '4-4 degraded', '0-2 unknown'])
-    const [first, ...rest] = days('oo')
-    const withIncident = [{ ...first!, incidents: [{ id: 'a', title: 'Noted by hand' }] }, ...rest]
-    t.same(
-      listNotableRuns(withIncident).map(({ from }) => from),
-      [0],
-      'a good day with an incident is told',
-    )
-  },
-)
+t.test('A bar lists each bad day and runs of days without data, newest first, and no good days', async t => {
+  const listed = (letters: string) =>
+    listNotableRuns(days(letters)).map(({ from, to, status }) => `${from}-${to} ${status}`)
+  t.same(listed('ooo'), [])
+  t.same(listed('uuuodxxo'), ['6-6 outage', '5-5 outage', '4-4 degraded', '0-2 unknown'])
+  const [first, ...rest] = days('oo')
+  const withIncident = [{ ...first!, incidents: [{ id: 'a', title: 'Noted by hand' }] }, ...rest]
+  t.same(
+    listNotableRuns(withIncident).map(({ from }) => from),
+    [0],
+    'a good day with an incident is listed',
+  )
+})
 
-t.test('a bar is one path a status, some bytes a day, and says in words what it shows', async t => {
+t.test('A bar is one path per status with a few bytes per day, and has a text alternative', async t => {
   t.same(buildBarPaths(days('oxo')), [
     { sign: 'o', d: 'M0.5 8v24M2.5 8v24' },
     { sign: 'x', d: 'M1.5 2v36' },
@@ -57,7 +54,7 @@ t.test('a bar is one path a status, some bytes a day, and says in words what it 
   t.equal(buildBarLabel(days('uoodx')), 'The last 5 days: 2 operational, 1 degraded, 1 outage, 1 no data')
 })
 
-t.test('a chart is one path whose runs begin and end below the picture', async t => {
+t.test('A chart is one path whose runs begin and end below the picture', async t => {
   t.equal(buildChartPath([10, 20, 20]), 'M-3 26V13h3l1-11l1 0h3V26')
   t.equal(buildChartPath([null, 10, null, 10]), 'M1 26V2V26M3 26V2h3V26')
   t.equal(buildChartPath([0, 0]), 'M-3 26V24h3l1 0h3V26')
@@ -65,7 +62,7 @@ t.test('a chart is one path whose runs begin and end below the picture', async t
   t.equal(buildChartPath([]), '')
 })
 
-t.test('a row of blocks shows what changes, and is calm about what does not', async t => {
+t.test('A row of blocks shows large variations and hides small ones', async t => {
   t.equal(renderSparkline([10, 20, 30, 40, 80]), '▁▂▃▄█')
   t.equal(renderSparkline([100, 101, 100]), '▁▁▁')
   t.equal(renderSparkline([null, 5]), ' ▁')

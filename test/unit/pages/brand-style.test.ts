@@ -20,19 +20,25 @@ const BRANDS = [
   '#fafafa',
 ]
 
-t.test('whatever colour a brand has, everything made of it reads in both schemes', async t => {
+t.test('Every brand colour gives enough contrast in both colour schemes', async t => {
   for (const brand of BRANDS) {
     const colors = computeBrandColors(brand)
-    t.ok(computeContrast(colors.onBrand, colors.brand) >= MIN_TEXT_CONTRAST, `${brand}: on the brand’s surface`)
-    t.ok(computeContrast(colors.onDeep, colors.deep) >= MIN_TEXT_CONTRAST, `${brand}: on its darker one`)
+    t.ok(
+      computeContrast(colors.onBrand, colors.brand) >= MIN_TEXT_CONTRAST,
+      `${brand}: on the surface in the brand colour`,
+    )
+    t.ok(computeContrast(colors.onDeep, colors.deep) >= MIN_TEXT_CONTRAST, `${brand}: on the darker surface`)
     t.ok(
       computeContrast(colors.inkOnLight, LIGHT_BACKGROUND) >= MIN_TEXT_CONTRAST,
       `${brand}: as a link on light ground`,
     )
-    t.ok(computeContrast(colors.inkOnDark, DARK_BACKGROUND) >= MIN_TEXT_CONTRAST, `${brand}: as a link on dark ground`)
+    t.ok(
+      computeContrast(colors.inkOnDark, DARK_BACKGROUND) >= MIN_TEXT_CONTRAST,
+      `${brand}: as a link on a dark background`,
+    )
   }
 })
 
-t.test('a colour that reads is used as it is', async t => {
+t.test('A colour with enough contrast is used unchanged', async t => {
   t.match(buildBrandStyle('#2563eb'), ':root{--brand:#2563eb;--on-brand:#ffffff;--ink:#2563eb}')
 })

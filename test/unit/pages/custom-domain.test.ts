@@ -18,7 +18,7 @@ import type { ConnectProvider, DnsFacts } from '../../../control-plane/pages/cus
 
 const own = ['picket.example', 'pages.picket.example']
 
-t.test('a custom domain is kept in one form, and only a name that somebody can register is taken', async t => {
+t.test('A custom domain is normalized, and only names below a public suffix are accepted', async t => {
   const good: [string, string][] = [
     ['status.acme.com', 'status.acme.com'],
     [' Status.ACME.com. ', 'status.acme.com'],
@@ -50,12 +50,12 @@ t.test('a custom domain is kept in one form, and only a name that somebody can r
   for (const text of bad) t.match(parseCustomDomain(text, own), { problem: /domain|service|name/ }, text)
 })
 
-t.test('the zone of a domain is looked for from the domain down to the registered name', async t => {
+t.test('The zone of a domain is looked for from the domain down to the registered domain', async t => {
   t.same(listZoneCandidates('status.eu.acme.co.uk'), ['status.eu.acme.co.uk', 'eu.acme.co.uk', 'acme.co.uk'])
   t.same(listZoneCandidates('acme.com'), ['acme.com'])
 })
 
-t.test('DNS providers are known by the names of their servers', async t => {
+t.test('DNS providers are recognized by the names of their servers', async t => {
   t.equal(findProvider(['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'])?.id, 'cloudflare')
   t.equal(findProvider(['ns-12.awsdns-01.co.uk'])?.id, 'route53')
   t.equal(findProvider(['ns1.evilcloudflare.com']), null)
@@ -73,7 +73,7 @@ const nothing: DnsFacts = {
 }
 const unseen = { connectable: null, certificate: null, template: null }
 
-t.test('a domain without records is told what to add and where', async t => {
+t.test('The analysis of a domain without records lists what to add and where', async t => {
   const analysis = buildAnalysis(wanted, nothing, unseen)
   t.equal(analysis.verified, false)
   t.same(
@@ -89,14 +89,14 @@ t.test('a domain without records is told what to add and where', async t => {
   t.match(analysis.instructions.join('\n'), /TXT record _picket-challenge\.status\.acme\.com with the value picket-ver/)
 })
 
-t.test('a name that merely points here is nobody’s until the text proves whose it is', async t => {
+t.test('A domain that points here is not verified until the TXT record proves ownership', async t => {
   const pointing = { ...nothing, cname: 'pages.picket.example' }
   t.equal(buildAnalysis(wanted, pointing, unseen).verified, false)
   t.equal(buildAnalysis(wanted, { ...pointing, texts: ['other', 'picket-verify=abc'] }, unseen).verified, true)
   t.equal(buildAnalysis(wanted, { ...nothing, texts: ['picket-verify=abc'] }, unseen).verified, false)
 })
 
-t.test('at the top of a zone the same addresses do', async t => {
+t.test('At the top of a zone the addresses of the target are accepted', async t => {
   const apex = { ...wanted, domain: 'acme.com' }
   const facts = { ...nothing, texts: ['picket-verify=abc'] }
   t.equal(buildAnalysis(apex, facts, unseen).records[0]?.type, 'ALIAS')
@@ -104,7 +104,7 @@ t.test('at the top of a zone the same addresses do', async t => {
   t.equal(buildAnalysis(apex, { ...facts, addresses: ['192.0.2.7', '198.51.100.1'] }, unseen).verified, false)
 })
 
-t.test('the certificate counts only once the domain points here', async t => {
+t.test('The certificate counts only when the domain points here', async t => {
   const ready = { ...nothing, cname: wanted.target, texts: [wanted.challenge] }
   const expiresAt = new Date('2027-01-01')
   const trusted = { isTrusted: true, issuer: 'Test', expiresAt }
@@ -123,7 +123,7 @@ const settings = {
   urlAPI: 'https://api.dns.example',
 }
 
-t.test('Domain Connect is offered only where the provider knows our template', async t => {
+t.test('Domain Connect is available only when the provider has the template', async t => {
   const connectable: ConnectProvider = { settings: parseConnectSettings(settings)!, hasTemplate: true }
   const template = 'picket.example/statuspage'
   const seen = buildAnalysis(wanted, nothing, { ...unseen, connectable, template }).domain_connect
@@ -133,7 +133,7 @@ t.test('Domain Connect is offered only where the provider knows our template', a
   t.equal(buildAnalysis(wanted, nothing, { ...unseen, connectable }).domain_connect.available, false)
 })
 
-t.test('what a provider says of itself is refused when it leads elsewhere than to https', async t => {
+t.test('Settings of a provider with addresses other than https are refused', async t => {
   t.equal(buildSettingsUrl('api.dns.example/v1/dc', 'acme.com'), 'https://api.dns.example/v1/dc/v2/acme.com/settings')
   for (const text of ['', 'a b', 'user@evil.example', 'host?x=', 'host#x', '..\\x']) {
     t.equal(buildSettingsUrl(text, 'acme.com'), null, text)
@@ -145,7 +145,7 @@ t.test('what a provider says of itself is refused when it leads elsewhere than t
   }
 })
 
-t.test('the launch address is signed as Domain Connect says: over the encoded query without sig and key', async t => {
+t.test('The launch URL is signed over the encoded query without sig and key', async t => {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = parseRsaPrivateKey(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())!
   const query = buildApplyQuery({ zone: 'acme.com', ...wanted })
@@ -153,7 +153,7 @@ t.test('the launch address is signed as Domain Connect says: over the encoded qu
   const template = { providerId: 'picket.example', serviceId: 'statuspage' }
   const url = buildLaunchUrl('https://connect.dns.example', template, query, { signature, keyHost: '_dck1' })
 
-  // the provider's side, by the specification: everything after the ? but sig and key, and the key from DNS
+  // verification by the provider: everything after the ? except sig and key, with the key from DNS
   const parts = url.slice(url.indexOf('?') + 1).split('&')
   const signed = parts.filter(part => !/^(sig|key)=/.test(part)).join('&')
   const sig = decodeURIComponent(parts.find(part => part.startsWith('sig='))!.slice(4))
@@ -173,7 +173,7 @@ t.test('the launch address is signed as Domain Connect says: over the encoded qu
   t.notMatch(buildApplyQuery({ zone: 'acme.com', ...wanted, domain: 'acme.com' }), /host=/)
 })
 
-t.test('only an RSA key signs', async t => {
+t.test('Only an RSA key is accepted for signatures', async t => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
   t.equal(parseRsaPrivateKey(ec.export({ type: 'pkcs8', format: 'pem' }).toString()), null)
   t.equal(parseRsaPrivateKey('nonsense'), null)

@@ -5,7 +5,7 @@ import type { MonitorStatusTime, PageIncident } from '../../../control-plane/pag
 const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = 86_400
 
-/** What a monitor was on one day, of one status. */
+/** The time of a monitor in one status on one day. */
 const time = (
   date: string,
   status: MonitorStatusTime['status'],
@@ -23,7 +23,7 @@ const daysOf = (times: MonitorStatusTime[], incidents: PageIncident[], now: Date
   buildBar(times, incidents, listBarDays(now))
 const NONE = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, maintenanceSeconds: 0, unknownSeconds: 0 }
 
-t.test('a bar has 90 days in UTC, the last one is today so far', async t => {
+t.test('A bar has 90 UTC days, and the last one is the elapsed part of today', async t => {
   const datesUntil = (now: Date) => listBarDays(now).map(({ date }) => date)
   const dates = datesUntil(NOW)
   t.equal(dates.length, BAR_DAYS)
@@ -33,7 +33,7 @@ t.test('a bar has 90 days in UTC, the last one is today so far', async t => {
   t.equal(datesUntil(new Date('2026-11-22T00:00:00Z')).at(-1), '2026-11-22')
 })
 
-t.test('each day says the worst that it was, and its seconds add up', async t => {
+t.test('Each day has its worst status, and its seconds add up', async t => {
   const rows: [string, MonitorStatusTime[], object][] = [
     ['nothing is known', [], { status: 'unknown', unknownSeconds: DAY }],
     ['up all day', [time('2026-11-20', 'up', DAY)], { status: 'operational', upSeconds: DAY }],
@@ -71,7 +71,7 @@ t.test('each day says the worst that it was, and its seconds add up', async t =>
   t.match(daysOf([time('2026-11-21', 'up', 6 * 3_600)], [], NOW).at(-1), { upSeconds: 6 * 3_600, unknownSeconds: 0 })
 })
 
-t.test('what lasts for days is split at midnight, what was before the bar is cut off', async t => {
+t.test('Spans of several days are split at midnight and cut at the start of the bar', async t => {
   const long = {
     ...time('2026-11-18', 'up', 0),
     from: new Date('2026-11-18T12:00:00Z'),
@@ -91,7 +91,7 @@ t.test('what lasts for days is split at midnight, what was before the bar is cut
   t.equal(daysOf([summed], [], NOW).at(-2)!.downSeconds, 5, 'the sum of many short ones')
 })
 
-t.test('a day names the incidents that touched it', async t => {
+t.test('A day lists the incidents that overlap it', async t => {
   const incident = (id: string, from: string, to: string | null): PageIncident => ({
     id,
     title: `incident ${id}`,
@@ -113,8 +113,8 @@ t.test('a day names the incidents that touched it', async t => {
     ],
     NOW,
   )
-  const told = days.flatMap(({ date, incidents }) => incidents.map(({ id }) => `${date} ${id}`))
-  t.same(told, [
+  const listed = days.flatMap(({ date, incidents }) => incidents.map(({ id }) => `${date} ${id}`))
+  t.same(listed, [
     '2026-11-18 over midnight',
     '2026-11-19 over midnight',
     '2026-11-19 to the last moment',
@@ -123,7 +123,7 @@ t.test('a day names the incidents that touched it', async t => {
   ])
 })
 
-t.test('uptime counts up and degraded over what was watched, and nothing that was not', async t => {
+t.test('Uptime is up and degraded time divided by known time', async t => {
   const rows: [string, MonitorStatusTime[], number | null][] = [
     ['nothing watched', [], null],
     ['only maintenance', [time('2026-11-20', 'down', DAY, true)], null],

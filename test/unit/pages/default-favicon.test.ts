@@ -1,7 +1,7 @@
 import t from 'tap'
 import { buildDefaultFavicon } from '../../../control-plane/pages/templates/document/default-favicon.ts'
 
-t.test('a page without an icon gets one in the colour of its brand, with bars that are seen on it', async t => {
+t.test('A page without a favicon gets one in its brand colour, with visible bars', async t => {
   const { contentType, bytes } = buildDefaultFavicon('#2563eb')
   t.equal(contentType, 'image/svg+xml')
   t.match(bytes.toString(), 'fill="#2563eb"')

@@ -4,7 +4,7 @@ import t from 'tap'
 import { matchesEtag, pickEncoding, prepareDocument } from '../../../control-plane/pages/public/document.ts'
 import { parseCustomHost } from '../../../control-plane/pages/public/site.ts'
 
-t.test('the smallest encoding that is accepted is taken', async t => {
+t.test('The smallest accepted encoding is used', async t => {
   const rows: [string | undefined, string][] = [
     [undefined, 'identity'],
     ['', 'identity'],
@@ -18,7 +18,7 @@ t.test('the smallest encoding that is accepted is taken', async t => {
   for (const [header, expected] of rows) t.equal(pickEncoding(header), expected, String(header))
 })
 
-t.test('each encoding holds the document and is made once', async t => {
+t.test('Each encoding contains the document and is created once', async t => {
   const body = 'All systems are operational. '.repeat(100)
   const made = prepareDocument({ contentType: 'text/html; charset=utf-8', body })
   const br = await made.encoded('br')
@@ -29,14 +29,14 @@ t.test('each encoding holds the document and is made once', async t => {
   t.ok(made.sizeBytes() > body.length)
 })
 
-t.test('pictures and what is tiny are sent as they are', async t => {
+t.test('Pictures and tiny documents are not compressed', async t => {
   const picture = prepareDocument({ contentType: 'image/png', body: randomBytes(1_000) })
   t.equal((await picture.encoded('br')).encoding, 'identity')
   const tiny = prepareDocument({ contentType: 'application/json', body: '{}' })
   t.equal((await tiny.encoded('gzip')).encoding, 'identity')
 })
 
-t.test('an ETag tells documents apart, and is found in what a browser sends', async t => {
+t.test('An ETag identifies a document and is found in If-None-Match', async t => {
   const [a, b] = ['a', 'b'].map(body => prepareDocument({ contentType: 'text/plain', body }).etag) as [string, string]
   t.not(a, b)
   t.equal(a, prepareDocument({ contentType: 'text/plain', body: 'a' }).etag)
@@ -51,7 +51,7 @@ t.test('an ETag tells documents apart, and is found in what a browser sends', as
   for (const [header, expected] of rows) t.equal(matchesEtag(header, a), expected, String(header))
 })
 
-t.test('a Host that may be a customer’s own is told from ours, addresses and inner names', async t => {
+t.test('A Host header is a custom domain unless it is an own host, an address or an internal name', async t => {
   const own = ['picket.example.com']
   const rows: [string | undefined, string | null][] = [
     ['status.acme.com', 'status.acme.com'],

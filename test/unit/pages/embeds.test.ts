@@ -5,14 +5,14 @@ import { renderEmbedPage } from '../../../control-plane/pages/public/embeds/embe
 import { WIDGET } from '../../../control-plane/pages/templates/assets.ts'
 import { HOSTILE_TEXTS, hostileView, pageView } from '../../support/page-view.ts'
 
-t.test('the embedded page says how things are, with its open incidents', async t => {
+t.test('The embedded page shows the overall status and open incidents', async t => {
   const { html } = renderEmbedPage(pageView(), 'auto')
   t.match(html, 'Some systems are out')
   t.match(html, 'https://picket.example.com/status/acme#incident-0190a0a0-0000-7000-8000-0000000000d1')
   t.notMatch(html, 'Mail was late')
 })
 
-t.test('the embedded page allows its own style and nothing else, in every frame', async t => {
+t.test('The embedded page allows only its own style and every frame', async t => {
   const { html, csp } = renderEmbedPage(pageView(), 'dark')
   const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(html) ?? []
   t.match(csp, `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`)
@@ -21,13 +21,13 @@ t.test('the embedded page allows its own style and nothing else, in every frame'
   t.match(csp, 'frame-ancestors *')
 })
 
-t.test('whatever people write stays text in the embedded page', async t => {
+t.test('Hostile texts stay text in the embedded page', async t => {
   const tagsOf = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag)
-  const ours = tagsOf(renderEmbedPage(pageView(), 'auto').html)
-  for (const text of HOSTILE_TEXTS) t.same(tagsOf(renderEmbedPage(hostileView(text), 'auto').html), ours, text)
+  const expected = tagsOf(renderEmbedPage(pageView(), 'auto').html)
+  for (const text of HOSTILE_TEXTS) t.same(tagsOf(renderEmbedPage(hostileView(text), 'auto').html), expected, text)
 })
 
-t.test('the widget is a script of a few kilobytes that writes no HTML', async t => {
+t.test('The widget is a script of a few kilobytes that writes no HTML', async t => {
   t.ok(new Script(WIDGET))
   t.ok(WIDGET.length < 4_096, `${WIDGET.length} bytes`)
   t.notMatch(WIDGET, /innerHTML|insertAdjacentHTML|document\.write|cookie|localStorage|eval/)

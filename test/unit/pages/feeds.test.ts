@@ -7,7 +7,7 @@ import { namesOf } from '../../support/xml-names.ts'
 
 const URL = 'https://picket.example.com/status/acme'
 
-t.test('the RSS feed of a page has one item an incident, what changed last first', async t => {
+t.test('The RSS feed has one item per incident, last changed first', async t => {
   const xml = renderRss(pageView())
   namesOf(xml)
   const feed = parseRssFeed(xml)
@@ -45,7 +45,7 @@ t.test('the RSS feed of a page has one item an incident, what changed last first
   )
 })
 
-t.test('the Atom feed of a page says the same, with the time of the last change of each entry', async t => {
+t.test('The Atom feed has the same entries with the time of their last change', async t => {
   const xml = renderAtom(pageView())
   namesOf(xml)
   const feed = parseAtomFeed(xml)
@@ -75,7 +75,7 @@ t.test('the Atom feed of a page says the same, with the time of the last change 
   )
 })
 
-t.test('an entry keeps its id when its incident changes and when the page gets a domain of its own', async t => {
+t.test('An entry keeps its id when its incident changes and when the page gets a custom domain', async t => {
   const before = pageView({ openIncidents: [], pastIncidents: [incidentView()] })
   const after = {
     ...before,
@@ -92,7 +92,7 @@ t.test('an entry keeps its id when its incident changes and when the page gets a
   )
 })
 
-t.test('maintenance stands in the feeds once it has begun', async t => {
+t.test('Maintenance is in the feeds after its start', async t => {
   const { maintenance } = pageView()
   const running = pageView({ maintenance: maintenance.map(one => ({ ...one, isRunning: true })) })
   t.equal(parseRssFeed(renderRss(pageView())).items?.length, 2)
@@ -103,13 +103,13 @@ t.test('maintenance stands in the feeds once it has begun', async t => {
   })
 })
 
-t.test('looking again at an unchanged page changes nothing in its feeds', async t => {
+t.test('Reading an unchanged page again changes nothing in its feeds', async t => {
   const later = pageView({ at: '2026-08-02T13:00:00.000Z' })
   t.equal(renderRss(later), renderRss(pageView()))
   t.equal(renderAtom(later), renderAtom(pageView()))
 })
 
-t.test('whatever people write, feeds stay well-formed and hold nothing that executes', async t => {
+t.test('Feeds stay well-formed and contain nothing executable with hostile texts', async t => {
   const rss = namesOf(renderRss(pageView()))
   const atom = namesOf(renderAtom(pageView()))
   for (const text of HOSTILE_TEXTS) {

@@ -6,7 +6,7 @@ import { emptyView, largeView, NOW, ordinaryView } from '../../support/status-pa
 
 const MOST_BYTES = 40 * 1024
 
-t.test('a page of 50 components and 90 days stays below 40 kB compressed, with everything', async t => {
+t.test('A page of 50 components and 90 days stays below 40 kB compressed', async t => {
   for (const template of TEMPLATE_NAMES) {
     const { html } = renderPage(largeView({ template }))
     t.ok(gzipSync(html).length <= MOST_BYTES, `${template}: ${gzipSync(html).length} bytes with gzip`)
@@ -14,12 +14,12 @@ t.test('a page of 50 components and 90 days stays below 40 kB compressed, with e
   }
 })
 
-t.test('everything that a view holds stands in every template, whatever its layout', async t => {
+t.test('Every template shows everything in the view', async t => {
   for (const template of TEMPLATE_NAMES) {
     const { html } = renderPage(ordinaryView({ template, staleSince: NOW }))
     const texts = [
       'Some systems are degraded',
-      'could not be refreshed',
+      'could not be updated',
       'Checkout is slow and some payments fail',
       'it is safe to try again',
       'Database upgrade',
@@ -40,7 +40,7 @@ t.test('everything that a view holds stands in every template, whatever its layo
   }
 })
 
-t.test('the six templates speak in voices of their own', async t => {
+t.test('The six templates have different texts', async t => {
   const headings = TEMPLATE_NAMES.map(template => {
     const { html } = renderPage(ordinaryView({ template }))
     return [...html.matchAll(/<h2[^>]*>(.*?)<\/h2>/g)].map(match => match[1]).join('|')
@@ -52,7 +52,7 @@ t.test('the six templates speak in voices of their own', async t => {
   t.equal(new Set(empties).size, TEMPLATE_NAMES.length)
 })
 
-t.test('a figure that is not to be shown is nowhere', async t => {
+t.test('A hidden figure is nowhere on the page', async t => {
   const hidden = ordinaryView({
     showUptimePercentage: false,
     showResponseTimes: false,
@@ -70,7 +70,7 @@ t.test('a figure that is not to be shown is nowhere', async t => {
   }
 })
 
-t.test('search engines, previews of links and feed readers learn what the page is', async t => {
+t.test('The page has metadata for search engines, link previews and feed readers', async t => {
   const { html } = renderPage(ordinaryView({ seoTitle: 'Is "Northwind" up?', logoUrl: '/status/northwind/logo?v=1' }))
   t.match(html, '<html lang="en"')
   t.match(html, '<title>Is &quot;Northwind&quot; up?</title>')
@@ -83,17 +83,17 @@ t.test('search engines, previews of links and feed readers learn what the page i
   t.match(renderPage(ordinaryView({ seoDescription: 'All about us' })).html, '"description" content="All about us"')
 })
 
-t.test('a page asks nobody else for pictures', async t => {
+t.test('A page loads pictures from its own origin only', async t => {
   for (const url of ['https://evil.example/x.png', '//evil.example/x.png', '/\\evil.example/x.png', 'javascript:1']) {
     t.notMatch(renderPage(ordinaryView({ logoUrl: url, faviconUrl: url })).html, 'evil.example', url)
   }
 })
 
-t.test('the same view is the same bytes, also when it is looked up again within the minute', async t => {
+t.test('The same view gives the same bytes, also when it is read again within the minute', async t => {
   t.same(renderPage(ordinaryView()), renderPage(ordinaryView({ at: '2026-11-21T14:05:59.000Z' })))
 })
 
-t.test('a page of 50 components and 90 days takes less than 50 ms of the processor', async t => {
+t.test('A page of 50 components and 90 days takes less than 50 ms of processor time', async t => {
   for (const template of TEMPLATE_NAMES) {
     const view = largeView({ template })
     const timings = Array.from({ length: 8 }, () => {
@@ -102,7 +102,7 @@ t.test('a page of 50 components and 90 days takes less than 50 ms of the process
       const { user, system } = process.cpuUsage(before)
       return (user + system) / 1_000
     })
-    // the best of some: the first is compiled, and others pay for memory that is collected
+    // the best of several: the first run is compiled, and others include garbage collection
     t.ok(Math.min(...timings) <= 50, `${template}: ${Math.min(...timings).toFixed(1)} ms`)
   }
 })

@@ -4,7 +4,7 @@ import type { ComponentStatus, OverallStatus } from '../../../control-plane/page
 import { STATUSPAGE_FILES } from '../../../control-plane/pages/public/feeds/statuspage.ts'
 import { componentView, pageView } from '../../support/page-view.ts'
 
-/** What the typings of a client of Statuspage promise of a value, and that nothing is undefined that they name. */
+/** The types of a Statuspage client: every field that they name is defined. */
 function holds<Shape extends object>(
   t: Tap,
   value: unknown,
@@ -54,7 +54,7 @@ const PAGE: Parameters<typeof holds<Status['page']>>[2] = {
   url: 'string',
 }
 
-t.test('summary.json is what the typings of a client of Statuspage say', async t => {
+t.test('summary.json matches the types of a Statuspage client', async t => {
   const summary = JSON.parse(JSON.stringify(STATUSPAGE_FILES['summary.json'](pageView())))
   holds<Status['page']>(t, summary.page, PAGE)
   holds<Status['status']>(t, summary.status, { description: 'string', indicator: 'string' })
@@ -75,10 +75,10 @@ t.test('summary.json is what the typings of a client of Statuspage say', async t
     incidents: [{ name: 'Checkout is slow', impact: 'major', monitoring_at: '2026-08-01T12:20:00.000Z' }],
     scheduled_maintenances: [{ status: 'scheduled', impact: 'maintenance', components: [{ name: 'API' }] }],
   })
-  t.equal(summary.incidents.length, 1, 'what is resolved stands in incidents.json only')
+  t.equal(summary.incidents.length, 1, 'resolved incidents are in incidents.json only')
 })
 
-t.test('a group is a component with group true, and its members name it', async t => {
+t.test('A group is a component with group true, and its members refer to it', async t => {
   const { components } = STATUSPAGE_FILES['components.json'](pageView())
   const [group, , unknown] = components.slice(1)
   t.match(group, { name: 'Interfaces', group: true, group_id: null, position: 2, status: 'partial_outage' })
@@ -93,7 +93,7 @@ t.test('a group is a component with group true, and its members name it', async 
   t.ok(unknown)
 })
 
-t.test('incidents.json holds open and past incidents with what was said of them', async t => {
+t.test('incidents.json contains open and past incidents with their updates', async t => {
   const { incidents } = STATUSPAGE_FILES['incidents.json'](pageView())
   t.match(incidents, [
     {
@@ -114,7 +114,7 @@ const INDICATORS: [OverallStatus, string][] = [
   ['maintenance', 'maintenance'],
   ['unknown', 'none'],
 ]
-t.test('the whole page has an indicator of Statuspage', async t => {
+t.test('The page has an indicator of Statuspage', async t => {
   for (const [status, indicator] of INDICATORS) {
     const view = pageView({ overall: { status, sentence: 'So it is' } })
     t.same(STATUSPAGE_FILES['status.json'](view).status, { indicator, description: 'So it is' })
@@ -128,9 +128,9 @@ const STATUSES: [ComponentStatus | 'maintenance', string][] = [
   ['maintenance', 'under_maintenance'],
   ['unknown', 'operational'],
 ]
-t.test('each component has a status of Statuspage', async t => {
-  for (const [status, told] of STATUSES) {
+t.test('Each component has a status of Statuspage', async t => {
+  for (const [status, expected] of STATUSES) {
     const view = pageView({ sections: [{ kind: 'component', component: componentView({ status }) }] })
-    t.equal(STATUSPAGE_FILES['components.json'](view).components[0]?.status, told)
+    t.equal(STATUSPAGE_FILES['components.json'](view).components[0]?.status, expected)
   }
 })

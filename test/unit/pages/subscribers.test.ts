@@ -20,14 +20,14 @@ import { HOSTILE_TEXTS, hostileView, pageView } from '../../support/page-view.ts
 const NOW = new Date('2026-08-01T12:00:00Z')
 const LATER = new Date('2026-08-01T12:00:10Z')
 
-/** `author` null: the system's own word. */
+/** `author` null: an automatic update. */
 function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'): PageNotice {
   const { update, ...data } = SAMPLES['incident.updated']
   return {
     seq,
     dueAt,
-    toldEventId: null,
-    toldTo: null,
+    pageEventId: null,
+    lastSubscriberId: null,
     name: 'incident.updated',
     data: { ...data, incident: { ...data.incident, id: incident }, update: update && { ...update, author_id: author } },
     occurredAt: NOW,
@@ -37,26 +37,30 @@ function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'
 const RUNS: [string, PageNotice[], number[]][] = [
   ['one', [notice(1, null)], [1]],
   ['a few', [1, 2, 3].map(seq => notice(seq, null)), [1]],
-  ['many at once', [1, 2, 3, 4].map(seq => notice(seq, null)), [1, 2, 3, 4]],
+  ['many together', [1, 2, 3, 4].map(seq => notice(seq, null)), [1, 2, 3, 4]],
   [
-    'what a person said ends a storm',
+    'a change by a person ends a series',
     [...[1, 2, 3, 4].map(seq => notice(seq, null)), notice(5, 'ann'), notice(6, null)],
     [1, 2, 3, 4],
   ],
-  ['what a person said comes first', [notice(1, 'ann'), ...[2, 3, 4, 5].map(seq => notice(seq, null))], [1]],
-  ['what is not due yet is no part of it', [...[1, 2, 3].map(seq => notice(seq, null)), notice(4, null, LATER)], [1]],
+  ['a change by a person comes first', [notice(1, 'ann'), ...[2, 3, 4, 5].map(seq => notice(seq, null))], [1]],
+  [
+    'a notice that is not due yet is left out',
+    [...[1, 2, 3].map(seq => notice(seq, null)), notice(4, null, LATER)],
+    [1],
+  ],
 ]
-t.test('what the system tells in a storm is one message, what people say is always its own', async t => {
-  for (const [title, notices, told] of RUNS) {
+t.test('Many automatic changes become one message, and changes by people stay separate', async t => {
+  for (const [title, notices, expected] of RUNS) {
     t.same(
       pickNextBatch(notices, NOW).map(({ seq }) => seq),
-      told,
+      expected,
       title,
     )
   }
 })
 
-t.test('a page tells of incidents that stand on it, to those who chose what they touch', async t => {
+t.test('A page notifies the subscribers of the affected components', async t => {
   const shop = { id: 'c1', name: 'Shop' }
   const touched = [
     { incidentId: 'i1', isWhole: false, components: [shop] },
@@ -75,7 +79,7 @@ t.test('a page tells of incidents that stand on it, to those who chose what they
   t.same(buildRecipientFilter(changes.slice(0, 1)), { componentIds: ['c1'], isWhole: false })
 })
 
-t.test('internal words and acknowledgements are never public, that an incident is over is', async t => {
+t.test('Internal updates and acknowledgements are never public, but resolutions are', async t => {
   const update = SAMPLES['incident.updated'].update!
   const internal = { ...SAMPLES['incident.resolved'], update: { ...update, is_internal: true } }
   const change = (name: string) => toPublicChange({ name, occurredAt: NOW, data: internal }, [])
@@ -95,7 +99,7 @@ const MAILS: [string, boolean][] = [
   [`${'a'.repeat(65)}@example.com`, false],
   ['', false],
 ]
-t.test('one plain address is taken, in whatever letters it is the same one', async t => {
+t.test('One plain address is accepted, and case does not matter', async t => {
   const read = (email: string) => parseAddress({ email, webhook: '' }, () => null)
   for (const [email, isGood] of MAILS) t.equal('address' in read(email), isGood, JSON.stringify(email))
   const sign = createSigner(Buffer.alloc(32), 'test')
@@ -114,7 +118,7 @@ t.test('one plain address is taken, in whatever letters it is the same one', asy
   )
 })
 
-t.test('a choice is of what stands on the page', async t => {
+t.test('Only components of the page can be chosen', async t => {
   const [shop] = pageView().sections
   const id = shop?.kind === 'component' ? shop.component.id : ''
   const choose = (body: string) => parseComponentChoice(pageView(), parseForm(body).chosen)
@@ -124,7 +128,7 @@ t.test('a choice is of what stands on the page', async t => {
   t.match(choose('scope=some&component=nonsense'), { problem: /at least one/ })
 })
 
-t.test('both forms of a one-click request are known', async t => {
+t.test('Both encodings of a one-click request are recognized', async t => {
   t.ok(isOneClickUnsubscribe('List-Unsubscribe=One-Click'))
   t.ok(
     isOneClickUnsubscribe('--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--'),
@@ -132,10 +136,14 @@ t.test('both forms of a one-click request are known', async t => {
   t.notOk(isOneClickUnsubscribe('action=save'))
 })
 
-t.test('whatever people write stays text in the form', async t => {
+t.test('Hostile texts stay text in the form', async t => {
   const tagsOf = (html: string) => [...html.matchAll(/<[a-z/][^>\s]*/gi)].map(([tag]) => tag)
-  const ours = tagsOf(renderSubscribePage(pageView()).html)
+  const expectedTags = tagsOf(renderSubscribePage(pageView()).html)
   for (const text of HOSTILE_TEXTS) {
-    t.same(tagsOf(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html), ours, text)
+    t.same(
+      tagsOf(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html),
+      expectedTags,
+      text,
+    )
   }
 })

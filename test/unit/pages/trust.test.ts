@@ -8,38 +8,35 @@ import { EMPTY, ORDINARY, trustWith, WITH_MISSES } from '../../support/trust.ts'
 
 const pageOf = (facts: typeof ORDINARY) => renderTrustPage('status.example.com', trustWith(facts)).html
 
-t.test(
-  'without measurements the page says so, and shows what is guaranteed for canaries as they would be made',
-  async t => {
-    const { rows, pace } = trustWith(EMPTY)
-    t.same(pace, { intervalMs: 30_000, timeoutMs: 10_000, retryCount: 2 })
-    t.same(
-      rows.map(({ kind, limits, measured }) => [
-        kind,
-        roundUpToTenth(limits.downWithin),
-        roundUpToTenth(limits.messageWithin),
-        measured,
-      ]),
-      [
-        ['refuse', 37, 39, null],
-        ['status', 37, 39, null],
-        ['wrong', 37, 39, null],
-        ['slow', 67, 69, null],
-        ['hang', 49.7, 51.7, null],
-      ],
-    )
-    t.match(summarizeTrust(trustWith(EMPTY)), { sign: 'u', sentence: /^No measurements yet\./ })
-    t.match(pageOf(EMPTY), /No measurements yet\./)
-    t.match(pageOf(EMPTY), /Not measured yet/)
-  },
-)
+t.test('Without measurements the page shows the guarantee of new canaries', async t => {
+  const { rows, pace } = trustWith(EMPTY)
+  t.same(pace, { intervalMs: 30_000, timeoutMs: 10_000, retryCount: 2 })
+  t.same(
+    rows.map(({ kind, limits, measured }) => [
+      kind,
+      roundUpToTenth(limits.downWithin),
+      roundUpToTenth(limits.messageWithin),
+      measured,
+    ]),
+    [
+      ['refuse', 37, 39, null],
+      ['status', 37, 39, null],
+      ['wrong', 37, 39, null],
+      ['slow', 67, 69, null],
+      ['hang', 49.7, 51.7, null],
+    ],
+  )
+  t.match(summarizeTrust(trustWith(EMPTY)), { sign: 'u', sentence: /^No measurements yet\./ })
+  t.match(pageOf(EMPTY), /No measurements yet\./)
+  t.match(pageOf(EMPTY), /Not measured yet/)
+})
 
-t.test('the page says in one sentence whether the guarantee was kept', async t => {
+t.test('The page summarizes in one sentence whether the guarantee was kept', async t => {
   const first = ORDINARY.figures[0]!
   const sentenceOf = (compared: number, misses: number) =>
     summarizeTrust(trustWith({ ...ORDINARY, figures: [{ ...first, compared, misses }] })).sentence
   const rows: [number, number, string][] = [
-    [0, 0, 'No planned outage of the last 30 days was compared with the guarantee yet.'],
+    [0, 0, 'No planned outage of the last 30 days has been compared with the guarantee yet.'],
     [1, 0, 'The planned outage of the last 30 days was reported within the guarantee.'],
     [1_234, 0, 'All 1,234 planned outages of the last 30 days were reported within the guarantee.'],
     [1_234, 1, '1 of 1,234 planned outages of the last 30 days was not reported within the guarantee.'],
@@ -48,7 +45,7 @@ t.test('the page says in one sentence whether the guarantee was kept', async t =
   for (const [compared, misses, sentence] of rows) t.equal(sentenceOf(compared, misses), sentence)
 })
 
-t.test('figures are never rounded down, and what was never noticed is written as never', async t => {
+t.test('Figures are never rounded down, and undetected outages are shown as never', async t => {
   for (const [seconds, shown] of [
     [37, 37],
     [49.666_666, 49.7],
@@ -62,16 +59,16 @@ t.test('figures are never rounded down, and what was never noticed is written as
   t.match(html, /<td class="over">51\.4<\/td>/)
   t.notMatch(pageOf(ORDINARY), /class="over"/)
   t.match(html, /19 Nov, 03:12 UTC<\/time><\/b>, hanging: reported 11\.7 seconds later than guaranteed\./)
-  t.equal(formatDelay({ ...WITH_MISSES.lastMiss!, lateSeconds: null }), 'it was not noticed, or no alert arrived.')
+  t.equal(formatDelay({ ...WITH_MISSES.lastMiss!, lateSeconds: null }), 'it was not detected, or no alert arrived.')
 })
 
-t.test('where canaries differ, the guarantee is the one that all of them hold', async t => {
+t.test('The guarantee is that of the slowest canary', async t => {
   const [canary] = ORDINARY.canaries
   const { pace } = trustWith({ ...ORDINARY, canaries: [canary!, { ...canary!, intervalSeconds: 60 }, canary!] })
   t.equal(pace.intervalMs, 60_000)
 })
 
-t.test('kinds that canaries no longer fail in are shown while there are measurements', async t => {
+t.test('Kinds without current canaries are shown while they have measurements', async t => {
   const [canary] = ORDINARY.canaries
   const onlyHang = { ...ORDINARY, canaries: [{ ...canary!, kinds: ['hang' as const] }] }
   t.equal(trustWith(onlyHang).rows.length, 5)
@@ -81,7 +78,7 @@ t.test('kinds that canaries no longer fail in are shown while there are measurem
   )
 })
 
-t.test('programs read the same, and nothing of tenants, regions or addresses', async t => {
+t.test('The JSON has the same figures and no tenants, regions or addresses', async t => {
   const document = toTrustJson(trustWith(WITH_MISSES))
   t.match(document, {
     read_at: '2026-11-21T14:05:00.000Z',
@@ -107,7 +104,7 @@ t.test('programs read the same, and nothing of tenants, regions or addresses', a
   t.notMatch(shown, /us-east|secret/)
 })
 
-t.test('what was read is kept for a minute, and read once at a time', async t => {
+t.test('A report is cached for a minute and read once at a time', async t => {
   let now = 0
   let reads = 0
   const answers: ((value: number | Error) => void)[] = []
@@ -120,7 +117,7 @@ t.test('what was read is kept for a minute, and read once at a time', async t =>
     () => now,
   )
   const first = [get(), get(), get()]
-  t.equal(reads, 1, 'those that come together share one')
+  t.equal(reads, 1, 'concurrent readers share one read')
   answers.shift()!(1)
   t.same(await Promise.all(first), [1, 1, 1])
   now = 59_999
@@ -130,17 +127,17 @@ t.test('what was read is kept for a minute, and read once at a time', async t =>
   const second = get()
   t.equal(reads, 2)
   answers.shift()!(new Error('away'))
-  t.equal(await second, 1, 'what is there is shown while it cannot be read')
+  t.equal(await second, 1, 'the last report is served after a failure')
   now = 64_999
   t.equal(await get(), 1)
-  t.equal(reads, 2, 'and it is asked again after 5 s only')
+  t.equal(reads, 2, 'and it is read again only after 5 s')
   now = 65_000
   const third = get()
   answers.shift()!(2)
   t.equal(await third, 2)
 })
 
-t.test('a page that was never read is an error, and the next visitor tries again', async t => {
+t.test('A report that was never read is an error, and the next visitor tries again', async t => {
   let reads = 0
   const get = createCachedReader(
     async () => {
@@ -154,7 +151,7 @@ t.test('a page that was never read is an error, and the next visitor tries again
   t.equal(await get(), 2)
 })
 
-t.test('a canary whose interval is below its timeout is guaranteed with the shorter one', async t => {
+t.test('A canary with an interval below its timeout has the guarantee of the shorter value', async t => {
   const [canary] = ORDINARY.canaries
   const { pace } = buildTrustReport({ ...EMPTY, canaries: [{ ...canary!, timeoutMs: 60_000 }] }, new Date())
   t.equal(pace.timeoutMs, 30_000)

@@ -10,8 +10,8 @@ import { formatPercent } from '../../../control-plane/pages/templates/labels.ts'
 import { groupPastDays } from '../../../control-plane/pages/templates/parts/incidents/past-days.ts'
 import { NOW, ordinaryView } from '../../support/status-page-view.ts'
 
-t.test('uptime is cut, never rounded up: 100 means that nothing was missed', async t => {
-  const told: [number, string][] = [
+t.test('Uptime is truncated, so 100 means no downtime at all', async t => {
+  const cases: [number, string][] = [
     [100, '100'],
     [99.9999, '99.99'],
     [99.995, '99.99'],
@@ -19,10 +19,10 @@ t.test('uptime is cut, never rounded up: 100 means that nothing was missed', asy
     [0, '0.00'],
     [33.333, '33.33'],
   ]
-  for (const [percent, text] of told) t.equal(formatPercent(percent), text)
+  for (const [percent, text] of cases) t.equal(formatPercent(percent), text)
 })
 
-t.test('dates are told in UTC', async t => {
+t.test('Dates are in UTC', async t => {
   t.equal(formatShortDateTime(NOW), '21 Nov, 14:05 UTC')
   t.equal(formatLongDate('2026-11-21'), 'Saturday 21 November')
   t.equal(formatDateRange('2026-11-20', '2026-11-21'), '20–21 Nov')
@@ -32,7 +32,7 @@ t.test('dates are told in UTC', async t => {
   t.same(listPastDays('2026-03-01T00:00:10.000Z', 3), ['2026-03-01', '2026-02-28', '2026-02-27'])
 })
 
-t.test('incidents stand on the day on which they began, days without any are told together', async t => {
+t.test('Incidents are listed on the day of their start, and days without incidents are combined', async t => {
   const brief = (view: Parameters<typeof groupPastDays>[0]) =>
     groupPastDays(view).map(block =>
       'date' in block ? `${block.date} ${block.incidents.length}` : `${block.from}..${block.to}`,

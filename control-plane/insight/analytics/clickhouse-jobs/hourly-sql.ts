@@ -1,6 +1,6 @@
 /** SQL of the hourly latency figures. Pure text. */
 
-/** The figures of a group of results, in ms; failed checks do not count (decisions 8.2). */
+/** The figures of a group of results, in ms; failed checks do not count (docs/design/history.md#hourly-figures). */
 const LEVELS = '0.5, 0.75, 0.9, 0.95, 0.99'
 const PERCENTILES = `
   q[1] / 1000 AS p50, q[2] / 1000 AS p75, q[3] / 1000 AS p90, q[4] / 1000 AS p95, q[5] / 1000 AS p99`
@@ -8,7 +8,7 @@ const FIGURES = `
   toUInt32(count()) AS count, quantilesExact(${LEVELS})(total_us) AS q, ${PERCENTILES},
   min(total_us) / 1000 AS min, max(total_us) / 1000 AS max, avg(total_us) / 1000 AS avg`
 
-/** The same in two steps, by region and then also over all of them: half the work of grouping each result twice. */
+/** The same in two steps, by region and then over all regions: half the work of grouping each result twice. */
 const STATES = `
   count() AS n, quantilesExactState(${LEVELS})(total_us) AS state, min(total_us) AS least, max(total_us) AS most,
   sum(total_us) AS total`
@@ -22,8 +22,8 @@ const DAY = `scheduled_at >= fromUnixTimestamp64Milli({dayMs:Int64})
   AND scheduled_at < fromUnixTimestamp64Milli({dayMs:Int64}) + INTERVAL 1 DAY`
 
 /**
- * What was recorded between two times. Parts that were not written since are not even opened: results of a day that is
- * over come rarely, so its parts rest.
+ * Results recorded between two times. Parts that were not written since are not opened; late results are rare, so most
+ * parts of past days are skipped.
  */
 const RECORDED = `
   _part IN (
@@ -31,14 +31,14 @@ const RECORDED = `
       AND modification_time >= toDateTime(intDiv({fromMs:Int64}, 1000))
   ) AND recorded_at >= fromUnixTimestamp64Milli({fromMs:Int64}) AND recorded_at < fromUnixTimestamp64Milli({toMs:Int64})`
 
-/** Days before `closedMs`, in ms, of which results were recorded between two times. */
+/** Days before `closedMs`, in ms, with results that were recorded between two times. */
 export const LATE_DAYS_SQL = `
   SELECT DISTINCT toUnixTimestamp(toStartOfDay(scheduled_at)) * 1000 AS dayMs FROM results
   WHERE scheduled_at < fromUnixTimestamp64Milli({closedMs:Int64}) AND ${RECORDED} ORDER BY dayMs`
 
 /**
- * The last of the next monitors, after `after`, that have results of a day; of those recorded between two times when
- * `isLate`. Empty when there are no more. Monitors are in ClickHouse's own order of UUIDs.
+ * The last of the next monitors after `after` that have results of a day; with `isLate`, results recorded between two
+ * times. Empty when there are no more. Monitors are in ClickHouse's order of UUIDs.
  */
 export const buildNextMonitorsSql = (isLate: boolean) => `
   SELECT toString(max(monitor_id)) AS last, count() AS found FROM (
@@ -48,8 +48,8 @@ export const buildNextMonitorsSql = (isLate: boolean) => `
   )`
 
 /**
- * Computes the hours of a day for the monitors after `after` up to `last`, or those of them that got results late. It
- * ends before the client gives it up.
+ * Computes the hours of a day for the monitors after `after` up to `last`; with `isLate`, only for those with late
+ * results. Its time limit is shorter than the client's.
  */
 export const buildComputeDaySql = (isLate: boolean) => `
   INSERT INTO latency_hourly (monitor_id, hour, region, ${COLUMNS}, computed_at)
@@ -65,8 +65,8 @@ export const buildComputeDaySql = (isLate: boolean) => `
   SETTINGS do_not_merge_across_partitions_select_final = 1, max_execution_time = 25`
 
 /**
- * Rows of one monitor from computed hours (before `liveFrom`) and straight from the results (since). `region` empty:
- * all regions together.
+ * Rows of one monitor: computed hours before `liveFrom`, and later ones from the results. `region` empty: all regions
+ * together.
  */
 export const LATENCY_SQL = `
   SELECT hour, region, ${COLUMNS} FROM (

@@ -2,11 +2,11 @@ import { type Clickhouse, select } from '../../../foundation/platform/clickhouse
 import { buildComputeDaySql, buildNextMonitorsSql, LATE_DAYS_SQL } from './hourly-sql.ts'
 
 export type HourlyProgress = {
-  /** ClickHouse's clock: results are recorded by it */
+  /** ClickHouse's clock, which also sets `recorded_at` */
   nowMs: number
-  /** every day before it is computed; the beginning of a day */
+  /** all days before this are computed; the beginning of a day */
   closedMs: number
-  /** results that came later for those days are counted up to here */
+  /** late results of those days are included up to this time */
   lateMs: number
 }
 
@@ -30,7 +30,7 @@ export async function saveProgress(
 
 export type RecordedRange = { fromMs: number; toMs: number }
 
-/** Closed days of which results were recorded between two times; each in ms. */
+/** Computed days with results that were recorded between two times, in ms. */
 export async function findLateDays(
   clickhouse: Clickhouse,
   recorded: RecordedRange,
@@ -43,8 +43,8 @@ export async function findLateDays(
 export const FIRST_MONITOR_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Computes a day's hours for the next monitors after `after`, at most `limit`; with `recorded` for those that got results
- * then. Answers the last of them, null when there are no more. Repeating it changes nothing.
+ * Computes a day's hours for the next monitors after `after`, at most `limit`; with `recorded`, only for those with
+ * results of that time. Returns the last monitor, null when there are no more. Repeating it changes nothing.
  */
 export async function computeNextMonitors(
   clickhouse: Clickhouse,

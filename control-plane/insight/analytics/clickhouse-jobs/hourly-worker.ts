@@ -11,24 +11,24 @@ import {
 
 const INTERVAL_MS = 60_000
 const DAY_MS = 24 * 3_600_000
-/** A day is computed once, when most of what comes late is there and its parts are merged. */
+/** A day is computed once, after most late results have arrived and its parts are merged. */
 const CLOSE_AFTER_MS = 3_600_000
-/** Rows become visible a little after the time they carry; the last stretch is looked at twice. */
+/** Rows become visible shortly after their `recorded_at`, so the last part of a range is read twice. */
 const OVERLAP_MS = 120_000
-/** A process that starts looks so much further back. */
+/** How often progress is saved. A process that starts reads this much again at most. */
 const SAVE_AFTER_MS = 600_000
-/** At 30 s and six regions they have 8.6 million results a day: one statement reads them in a second or two. */
+/** At 30 s and six regions they have 8.6 million results a day, which one statement reads in one or two seconds. */
 const MAX_MONITORS_PER_PORTION = 500
-/** So that one round stays short; the next one goes on. */
+/** Limits the length of a round; the next one continues. */
 const MAX_PORTIONS_PER_ROUND = 20
 
-/** After a portion that failed the next ones are smaller. */
+/** The lower limit when portions become smaller after a failure. */
 const MIN_MONITORS_PER_PORTION = 10
 
 /**
- * Computes the hourly figures of each day once, in portions, an hour after its end; until then they are read from the
- * results. Later results of a day are looked for every minute, and their monitors' hours of that day computed again. Any
- * number of processes may run it: repeating a portion changes nothing.
+ * Computes the hourly figures of each day once, in portions, an hour after its end (docs/design/history.md#hourly-figures).
+ * Every minute it looks for late results of computed days and computes the hours of their monitors again. Any number of
+ * processes may run it: repeating a portion changes nothing.
  */
 export function startHourlyWorker({
   clickhouse,
@@ -36,8 +36,8 @@ export function startHourlyWorker({
   ...tools
 }: LoopTools & { clickhouse: Clickhouse; monitorsAtOnce?: number }): Loop {
   let limit = monitorsAtOnce
-  let lookedUntilMs: number | null = null
-  /** the day that is being computed, and its last monitor that is done */
+  let checkedUntilMs: number | null = null
+  /** the day that is being computed, and the last monitor that is done */
   let current = { dayMs: 0, after: FIRST_MONITOR_ID }
 
   const compute = async (dayMs: number, after: string, recorded: RecordedRange | null) => {
@@ -49,10 +49,10 @@ export function startHourlyWorker({
     }
   }
 
-  /** Also of the day that is being computed: its first monitors may be done. */
+  /** Includes the day that is being computed: its first monitors may be done. */
   const computeLate = async (signal: AbortSignal, recorded: RecordedRange, closedMs: number) => {
-    const isBegun = current.dayMs === closedMs && current.after !== FIRST_MONITOR_ID
-    for (const dayMs of await findLateDays(clickhouse, recorded, isBegun ? closedMs + DAY_MS : closedMs)) {
+    const isStarted = current.dayMs === closedMs && current.after !== FIRST_MONITOR_ID
+    for (const dayMs of await findLateDays(clickhouse, recorded, isStarted ? closedMs + DAY_MS : closedMs)) {
       let after: string | null = FIRST_MONITOR_ID
       while (after !== null && !signal.aborted) after = await compute(dayMs, after, recorded)
     }
@@ -60,9 +60,9 @@ export function startHourlyWorker({
 
   return startLoop('hourly', INTERVAL_MS, tools, async signal => {
     const { nowMs, closedMs, lateMs } = await loadHourlyProgress(clickhouse)
-    await computeLate(signal, { fromMs: (lookedUntilMs ?? lateMs) - OVERLAP_MS, toMs: nowMs }, closedMs)
+    await computeLate(signal, { fromMs: (checkedUntilMs ?? lateMs) - OVERLAP_MS, toMs: nowMs }, closedMs)
     if (signal.aborted) return
-    lookedUntilMs = nowMs
+    checkedUntilMs = nowMs
     if (nowMs - lateMs > SAVE_AFTER_MS) await saveProgress(clickhouse, 'late_until', nowMs)
 
     if (current.dayMs < closedMs) current = { dayMs: closedMs, after: FIRST_MONITOR_ID }

@@ -4,11 +4,11 @@ export type PartitionMigration = {
   /** ClickHouse's clock */
   nowMs: number
   isDaily: boolean
-  /** the table of the time before is still there */
+  /** the old table still exists */
   hasWeekly: boolean
-  /** all that was recorded before is copied; null: nothing yet */
+  /** all results recorded before this are copied; null: none yet */
   copiedUntilMs: number | null
-  /** when the tables were swapped; null: not yet, or there was nothing to move */
+  /** when the tables were swapped; null: not yet, or there was nothing to copy */
   swappedMs: number | null
 }
 
@@ -32,7 +32,7 @@ export async function loadPartitionMigration(clickhouse: Clickhouse): Promise<Pa
   }
 }
 
-/** The table that is copied from, before the swap and after it. */
+/** The source table: `results` before the swap, `results_weekly` after it. */
 export type ResultsTable = 'results' | 'results_weekly'
 
 /** When the oldest result was recorded; null when there is none. */
@@ -42,8 +42,8 @@ export async function findOldestRecordedMs(clickhouse: Clickhouse, from: Results
 }
 
 /**
- * Copies to the other table what was recorded from `fromMs` until before `toMs`, times of recording included; what has expired, or is of a
- * time to come, stays behind. Repeating it changes nothing: equal keys are one result.
+ * Copies results recorded from `fromMs` until before `toMs` to the other table, with their `recorded_at`. Expired results
+ * and those of future days are left out. Repeating it changes nothing: equal keys are one result.
  */
 export async function copyResults(
   clickhouse: Clickhouse,
@@ -60,7 +60,7 @@ export async function copyResults(
   })
 }
 
-/** What is left of the move: the old table, and one for copies that a process made which came too late. */
+/** Drops the remaining tables: the old one, and the one that a late process may have created for copies. */
 export async function dropMigrationTables(clickhouse: Clickhouse): Promise<void> {
   await clickhouse.command({ query: 'DROP TABLE IF EXISTS results_weekly' })
   await clickhouse.command({ query: 'DROP TABLE IF EXISTS results_daily' })

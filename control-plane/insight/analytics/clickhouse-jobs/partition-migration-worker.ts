@@ -13,9 +13,9 @@ import {
 } from './partition-migration-store.ts'
 
 const INTERVAL_MS = 10_000
-/** Rows become visible a little after the time they carry. */
+/** Rows become visible shortly after their `recorded_at`. */
 const OVERLAP_MS = 120_000
-/** An insert that began before the swap ends in the old table. */
+/** The old table is dropped after all inserts that began before the swap have ended. */
 const DROP_AFTER_MS = 600_000
 const FIRST_SPAN_MS = 60_000
 const MIN_SPAN_MS = 1_000
@@ -24,10 +24,12 @@ const SLOW_COPY_MS = 5_000
 const MAX_STEPS_PER_ROUND = 20
 
 /**
- * Moves results of the time before daily partitions: copies them by the time of their recording while everything reads
- * and writes the old table, swaps the tables, copies what came meanwhile, and ten minutes later, once more, what inserts
- * under way had left in the old table, which is dropped then. It goes on after a restart where it was, and does nothing
- * when there is nothing to move. Any number of processes may run it: copying twice changes nothing.
+ * Migrates the results of an installation from before daily partitions (docs/design/history.md#daily-partitions):
+ * 1. Copy results by their time of recording, while everything reads and writes the old table.
+ * 2. Swap the tables.
+ * 3. Copy the results that arrived meanwhile.
+ * 4. Ten minutes later, copy the rows of inserts that were in progress, and drop the old table.
+ * A restart continues where it was. Any number of processes may run it: copying twice changes nothing.
  */
 export function startPartitionMigrationWorker({
   clickhouse,
@@ -38,7 +40,7 @@ export function startPartitionMigrationWorker({
   let isDone = false
   let rest: RemainingCopy | null = null
 
-  /** Some portions, each of which takes some seconds at most. Answers up to where it got. */
+  /** Copies some portions of a few seconds each. Returns the time up to which it copied. */
   const copy = async (signal: AbortSignal, from: ResultsTable, fromMs: number, endMs: number) => {
     let doneMs = fromMs
     for (let i = 0; i < MAX_STEPS_PER_ROUND && doneMs < endMs && !signal.aborted; i++) {
@@ -67,13 +69,10 @@ export function startPartitionMigrationWorker({
     )
     if (signal.aborted || doneMs < endMs) return
     await swapResults(clickhouse)
-    tools.log.info(
-      { event: 'daily-partitions' },
-      'results are in partitions of a day; the newest ones are being copied',
-    )
+    tools.log.info({ event: 'daily-partitions' }, 'results now have daily partitions; the newest rows are being copied')
   }
 
-  /** Twice: right after the swap, and when no insert can be under way any more. Answers whether there is more to do now. */
+  /** Runs twice: right after the swap, and when no earlier insert can be in progress. Returns whether more work is due now. */
   const copyRest = async (
     signal: AbortSignal,
     { nowMs, copiedUntilMs: movedMs, swappedMs }: PartitionMigration,
@@ -91,17 +90,17 @@ export function startPartitionMigrationWorker({
 
   const loop = startLoop('daily-partitions', INTERVAL_MS, tools, async signal => {
     if (isDone) return
-    const move = await loadPartitionMigration(clickhouse)
-    if (!move.isDaily) {
-      await copyAndSwap(signal, move)
+    const migration = await loadPartitionMigration(clickhouse)
+    if (!migration.isDaily) {
+      await copyAndSwap(signal, migration)
       loop.wake()
-    } else if (!move.hasWeekly) {
+    } else if (!migration.hasWeekly) {
       await dropMigrationTables(clickhouse)
       isDone = true
-    } else if (await copyRest(signal, move)) loop.wake()
+    } else if (await copyRest(signal, migration)) loop.wake()
   })
   return loop
 }
 
-/** How far the old table is looked through after the swap. */
+/** How far the old table is copied after the swap. */
 type RemainingCopy = { isLast: boolean; doneMs: number; endMs: number }

@@ -1,12 +1,12 @@
 export type RejectedItem = { index: number; error: Error }
 
-/** So many refusals before anything is accepted: it is not about single items. */
+/** More rejections before any success mean that the cause is not a single item. */
 const MAX_REJECTIONS = 128
 
 /**
- * Inserts the items together; what is refused is tried again in halves, down to single items. Answers those refused
- * alone. Halves of one size come before smaller ones, so one bad stretch does not hide that the rest is accepted.
- * Throws what `mayHalve` denies, and the last error when nothing at all is accepted, unless `isPatient`.
+ * Inserts the items together. A rejected insert is retried in halves, down to single items. Returns the items that were
+ * rejected alone. Halves of one size come before smaller ones, so a bad range does not hide that the others are accepted.
+ * Throws errors for which `mayHalve` is false, and the last error when nothing is accepted, unless `isPatient`.
  */
 export async function insertBisecting<T>(
   items: T[],
@@ -14,7 +14,7 @@ export async function insertBisecting<T>(
   mayHalve: (error: unknown) => boolean,
   isPatient: (error: unknown) => boolean,
 ): Promise<RejectedItem[]> {
-  const refused: RejectedItem[] = []
+  const rejected: RejectedItem[] = []
   const queue = [{ from: 0, to: items.length }]
   let failures = 0
   let isAnyAccepted = false
@@ -28,9 +28,9 @@ export async function insertBisecting<T>(
       const isHopeless = !isAnyAccepted && failures > MAX_REJECTIONS && !isPatient(error)
       if (!mayHalve(error) || isHopeless) throw error
       const middle = (from + to) >> 1
-      if (to - from === 1) refused.push({ index: from, error: error as Error })
+      if (to - from === 1) rejected.push({ index: from, error: error as Error })
       else queue.push({ from, to: middle }, { from: middle, to })
     }
   }
-  return refused
+  return rejected
 }

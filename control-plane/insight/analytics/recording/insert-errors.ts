@@ -1,15 +1,15 @@
 /**
- * What ClickHouse's refusals of an insert mean. A code that is in neither list may be about the rows or about the server:
- * such rows are tried again a few times.
+ * The cause of a rejected insert (docs/design/history.md#rejected-rows). A code that is in neither list may concern the rows or
+ * the server; such rows are retried a few times.
  */
 export type InsertErrorKind = 'rows' | 'server' | 'unknown'
 
-/** Values that it cannot parse or convert. */
+/** Values that ClickHouse cannot parse or convert. */
 const ROW_ERROR_CODES = new Set(['6', '26', '27', '41', '53', '69', '117', '131', '321', '376', '441'])
 
 /**
- * Overload, time limits, space, disks, replication, access, a schema that is not there yet, and errors without a code of
- * their own (1000 to 1002). Retrying can help, with any rows.
+ * Overload, time limits, space, disks, replication, access, a missing schema, and errors without a specific code (1000 to
+ * 1002). Retrying can help, with any rows.
  */
 const SERVER_ERROR_CODES = new Set(
   `16 47 60 62 74 75 76 81 107 115 159 160 164 172 173 192 193 194 195 198 201 202 203 204 205 206 207 209 210 218 225
@@ -18,46 +18,46 @@ const SERVER_ERROR_CODES = new Set(
 )
 
 export function classifyInsertError({ code = '', message }: { code?: string; message: string }): InsertErrorKind {
-  // one code for two things: an insert over too many partitions, and too many parts that wait for merges
+  // one code for two errors: an insert over too many partitions (rows), and too many unmerged parts (server)
   if (code === '252' && message.includes('partitions')) return 'rows'
   if (ROW_ERROR_CODES.has(code)) return 'rows'
   return SERVER_ERROR_CODES.has(code) ? 'server' : 'unknown'
 }
 
-/** How often a message is tried before it is inserted alone, and before its rows are set aside for an unknown refusal. */
+/** Attempts before a message is inserted alone, and before its rows are set aside for an unknown error. */
 export const ATTEMPTS_BEFORE_ISOLATION = 3
-/** The same for refusals that say nothing about the rows. */
+/** The same for errors of the server. */
 export const MAX_ATTEMPTS = 20
 const MIN_RETRY_DELAY_MS = 2_000
 const MAX_RETRY_DELAY_MS = 60_000
-/** More than a consumer gives out unacknowledged; beyond, what was refused first is forgotten. */
+/** More than a consumer delivers without acknowledgement; beyond this, the oldest entry is removed. */
 const MAX_TRACKED_MESSAGES = 20_000
 
 export type RetryTracker = ReturnType<typeof createRetryTracker>
 
 /**
- * How often messages were refused while others were accepted, by a text that names the message. While ClickHouse accepts
- * nothing no message is to blame, so nothing is counted. Holds only messages that wait to be delivered again.
+ * Counts by message key how often messages were rejected while others were accepted. While ClickHouse accepts nothing,
+ * nothing is counted. Contains only messages that wait for redelivery.
  */
 export function createRetryTracker() {
-  const refused = new Map<string, { count: number; accepted: number }>()
+  const rejections = new Map<string, { count: number; accepted: number }>()
   let accepted = 0
-  const countOf = (key: string) => refused.get(key)?.count ?? 0
+  const countOf = (key: string) => rejections.get(key)?.count ?? 0
   return {
     countOf,
     accept(rows: number) {
       accepted += rows
     },
     refuse(key: string) {
-      const known = refused.get(key)
+      const known = rejections.get(key)
       if (known?.accepted === accepted) return
-      if (!known && refused.size >= MAX_TRACKED_MESSAGES) refused.delete(refused.keys().next().value!)
-      refused.set(key, { count: countOf(key) + 1, accepted })
+      if (!known && rejections.size >= MAX_TRACKED_MESSAGES) rejections.delete(rejections.keys().next().value!)
+      rejections.set(key, { count: countOf(key) + 1, accepted })
     },
     forget(key: string) {
-      refused.delete(key)
+      rejections.delete(key)
     },
-    /** How long the message rests before it comes again. */
+    /** The delay before the message is delivered again. */
     pauseMs: (key: string) =>
       Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.max(0, countOf(key) - ATTEMPTS_BEFORE_ISOLATION)),
   }

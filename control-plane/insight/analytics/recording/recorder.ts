@@ -33,24 +33,25 @@ import { groupBySize } from './size-groups.ts'
 
 export type RecorderContext = LoopTools & { db: Db; nats: Nats; clickhouse: Clickhouse }
 
-/** Messages of one insert. A probe sends up to 500 results in one. */
+/** Messages per insert. A message of a probe has up to 500 results. */
 const MAX_BATCH_MESSAGES = 500
-/** Evidence makes a result some kB long: what is decoded and printed at once stays small all the same. */
+/** Evidence adds some kB to a result, so the size of an insert is limited, too. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
-/** What comes late fills holes in the history; it never delays what is live (decisions 11.2). */
+/** Late results fill gaps in the history and must not delay live results (docs/design/history.md#recorder). */
 const MAX_LATE_BATCH_MESSAGES = 50
 const LATE_INTERVAL_MS = 250
 const FETCH_TIMEOUT_MS = 2_000
-/** Partitions are days, and results of 90 days, late by up to 7, may come together: a little more than the server allows by itself. */
+/** Partitions are days, and an insert may have results of more than 90 days, which is close to the default limit of the server. */
 const PARTITION_SETTINGS = 'SETTINGS max_partitions_per_insert_block = 200'
-/** An insert into a ClickHouse that hangs ends after 30 s, and a refused one is split. */
+/** An insert into a ClickHouse that hangs ends after 30 s, and a rejected one is split. */
 const LOOP_OPTIONS = { isCritical: true, limitMs: 120_000 }
-/** A change of monitors is notified; this is for a notice that is lost. */
+/** Changes of monitors arrive as notifications; this covers lost ones. */
 const REFRESH_INTERVAL_MS = 60_000
 
 /**
- * Writes every result to ClickHouse, from durable consumers with acks: a message is acked once ClickHouse has its
- * rows. A batch that comes twice is harmless (the table replaces equal keys). Any number of processes may run it.
+ * Writes all results to ClickHouse (docs/design/history.md#recorder). A message of the durable consumers is acknowledged after
+ * ClickHouse has stored its rows. A repeated batch changes nothing, because the table replaces equal keys. Any number of
+ * processes may run it.
  */
 export function startRecorder(context: RecorderContext): { stop(): Promise<void>; wake(): void } {
   const monitors = createCheckedRegionsCache(context.db)
@@ -60,24 +61,24 @@ export function startRecorder(context: RecorderContext): { stop(): Promise<void>
     monitors,
     note: createForeignReportRecorder(context),
   }
-  const follow = startLoop('record-monitors', REFRESH_INTERVAL_MS, context, () => monitors.refresh())
-  const live = startLoop(
+  const monitorLoop = startLoop('record-monitors', REFRESH_INTERVAL_MS, context, () => monitors.refresh())
+  const liveLoop = startLoop(
     'record',
     0,
     context,
     createRecordRound(context, tools, RESULTS_STREAM, 'record'),
     LOOP_OPTIONS,
   )
-  const late = startLoop(
+  const lateLoop = startLoop(
     'record-late',
     LATE_INTERVAL_MS,
     context,
     createRecordRound(context, tools, LATE_STREAM, 'record-late'),
   )
   return {
-    wake: follow.wake,
+    wake: monitorLoop.wake,
     async stop() {
-      await Promise.all([live.stop(), late.stop(), follow.stop()])
+      await Promise.all([liveLoop.stop(), lateLoop.stop(), monitorLoop.stop()])
     },
   }
 }
@@ -96,26 +97,26 @@ function createRecordRound(
   stream: string,
   name: string,
 ): Parameters<typeof startLoop>[3] {
-  const atOnce = stream === LATE_STREAM ? MAX_LATE_BATCH_MESSAGES : MAX_BATCH_MESSAGES
+  const maxMessages = stream === LATE_STREAM ? MAX_LATE_BATCH_MESSAGES : MAX_BATCH_MESSAGES
   let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null
   return async signal => {
     try {
       if (!tools.monitors.isKnown()) await tools.monitors.refresh()
       consumer ??= await openDurableConsumer(context.nats, stream, name)
-      await recordUntilAborted(signal, stream, atOnce, consumer, context, tools)
+      await recordUntilAborted(signal, stream, maxMessages, consumer, context, tools)
     } catch (error) {
-      // the stream or the consumer may have been made anew meanwhile
+      // the stream or the consumer may have been created again meanwhile
       consumer = null
       throw error
     }
   }
 }
 
-/** Fetches the next messages while the last ones are being written. */
+/** Fetches the next messages while the previous ones are being written. */
 async function recordUntilAborted(
   signal: AbortSignal,
   stream: string,
-  atOnce: number,
+  maxMessages: number,
   consumer: Awaited<ReturnType<typeof openDurableConsumer>>,
   context: RecorderContext,
   tools: RecorderTools,
@@ -124,16 +125,16 @@ async function recordUntilAborted(
   let isIdle = stream === LATE_STREAM
   try {
     while (!signal.aborted) {
-      const messages = await (isIdle ? waitForMessages : fetchMessages)(consumer, atOnce, FETCH_TIMEOUT_MS)
+      const messages = await (isIdle ? waitForMessages : fetchMessages)(consumer, maxMessages, FETCH_TIMEOUT_MS)
       isIdle = messages.length === 0
       await keepInProgress(messages, writing).catch(error => {
-        // what came meanwhile would wait longer than what could not be written
+        // otherwise these messages would wait longer than those that could not be written
         nakWithDelay(messages, tools.tries)
         throw error
       })
       if (stream === LATE_STREAM) return await keepInProgress(messages, record(messages, stream, context, tools))
       writing = keepInProgress(messages, record(messages, stream, context, tools))
-      // an error is met at the next `await writing`; without this it would count as unhandled until then
+      // the error is thrown at the next `await writing`; until then it must not count as unhandled
       writing.catch(() => {})
     }
   } finally {
@@ -141,7 +142,7 @@ async function recordUntilAborted(
   }
 }
 
-/** Messages that were refused again and again while others were accepted come last, each alone. */
+/** Messages that were rejected repeatedly while others were accepted are inserted last, each alone. */
 async function record(
   messages: JsMsg[],
   stream: string,
@@ -178,22 +179,22 @@ async function recordBatch(
   tools: RecorderTools,
 ): Promise<void> {
   const { tries, meters } = tools
-  const read = await decodeMessages(messages, context, tools)
-  const { lines, ends } = read
-  const isLastTry = messages.some(message => tries.countOf(getMessageKey(message)) >= MAX_ATTEMPTS)
-  const refused = await insertBisecting(
+  const decoded = await decodeMessages(messages, context, tools)
+  const { lines, ends } = decoded
+  const isLastAttempt = messages.some(message => tries.countOf(getMessageKey(message)) >= MAX_ATTEMPTS)
+  const rejected = await insertBisecting(
     lines,
     async some => {
       await insertLines(context.clickhouse, `results (${RESULT_LINE_COLUMNS}) ${PARTITION_SETTINGS}`, some)
       tries.accept(some.length)
     },
-    error => !isClickhouseAway(error) && (isLastTry || classifyInsertError(error as Error) !== 'server'),
-    error => isLastTry || classifyInsertError(error as Error) === 'rows',
+    error => !isClickhouseAway(error) && (isLastAttempt || classifyInsertError(error as Error) !== 'server'),
+    error => isLastAttempt || classifyInsertError(error as Error) === 'rows',
   )
-  const doubtful = reportRejectedRows(refused, { messages, lines, ends }, context, tools)
+  const retried = reportRejectedRows(rejected, { messages, lines, ends }, context, tools)
   for (const message of messages) {
     const key = getMessageKey(message)
-    if (doubtful.has(message)) {
+    if (retried.has(message)) {
       tries.refuse(key)
       message.nak(tries.pauseMs(key))
     } else {
@@ -201,12 +202,12 @@ async function recordBatch(
       message.ack()
     }
   }
-  await reportRefusedResults(read, stream, context, tools)
-  meters.recorded.inc({ stream }, lines.length - refused.length)
+  await reportRefusedResults(decoded, stream, context, tools)
+  meters.recorded.inc({ stream }, lines.length - rejected.length)
   if (stream === LATE_STREAM) countLate(messages, ends, meters)
 }
 
-/** A message has the results of one region, the last word of its subject. */
+/** A message has the results of one region, the last token of its subject. */
 function countLate(messages: JsMsg[], ends: number[], { late }: RecorderMetrics): void {
   for (const [i, { subject }] of messages.entries()) {
     late.inc({ region: subject.slice(subject.lastIndexOf('.') + 1) }, ends[i]! - (ends[i - 1] ?? 0))
@@ -214,52 +215,56 @@ function countLate(messages: JsMsg[], ends: number[], { late }: RecorderMetrics)
 }
 
 /**
- * Counts and logs the rows that ClickHouse refuses for good. Answers the messages of the others: they come again, whole,
- * which changes nothing for the rows that are stored.
+ * Counts and logs the rows that ClickHouse rejects permanently. Returns the messages of the other rejected rows: they
+ * are delivered again as a whole, which changes nothing for rows that are stored.
  */
 function reportRejectedRows(
-  refused: RejectedItem[],
+  rejected: RejectedItem[],
   { messages, lines, ends }: { messages: JsMsg[]; lines: string[]; ends: number[] },
   { log }: RecorderContext,
   { tries, meters }: RecorderTools,
 ): Set<JsMsg> {
-  const doubtful = new Set<JsMsg>()
-  for (const { index, error } of refused) {
+  const retried = new Set<JsMsg>()
+  for (const { index, error } of rejected) {
     const message = messages[ends.findIndex(end => index < end)]!
     if (classifyInsertError(error) !== 'rows' && tries.countOf(getMessageKey(message)) < ATTEMPTS_BEFORE_ISOLATION)
-      doubtful.add(message)
+      retried.add(message)
     else {
       const [monitorId, region, scheduledAtMs] = JSON.parse(lines[index]!)
       const { stream, streamSequence: sequence } = message.info
       const result = { monitorId, region, scheduledAtMs, stream, sequence }
-      log.error({ err: error, ...result }, 'ClickHouse refuses a result; it is set aside')
+      log.error({ err: error, ...result }, 'ClickHouse rejected a result; it is set aside')
       meters.setAside.inc({ reason: 'refused' })
     }
   }
-  return doubtful
+  return retried
 }
 
 /**
- * Results of a monitor that is not known here, or of a region that does not check it, are judged by what is configured now: the
- * change may be younger than what is known here. While PostgreSQL cannot be asked it is recorded, so that nothing true is lost.
+ * Decodes messages. When a result is of an unknown monitor, or of a region that does not check it, the regions are read
+ * again, because the cache may be outdated. If PostgreSQL does not answer, the results are recorded
+ * (docs/design/history.md#whose-results).
  */
 async function decodeMessages(
   messages: JsMsg[],
   { log }: RecorderContext,
   { monitors }: RecorderTools,
 ): Promise<MessageLines> {
-  const read = toMessageLines(messages, monitors)
-  if (read.isSure) return read
+  const decoded = toMessageLines(messages, monitors)
+  if (decoded.isSure) return decoded
   try {
     await monitors.refresh()
     return toMessageLines(messages, monitors)
   } catch (error) {
-    log.warn({ err: error }, 'results are recorded without a look at where their monitors are checked')
+    log.warn(
+      { err: error },
+      'the regions of monitors could not be read; results are recorded without a check of their region',
+    )
     return toMessageLines(messages, null)
   }
 }
 
-/** Once for a group that is written, so that a group that comes again is not counted twice. */
+/** Called after a group is written, so that a redelivered group is not counted twice. */
 async function reportRefusedResults(
   { refused, foreign }: MessageLines,
   stream: string,
@@ -267,7 +272,7 @@ async function reportRefusedResults(
   { meters, note }: RecorderTools,
 ): Promise<void> {
   for (const [reason, count] of Object.entries(refused)) {
-    log.warn({ reason, count, stream }, 'results that cannot be recorded were set aside')
+    log.warn({ reason, count, stream }, 'results could not be recorded and were set aside')
     meters.setAside.inc({ reason }, count)
   }
   for (const [region, newest] of foreign) await note({ region, what: 'result', ...newest })
@@ -277,7 +282,9 @@ function createRecorderMetrics({ metrics }: RecorderContext) {
   const setAside = metrics.counter('picket_results_unrecordable_total', 'Results set aside, not written', ['reason'])
   return {
     recorded: metrics.counter('picket_results_recorded_total', 'Results written to ClickHouse', ['stream']),
-    late: metrics.counter('picket_results_late_total', 'Results written that came too late for a verdict', ['region']),
+    late: metrics.counter('picket_results_late_total', 'Results written that arrived too late for a verdict', [
+      'region',
+    ]),
     setAside: initializeCounter(setAside, 'reason', [
       'unreadable',
       'malformed',

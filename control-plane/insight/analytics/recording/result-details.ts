@@ -2,7 +2,7 @@ import type { Certificate, Evidence, Result } from '../../../../shared/checks/re
 
 type Details = Pick<Result, 'ping' | 'dns'>
 
-/** What a check left behind, as its column of ClickHouse: JSON, empty where there is none. Bytes are base64. */
+/** The evidence of a check as its column in ClickHouse: JSON, empty without evidence. Bytes are base64. */
 export function serializeEvidence(evidence: Evidence | undefined): string {
   if (!evidence) return ''
   return JSON.stringify({ ...evidence, body: Buffer.from(evidence.body).toString('base64') })

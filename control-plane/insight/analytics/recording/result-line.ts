@@ -1,7 +1,7 @@
 import type { Result } from '../../../../shared/checks/result.ts'
 import { serializeCertificate, serializeDetails, serializeEvidence } from './result-details.ts'
 
-/** The columns of a line, in its order. Arrays instead of objects: less than half the bytes to print and to parse. */
+/** The columns of a line, in order. Arrays need less than half the bytes of objects. */
 export const RESULT_LINE_COLUMNS = `monitor_id, region, scheduled_at, attempt, probe_id, epoch, config_version, started_at,
   status, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
   error_source, error_code, error_message, failed_assertions, resolved_ip, evidence, certificate, details, screenshot_id,
@@ -12,10 +12,10 @@ const NO_TIMINGS = '0,0,0,0,0'
 const NO_DETAILS = '"","","",""'
 
 /**
- * A result as a line of JSONCompactEachRow. Written by hand because it runs for every result: only texts that come
- * from outside need the escaping of JSON.stringify. A whole number for a DateTime64(3) is milliseconds.
+ * A result as a line of JSONCompactEachRow. It is built by hand because it runs for every result: only external texts
+ * need JSON.stringify. An integer for a DateTime64(3) is milliseconds.
  *
- * @param origin region and probe, from `originOf`: the same for every result of a batch
+ * @param origin region and probe, from `encodeOrigin`: the same for all results of a batch
  */
 export function toResultLine(result: Result, origin: EncodedOrigin): string {
   const { timings: phases, error, failedAssertions, resolvedIp } = result
@@ -44,7 +44,7 @@ function encodeDetails(result: Result): string {
   return columns.map(column => JSON.stringify(column)).join(',')
 }
 
-/** JSON texts. */
+/** Encoded as JSON. */
 export type EncodedOrigin = { region: string; probeId: string }
 
 export function encodeOrigin({ region, probeId }: { region: string; probeId: string }): EncodedOrigin {
@@ -54,16 +54,16 @@ export function encodeOrigin({ region, probeId }: { region: string; probeId: str
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** How long results are kept, by the table's TTL. */
 export const RETENTION_MS = 90 * 24 * 3_600_000
-/** Clocks of a probe and of NATS may differ by an hour and summer time; later than that is no time of a check. */
+/** The clocks of a probe and of NATS may differ by an hour, plus summer time. A later time is not valid. */
 const MAX_AHEAD_MS = 2 * 3_600_000
 
 export type RejectReason = 'malformed' | 'too_old' | 'in_future'
 
 /**
- * Why a result does not go into the history, null when it does. One result that ClickHouse could not take must not cost
- * its batch, and one far from now would make a partition of its own.
+ * Why a result is not recorded; null when it is. An invalid result must not reject its batch, and one with a distant time
+ * would create a partition of its own.
  *
- * @param takenAtMs when JetStream took its message
+ * @param takenAtMs when JetStream stored the message
  */
 export function findRejectReason(
   { monitorId, scheduledAtMs, startedAtMs }: Result,

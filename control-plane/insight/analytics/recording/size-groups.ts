@@ -1,4 +1,4 @@
-/** Neighbours together, each group of at most `limit` in size, or of one item that is larger by itself. */
+/** Groups consecutive items by size, at most `limit` per group. A larger item has a group of its own. */
 export function groupBySize<T>(items: T[], sizeOf: (item: T) => number, limit: number): T[][] {
   const groups: T[][] = []
   let size = 0

@@ -8,14 +8,15 @@ import { createCheckCountReader } from './check-count-reader.ts'
 import { buildUptimeWindows, computeUptimeByWindow, Summary } from './summary.ts'
 import { countMonitors, loadIncidentStatistics, sumTimeInStatus } from './summary-store.ts'
 
-/** A project at a glance (specification, "Analytics"; decisions 8.1). */
+/** The summary of a project (docs/design/history.md#uptime). */
 export function summaryRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse: Clickhouse }): void {
   const checksOfDay = createCheckCountReader({ db, clickhouse })
   app.get(
     '/analytics/summary',
     {
       schema: {
-        summary: 'Monitors, incidents, uptime and checks of the project',
+        summary: 'Retrieve the summary of the project',
+        description: 'Counts monitors, incidents and checks, and returns the uptime.',
         tags: ['Analytics'],
         response: responseSchemas(200, dataSchema(Summary)),
       },

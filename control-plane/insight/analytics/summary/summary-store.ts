@@ -18,7 +18,7 @@ export async function countMonitors(db: Db, projectId: string): Promise<MonitorC
   return counts!
 }
 
-/** A project's incidents that are open, and those that ended or were acknowledged lately; means in seconds. */
+/** Open incidents of a project, and those that were resolved or acknowledged recently. Means are in seconds. */
 export async function loadIncidentStatistics(db: Db, projectId: string, since: { day: Date; month: Date }) {
   const [figures] = await query<IncidentStatistics>(
     db,
@@ -35,8 +35,8 @@ export async function loadIncidentStatistics(db: Db, projectId: string, since: {
 }
 
 /**
- * How long a project's monitors were in each status since each of some times, all monitors together, until `now`. The
- * oldest window has to come first. Time without a status (paused, before the first verdict) and maintenance are left out.
+ * The time of all monitors of a project together in each status, by window, until `now`. The oldest window must come
+ * first. Time without a status (paused, before the first verdict) and maintenance are left out.
  */
 export function sumTimeInStatus(
   db: Db,
@@ -88,10 +88,10 @@ export async function listCheckedMonitorIds(db: Db, projectId: string): Promise<
   return (await query<{ id: string }>(db, sql, [projectId])).map(({ id }) => id)
 }
 
-/** So many ids fit into the address of one request. */
+/** Limits the length of the request URL. */
 const MAX_IDS_PER_QUERY = 200
 
-/** How many checks these monitors had in the last 24 hours, re-checks included. */
+/** The number of checks of the monitors in the last 24 hours, re-checks included. */
 export async function countChecks(clickhouse: Clickhouse, monitorIds: string[]): Promise<number> {
   const parts = Array.from({ length: Math.ceil(monitorIds.length / MAX_IDS_PER_QUERY) }, (_, i) =>
     monitorIds.slice(i * MAX_IDS_PER_QUERY, (i + 1) * MAX_IDS_PER_QUERY),

@@ -16,11 +16,11 @@ export type IncidentStatistics = {
 
 const WINDOWS = { '90d': 90, '30d': 30, '7d': 7, '24h': 1 } as const
 type WindowName = keyof typeof WINDOWS
-/** A time that ends now. */
+/** A time range that ends now. */
 export type UptimeWindow = { name: WindowName; since: Date }
 export type WindowStatusTime = { window: WindowName; status: Exclude<UptimeStatus, 'unknown'>; seconds: number }
 
-/** The windows that uptime is told for, the longest first. */
+/** The windows of uptime, the longest first. */
 export function buildUptimeWindows(now: Date): UptimeWindow[] {
   return Object.entries(WINDOWS).map(([name, days]) => ({
     name: name as WindowName,
@@ -28,7 +28,7 @@ export function buildUptimeWindows(now: Date): UptimeWindow[] {
   }))
 }
 
-/** The uptime of all monitors together in each window, by their time in each status; null where nothing is known. */
+/** The uptime of all monitors together in each window, by their time in each status; null when no time is known. */
 export function computeUptimeByWindow(times: WindowStatusTime[]): Record<WindowName, number | null> {
   const percentage = (window: WindowName) => {
     const seconds = { up: 0, degraded: 0, down: 0, unknown: 0 }
@@ -41,25 +41,31 @@ export function computeUptimeByWindow(times: WindowStatusTime[]): Record<WindowN
 const count = Type.Integer()
 const percent = nullable(Type.Number())
 
-/** The answer of `GET /analytics/summary` (decisions 8.1). */
+/** The response of `GET /analytics/summary`. */
 export const Summary = Type.Object(
   {
     monitors: Type.Object({ total: count, up: count, down: count, degraded: count, paused: count, pending: count }),
     incidents: Type.Object({
       open: count,
-      acknowledged: Type.Integer({ description: 'of the open ones' }),
+      acknowledged: Type.Integer({ description: 'Open incidents that were acknowledged.' }),
       resolved_24h: count,
-      mttr_seconds_30d: nullable(Type.Integer({ description: 'from start to end, of those that ended in 30 days' })),
-      mtta_seconds_30d: nullable(Type.Integer({ description: 'from start to acknowledgement' })),
+      mttr_seconds_30d: nullable(
+        Type.Integer({
+          description: 'Mean time from start to resolution of incidents that were resolved in the last 30 days.',
+        }),
+      ),
+      mtta_seconds_30d: nullable(
+        Type.Integer({ description: 'Mean time from start to acknowledgement in the last 30 days.' }),
+      ),
     }),
     uptime: Type.Object(
       { '24h': percent, '7d': percent, '30d': percent, '90d': percent },
       {
         description:
-          'in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all',
+          'Uptime of all monitors together, in percent. Degraded counts as up. Maintenance and unknown time are not counted.',
       },
     ),
-    checks_24h: nullable(Type.Integer({ description: 'null while the history is away' })),
+    checks_24h: nullable(Type.Integer({ description: 'Null while the history is unavailable.' })),
   },
   { title: 'Summary' },
 )

@@ -3,14 +3,14 @@ import type { UptimeInterval } from './uptime.ts'
 type Period = { startsAt: Date; endsAt: Date }
 
 /**
- * Intervals cut where maintenance begins and ends, those inside marked. Both are in the order of their starts; `periods`
- * may overlap.
+ * Splits intervals at the start and end of maintenance, and marks those inside. Both inputs are ordered by their starts;
+ * `periods` may overlap.
  */
 export function* markMaintenance(intervals: Iterable<UptimeInterval>, periods: Period[]): Generator<UptimeInterval> {
   const joined = join(periods)
   let first = 0
   for (const interval of intervals) {
-    // what has ended before this interval has ended before all that follow
+    // a period that ended before this interval ended before all later ones
     while (first < joined.length && joined[first]!.endsAt <= interval.from) first++
     yield* cut(interval, joined, first)
   }

@@ -6,8 +6,8 @@ const MAX_RANGE_DAYS = 400
 export type TimeRange = { from: Date; to: Date }
 
 /**
- * The time that a question is about: the last 24 hours unless told otherwise, at most 400 days (decisions 8.2).
- * Throws a 400 when `from` comes after `to`.
+ * The requested time range: defaults to the last 24 hours, at most 400 days (docs/design/history.md#uptime).
+ * Throws 400 when `from` is after `to`.
  */
 export function parseTimeRange(query: { from?: string; to?: string }, now: Date): TimeRange {
   const to = query.to ? new Date(query.to) : now

@@ -11,11 +11,13 @@ export const UptimeRecord = Type.Object(
     from: Timestamp,
     to: Timestamp,
     seconds: Type.Object({ up: Type.Number(), degraded: Type.Number(), down: Type.Number(), unknown: Type.Number() }),
-    maintenance_seconds: Type.Number({ description: 'in maintenance windows, whatever the status; not in seconds' }),
+    maintenance_seconds: Type.Number({
+      description: 'Seconds spent in maintenance windows. Not counted in `seconds`.',
+    }),
     uptime_percentage: nullable(
       Type.Number({
         description:
-          'degraded counts as up; maintenance and unknown time (paused, before the first verdict) not at all',
+          'Degraded counts as up. Maintenance and unknown time (paused, unchecked, before the first verdict) are not counted.',
       }),
     ),
     intervals: Type.Array(

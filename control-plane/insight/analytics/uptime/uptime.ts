@@ -1,14 +1,14 @@
-/** Where a monitor's time went. Pure. */
+/** The time of a monitor in each status. Pure. */
 
 export type UptimeStatus = 'up' | 'degraded' | 'down' | 'unknown'
 /** A change of status; `status` null: paused, or not known yet. */
 export type UptimeChange = { at: Date; status: 'up' | 'degraded' | 'down' | null }
-/** `isMaintenance`: in a maintenance window, see maintenance.ts */
+/** `isMaintenance`: in a maintenance window, see maintenance-intervals.ts. */
 export type UptimeInterval = { status: UptimeStatus; from: Date; to: Date; isMaintenance: boolean }
 
 /**
- * The intervals between `from` and `to`, without gaps, oldest first. `before` is the status with which `from` began
- * (null: nothing known yet), `changes` lie inside and are in order. Equal neighbours become one.
+ * The intervals between `from` and `to`, without gaps, oldest first. `before`: the status at `from` (null: not known).
+ * `changes` are between `from` and `to`, in order. Equal neighbours are merged.
  */
 export function* buildIntervals(
   before: UptimeChange['status'],
@@ -30,7 +30,7 @@ export type Uptime = {
   /** outside maintenance */
   seconds: Record<UptimeStatus, number>
   maintenanceSeconds: number
-  /** 0-100 with up to 4 decimals; null when nothing is known. Degraded counts as up, unknown time counts not at all. */
+  /** 0-100 with up to 4 decimals; null when no time is known. Degraded counts as up; unknown time is not counted. */
   uptimePercentage: number | null
 }
 

@@ -6,7 +6,7 @@ import {
 import { CANARY_INTERVAL_SECONDS, type CanaryOutage, type CanarySchedule, type FailureKind } from '../schedule.ts'
 import type { DetectionStage, OutageMeasurement } from './measure.ts'
 
-/** What is guaranteed for a planned failure, in seconds from its beginning. */
+/** The guaranteed limits of a planned failure, in seconds from its start. */
 export type CanaryLimits = { downWithin: number; messageWithin: number; shortest: number }
 
 const OUTAGE_KIND_BY_FAILURE: Record<FailureKind, FailureMode> = {
@@ -17,43 +17,43 @@ const OUTAGE_KIND_BY_FAILURE: Record<FailureKind, FailureMode> = {
   hang: 'hanging',
 }
 
-/** What the settings of a canary's monitor guarantee for one kind of its failures. */
+/** The limits that the settings of a canary's monitor guarantee for one kind of failure. */
 export function computeCanaryLimits(
   kind: FailureKind,
   schedule: Omit<CanarySchedule, 'region'>,
   pace: CheckPace,
 ): CanaryLimits {
-  const wanted = kind === 'hang' && followsSlowAnswers(schedule) ? 'slow' : OUTAGE_KIND_BY_FAILURE[kind]
-  const { transitionMs, messageMs, shortestMs } = computeDetectionLimits(pace).find(one => one.kind === wanted)!
+  const mode = kind === 'hang' && followsSlowAnswers(schedule) ? 'slow' : OUTAGE_KIND_BY_FAILURE[kind]
+  const { transitionMs, messageMs, shortestMs } = computeDetectionLimits(pace).find(one => one.kind === mode)!
   return { downWithin: transitionMs / 1_000, messageWithin: messageMs / 1_000, shortest: shortestMs / 1_000 }
 }
 
-/** Probes wait longer for a target that was slow within so many of its answers (probe-agent/schedule/rechecks/silence-limit.ts). */
+/** Probes wait longer for a target that was slow in one of its last responses (probe-agent/schedule/rechecks/silence-limit.ts). */
 const SLOW_MEMORY_ANSWERS = 100
 
 /**
- * Whether a failure that hangs can come while probes still know the last slow one. Then their attempts may not overlap,
- * and the limit of a slow target is what is guaranteed.
+ * Whether a failure that hangs can begin while probes still remember the last slow one. Then attempts may not overlap, and
+ * the limits of a slow target are guaranteed.
  */
 function followsSlowAnswers({ kinds, everySeconds, forSeconds }: Omit<CanarySchedule, 'region'>): boolean {
   const [slow, hang] = [kinds.indexOf('slow'), kinds.indexOf('hang')]
   if (slow === -1 || hang === -1) return false
-  const turns = (hang - slow + kinds.length) % kinds.length
-  const between = Array.from({ length: turns - 1 }, (_, i) => kinds[(slow + 1 + i) % kinds.length])
-  // a connection that is cut may count as a missing answer, and each failure begins up to an interval late
+  const steps = (hang - slow + kinds.length) % kinds.length
+  const between = Array.from({ length: steps - 1 }, (_, i) => kinds[(slow + 1 + i) % kinds.length])
+  // a closed connection may count as no response, and each failure begins up to an interval late
   const withoutAnswers = between.filter(kind => kind === 'refuse').length * forSeconds
-  const quickSeconds = turns * everySeconds - forSeconds - withoutAnswers - CANARY_INTERVAL_SECONDS
+  const quickSeconds = steps * everySeconds - forSeconds - withoutAnswers - CANARY_INTERVAL_SECONDS
   return quickSeconds / CANARY_INTERVAL_SECONDS < SLOW_MEMORY_ANSWERS
 }
 
 /**
- * `kept`: noticed and reported within the limits. `missed`: later, or never. `none`: nothing was guaranteed, because the
- * canary was paused or not up when the failure began, or because the failure was too short to be noticed always.
+ * `kept`: detected and reported within the limits. `missed`: later, or never. `none`: nothing was guaranteed, because the
+ * canary was paused or not up when the failure began, or the failure was too short (docs/design/history.md#guarantee).
  */
 export const GUARANTEE_RESULTS = ['kept', 'missed', 'none'] as const
 export type GuaranteeResult = (typeof GUARANTEE_RESULTS)[number]
 
-/** `lateSeconds`: of a miss, how much later than guaranteed; null when it was not noticed or no alert arrived. */
+/** `lateSeconds`: how much later than guaranteed a miss was reported; null when it was not detected or no alert arrived. */
 export type GuaranteeComparison = { guarantee: GuaranteeResult; lateSeconds: number | null }
 
 /** Compares a planned failure with its limits. `wasUp`: the canary's status when the failure began. */

@@ -5,31 +5,31 @@ import { type Canary, insertOutage, loadCanaryFacts, type MeasuredOutage } from 
 import { compareWithLimits, computeCanaryLimits } from './guarantee.ts'
 import { type CanaryFacts, measureOutage } from './measure.ts'
 
-/** Failures that are older than this when somebody looks again are history that nobody would have scraped. */
+/** Older failures are not measured, because no scrape would have seen their metrics. */
 const MAX_LOOK_BACK_MS = 24 * 3_600_000
 
 /**
- * What came of the planned failures that are settled and that nobody has measured yet. It needs nothing but the
- * database, so it tells of those too that passed while every process was dead; each is answered to one caller only.
+ * Measures planned failures that have ended and are not measured yet (docs/design/history.md#measurement). It reads only the
+ * database, so failures during an outage of all processes are included. Each failure is returned to one caller only.
  */
 export async function measureOutages(db: Db, canaries: Canary[], now: Date): Promise<MeasuredOutage[]> {
-  const judged: MeasuredOutage[] = []
+  const measured: MeasuredOutage[] = []
   for (const canary of canaries) {
     for (const outage of listSettledOutages(canary, computeMeasuredUntil(canary, now), now)) {
       const row = evaluateOutage(canary, outage, await loadCanaryFacts(db, canary, outage))
-      if (await insertOutage(db, { ...row, now })) judged.push(row)
+      if (await insertOutage(db, { ...row, now })) measured.push(row)
     }
   }
-  return judged
+  return measured
 }
 
 function evaluateOutage(canary: Canary, outage: CanaryOutage, facts: CanaryFacts): MeasuredOutage {
-  const measured = measureOutage(outage, facts)
+  const measurement = measureOutage(outage, facts)
   const limits = computeCanaryLimits(outage.kind, canary, getCheckPace(canary))
   return {
     ...outage,
-    ...measured,
-    ...compareWithLimits(outage, measured, limits, facts.wasUp),
+    ...measurement,
+    ...compareWithLimits(outage, measurement, limits, facts.wasUp),
     limits,
     region: canary.region,
   }

@@ -1,10 +1,10 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { FailureKind } from '../schedule.ts'
 
-/** Seconds, of half, 95 % and 99 % of the failures; null: those were not noticed or not reported at all. */
+/** Seconds; null: the failure at this percentile was not detected or not reported. */
 export type Percentiles = { p50: number | null; p95: number | null; p99: number | null }
 
-/** Planned failures of one kind, over all regions. `compared`: so many of them with the guarantee. */
+/** Planned failures of one kind over all regions. `compared`: those that were compared with the guarantee. */
 export type OutageStatistics = {
   kind: FailureKind
   outages: number
@@ -14,12 +14,12 @@ export type OutageStatistics = {
   message: Percentiles
 }
 
-/** `lateSeconds` null: it was not noticed, or no alert arrived. */
+/** `lateSeconds` null: it was not detected, or no alert arrived. */
 export type MissedGuarantee = { kind: FailureKind; startedAt: Date; lateSeconds: number | null }
 
 type Row = Omit<OutageStatistics, 'down' | 'message'> & { down: number[]; message: number[] }
 
-/** What was measured of the failures that began since, for which something was guaranteed. One that was never noticed is the slowest. */
+/** The measurements of failures since `since` that had a guarantee. A failure that was never detected counts as the slowest. */
 export async function loadOutageStatistics(db: Db, since: Date): Promise<OutageStatistics[]> {
   const rows = await query<Row>(
     db,

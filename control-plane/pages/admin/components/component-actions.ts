@@ -19,11 +19,11 @@ import type { ComponentMonitor, StoredComponent } from '../../core/records.ts'
 import { withLockedPage } from '../page-lock-actions.ts'
 import type { ComponentCreate, ComponentUpdate } from '../schema.ts'
 
-/** What visitors load at once. */
+/** A page is loaded as a whole. */
 const MAX_COMPONENTS = 500
 
 /**
- * Puts a component on a page. Throws 404 for a page, monitor or group that there is not, 400 for a status beside a
+ * Adds a component to a page. Throws 404 for an unknown page, monitor or group, 400 for a status together with a
  * monitor, 409 when the page is full.
  */
 export async function createComponent(
@@ -37,7 +37,7 @@ export async function createComponent(
   return component!
 }
 
-/** All of some components, one behind the other, or none. Throws as `createComponent` does. */
+/** Adds several components in the given order: all of them, or none. Throws the same errors as `createComponent`. */
 export function createComponents(
   db: Db,
   projectId: string,
@@ -47,7 +47,7 @@ export function createComponents(
 ): Promise<StoredComponent[]> {
   for (const body of bodies) assertNoManualStatus(body.monitor_id != null, body)
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
-    const places = await listPagePositions(tx, page.id)
+    const positions = await listPagePositions(tx, page.id)
     const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
     const monitors = await loadComponentMonitors(tx, projectId, monitorIds)
     const groups = new Map<string, string | null>()
@@ -63,21 +63,21 @@ export function createComponents(
         name: body.name,
         description: body.description ?? null,
         monitor,
-        displayOrder: body.display_order ?? getNextDisplayOrder(places) + index,
+        displayOrder: body.display_order ?? getNextDisplayOrder(positions) + index,
         status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
         createdAt: now,
         updatedAt: now,
       }
     })
-    assertComponentLimit(places, components.length)
+    assertComponentLimit(positions, components.length)
     for (const component of components) await saveComponent(tx, component)
     return components
   })
 }
 
 /**
- * Puts a component at the end of a page for each of some monitors of the project that has none there, in their order.
- * Answers the new components' ids. Throws 404 for a page or group that there is not, 409 when the page would be too full.
+ * Adds a component at the end of a page for each of the given monitors that has none on the page, in their order.
+ * Returns the ids of the new components. Throws 404 for an unknown page or group, 409 when the page would be too full.
  */
 export function addMonitorComponents(
   db: Db,
@@ -88,10 +88,10 @@ export function addMonitorComponents(
 ): Promise<string[]> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     const group = await getGroupId(tx, page.id, groupId)
-    const places = await listPagePositions(tx, page.id)
-    const there = new Set((await listPageComponents(tx, page.id)).map(({ monitor }) => monitor?.id))
-    const missing = monitorIds.filter(id => !there.has(id))
-    assertComponentLimit(places, missing.length)
+    const positions = await listPagePositions(tx, page.id)
+    const existing = new Set((await listPageComponents(tx, page.id)).map(({ monitor }) => monitor?.id))
+    const missing = monitorIds.filter(id => !existing.has(id))
+    assertComponentLimit(positions, missing.length)
     await holdMonitors(tx, projectId, missing)
     const found = new Map((await listMonitorsByIds(tx, missing)).map(monitor => [monitor.id, monitor]))
     const monitors = missing.flatMap(id => found.get(id) ?? [])
@@ -99,7 +99,7 @@ export function addMonitorComponents(
       ...{ id: newId(), pageId: page.id, groupId: group, name: monitor.name, description: null },
       ...{
         monitor: toComponentMonitor(monitor),
-        displayOrder: getNextDisplayOrder(places) + i,
+        displayOrder: getNextDisplayOrder(positions) + i,
         status: 'unknown' as const,
       },
       ...{ createdAt: now, updatedAt: now },
@@ -109,7 +109,7 @@ export function addMonitorComponents(
   })
 }
 
-/** Changes what the body names. Throws as `createComponent` does, and 404 for a component that the page has not. */
+/** Changes the fields that the body contains. Throws the same errors as `createComponent`, and 404 for an unknown component. */
 export function changeComponent(
   db: Db,
   projectId: string,
@@ -147,33 +147,33 @@ export function deleteComponent(db: Db, projectId: string, pageId: string, id: s
   })
 }
 
-/** Lets components of a page change places among themselves. Throws 404 for one that the page has not. */
+/** Exchanges the positions of the given components of a page. Throws 404 for an unknown page or component. */
 export function reorderComponents(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
-    const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
-    const places = await listPagePositions(tx, page.id)
-    const known = new Set(places.filter(({ isComponent }) => isComponent).map(({ id }) => id))
-    if (!wanted.every(id => known.has(id))) throw notFound('component')
-    await savePagePositions(tx, page.id, reorderItems(places, wanted), now)
+    const orderedIds = [...new Set(ids.map(id => id.toLowerCase()))]
+    const positions = await listPagePositions(tx, page.id)
+    const known = new Set(positions.filter(({ isComponent }) => isComponent).map(({ id }) => id))
+    if (!orderedIds.every(id => known.has(id))) throw notFound('component')
+    await savePagePositions(tx, page.id, reorderItems(positions, orderedIds), now)
   })
 }
 
-/** Numbers all that stands on a page in the order of `ids`; what is not named comes behind it. Throws 404 for the page. */
+/** Numbers all items of a page in the order of `ids`; items that are not listed follow. Throws 404 for an unknown page. */
 export function arrangePage(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     await savePagePositions(tx, page.id, arrangeItems(await listPagePositions(tx, page.id), ids), now)
   })
 }
 
-function assertComponentLimit(places: { isComponent: boolean }[], adding: number): void {
-  if (places.filter(({ isComponent }) => isComponent).length + adding <= MAX_COMPONENTS) return
-  throw conflict(`a status page shows at most ${MAX_COMPONENTS} components`)
+function assertComponentLimit(positions: { isComponent: boolean }[], adding: number): void {
+  if (positions.filter(({ isComponent }) => isComponent).length + adding <= MAX_COMPONENTS) return
+  throw conflict(`a status page can have at most ${MAX_COMPONENTS} components`)
 }
 
-/** Throws 400 for a status beside a monitor. */
+/** Throws 400 for a status together with a monitor. */
 export function assertNoManualStatus(hasMonitor: boolean, body: ComponentUpdate): void {
   if (!hasMonitor || body.status === undefined) return
-  const message = 'status is what the monitor says; leave it out, or set monitor_id to null'
+  const message = 'status cannot be set together with monitor_id; omit it, or set monitor_id to null'
   throw validationError([{ path: 'status', message }])
 }
 
@@ -182,7 +182,7 @@ async function loadComponentMonitor(tx: Tx, projectId: string, id: string | null
   return (await loadComponentMonitors(tx, projectId, [id])).get(id.toLowerCase()) ?? null
 }
 
-/** By their ids; they keep their rows until the transaction ends. Throws 404 for one that the project has not. */
+/** Loads monitors by id. Their rows cannot be deleted until the transaction ends. Throws 404 for an unknown monitor. */
 async function loadComponentMonitors(tx: Tx, projectId: string, ids: string[]): Promise<Map<string, ComponentMonitor>> {
   if (!ids.every(isId) || !(await holdMonitors(tx, projectId, ids))) throw notFound('monitor')
   const monitors = ids.length === 0 ? [] : await listMonitorsByIds(tx, ids)

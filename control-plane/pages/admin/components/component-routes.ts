@@ -24,7 +24,7 @@ import { changeComponent, createComponent, deleteComponent, reorderComponents } 
 const tags = ['Status pages']
 const params = Type.Object({ id: Type.String(), cid: Type.String() })
 
-/** What stands on a status page (specification, "Status page component"; decisions 7.1). */
+/** Components of status pages (docs/design/status-pages.md#components). */
 export function componentRoutes(app: App, { db }: { db: Db }): void {
   readRoutes(app, db)
   createRoute(app, db)
@@ -37,7 +37,7 @@ function readRoutes(app: App, db: Db): void {
     '/status-pages/:id/components',
     {
       schema: {
-        summary: 'List the components of a status page, in their order',
+        summary: 'List the components of a status page in display order',
         tags,
         params: IdParams,
         querystring: PageQuery,
@@ -55,7 +55,7 @@ function readRoutes(app: App, db: Db): void {
     '/status-pages/:id/components/:cid',
     {
       schema: {
-        summary: 'One component',
+        summary: 'Retrieve a component',
         tags,
         params,
         response: responseSchemas(200, dataSchema(ComponentRecord), 404),
@@ -76,7 +76,9 @@ function createRoute(app: App, db: Db): void {
     '/status-pages/:id/components',
     {
       schema: {
-        summary: 'Put a component on a status page: a monitor, or something whose status is set by hand',
+        summary: 'Create a component',
+        description:
+          'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
         tags,
         params: IdParams,
         body: ComponentCreate,
@@ -102,7 +104,7 @@ function orderRoute(app: App, db: Db): void {
     '/status-pages/:id/components/reorder',
     {
       schema: {
-        summary: 'Put components into another order',
+        summary: 'Reorder components',
         tags,
         params: IdParams,
         body: ComponentOrder,
@@ -128,7 +130,7 @@ function changeRoutes(app: App, db: Db): void {
     '/status-pages/:id/components/:cid',
     {
       schema: {
-        summary: 'Change a component: fields that are not named stay',
+        summary: 'Update a component',
         tags,
         params,
         body: ComponentUpdate,
@@ -153,7 +155,7 @@ function changeRoutes(app: App, db: Db): void {
     '/status-pages/:id/components/:cid',
     {
       schema: {
-        summary: 'Take a component off a status page',
+        summary: 'Delete a component',
         tags,
         params,
         response: responseSchemas(200, DeletedResponse, 404),

@@ -11,7 +11,7 @@ import type { GroupCreate, GroupUpdate } from '../schema.ts'
 
 const MAX_GROUPS = 100
 
-/** Makes a group on a page. Throws 404, and 409 when the page has as many as it may. */
+/** Creates a group on a page. Throws 404, and 409 when the page has the maximum number of groups. */
 export function createGroup(
   db: Db,
   projectId: string,
@@ -20,16 +20,16 @@ export function createGroup(
   now: Date,
 ): Promise<StoredGroup> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
-    const places = await listPagePositions(tx, page.id)
-    if (places.filter(({ isComponent }) => !isComponent).length >= MAX_GROUPS) {
-      throw conflict(`a status page has at most ${MAX_GROUPS} groups`)
+    const positions = await listPagePositions(tx, page.id)
+    if (positions.filter(({ isComponent }) => !isComponent).length >= MAX_GROUPS) {
+      throw conflict(`a status page can have at most ${MAX_GROUPS} groups`)
     }
     const group = {
       id: newId(),
       pageId: page.id,
       name: body.name,
       description: body.description ?? null,
-      displayOrder: body.display_order ?? getNextDisplayOrder(places),
+      displayOrder: body.display_order ?? getNextDisplayOrder(positions),
       isCollapsed: body.is_collapsed ?? false,
       createdAt: now,
       updatedAt: now,
@@ -39,7 +39,7 @@ export function createGroup(
   })
 }
 
-/** Changes what the body names. Throws 404. */
+/** Changes the fields that the body contains. Throws 404. */
 export function changeGroup(
   db: Db,
   projectId: string,
@@ -65,7 +65,7 @@ export function changeGroup(
   })
 }
 
-/** Deletes a group; its components stay, on the page itself. Throws 404. */
+/** Deletes a group. Its components stay on the page, without a group. Throws 404. */
 export function deleteGroup(db: Db, projectId: string, pageId: string, id: string, now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     if (!isId(id) || !(await removeGroup(tx, page.id, id))) throw notFound('group')

@@ -24,7 +24,7 @@ import { changeGroup, createGroup, deleteGroup } from './group-actions.ts'
 const tags = ['Status pages']
 const params = Type.Object({ id: Type.String(), gid: Type.String() })
 
-/** Groups of components, which visitors can fold (specification, "Status page component group"). */
+/** Groups of components, which visitors can collapse (docs/design/status-pages.md#components). */
 export function groupRoutes(app: App, { db }: { db: Db }): void {
   readRoutes(app, db)
   writeRoutes(app, db)
@@ -35,7 +35,7 @@ function readRoutes(app: App, db: Db): void {
     '/status-pages/:id/groups',
     {
       schema: {
-        summary: 'List the groups of a status page, in their order',
+        summary: 'List the groups of a status page in display order',
         tags,
         params: IdParams,
         querystring: PageQuery,
@@ -51,7 +51,14 @@ function readRoutes(app: App, db: Db): void {
 
   app.get(
     '/status-pages/:id/groups/:gid',
-    { schema: { summary: 'One group', tags, params, response: responseSchemas(200, dataSchema(GroupRecord), 404) } },
+    {
+      schema: {
+        summary: 'Retrieve a group',
+        tags,
+        params,
+        response: responseSchemas(200, dataSchema(GroupRecord), 404),
+      },
+    },
     async request => {
       const { id, gid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
@@ -90,7 +97,7 @@ function writeRoutes(app: App, db: Db): void {
     '/status-pages/:id/groups/:gid',
     {
       schema: {
-        summary: 'Change a group: fields that are not named stay',
+        summary: 'Update a group',
         tags,
         params,
         body: GroupUpdate,
@@ -111,7 +118,8 @@ function writeRoutes(app: App, db: Db): void {
     '/status-pages/:id/groups/:gid',
     {
       schema: {
-        summary: 'Delete a group; its components stay on the page',
+        summary: 'Delete a group',
+        description: 'The components of the group stay on the page.',
         tags,
         params,
         response: responseSchemas(200, DeletedResponse, 404),

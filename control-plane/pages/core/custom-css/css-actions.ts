@@ -2,7 +2,7 @@ import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
 import { createProjectThread } from '../../../foundation/web/limits/project-thread.ts'
 import { type SanitizedCss, sanitizeCss } from './css-sanitizer.ts'
 
-/** Read at once: some 10 ms at worst. 64 KiB take 150 ms. */
+/** Sanitized in the main thread: about 10 ms at worst. 64 KiB take 150 ms. */
 const MAX_INLINE_CHARACTERS = 4_096
 const inThread = createProjectThread<string, SanitizedCss>('css-worker', import.meta.url, {
   maxWaiting: 50,
@@ -11,14 +11,14 @@ const inThread = createProjectThread<string, SanitizedCss>('css-worker', import.
   many: 'long styles',
 })
 
-/** A page is made again whenever something on it changes, mostly with the same styles: at most 40 MB. */
-const known = createLruCache<SanitizedCss>(300)
+/** A page is built again after each change, mostly with the same CSS. The cache holds at most 40 MB. */
+const cache = createLruCache<SanitizedCss>(300)
 
-/** A customer's CSS as it may stand in the page (makeSafe). Throws 429 where too many long ones of the project wait, and 503. */
+/** Sanitizes a customer's CSS (see `sanitizeCss`). Throws 429 when too much long CSS of the project is waiting, and 503. */
 export async function sanitizeProjectCss(projectId: string, source: string): Promise<SanitizedCss> {
-  const before = known.get(source)
-  if (before) return before
-  const made = source.length <= MAX_INLINE_CHARACTERS ? sanitizeCss(source) : await inThread(projectId, source)
-  known.set(source, made)
-  return made
+  const cached = cache.get(source)
+  if (cached) return cached
+  const sanitized = source.length <= MAX_INLINE_CHARACTERS ? sanitizeCss(source) : await inThread(projectId, source)
+  cache.set(source, sanitized)
+  return sanitized
 }

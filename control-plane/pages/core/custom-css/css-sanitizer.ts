@@ -14,7 +14,7 @@ import { scopeSelectors } from './css-scope.ts'
 const AT_RULES = ['media', 'supports', 'container', 'keyframes', '-webkit-keyframes']
 const MAX_NESTING = 32
 
-/** Functions through which a browser loads something or runs something. */
+/** Functions with which a browser loads or runs something. */
 const LOADING_FUNCTIONS = new Set([
   'url',
   'src',
@@ -31,20 +31,20 @@ const LOADING_FUNCTIONS = new Set([
 const RUNNING_PROPERTIES = new Set(['behavior', '-ms-behavior', '-moz-binding'])
 
 export type SanitizedCss = { css: string } | { problem: string }
-type RejectedNode = { node: CssNode; says: string }
+type RejectedNode = { node: CssNode; problem: string }
 
 /**
- * A customer's CSS as it may stand in the page (decisions 7.3): parsed, every selector below the page's root, written
- * anew. It loads nothing, from nowhere: no `@import`, no `@font-face`, no `url()` in any spelling. What is
- * not understood is refused, not repaired, since a browser may repair it in another way.
- * `problem` completes "custom_css …" and says where: "may not use @import (line 3)".
+ * Makes a customer's CSS safe for the page (docs/design/status-pages.md#custom-css): it is parsed, every selector is placed below
+ * the page's root, and it is written again. It loads nothing: no `@import`, no `@font-face`, no `url()` in any spelling.
+ * Invalid CSS is refused, not repaired, because a browser may repair it differently.
+ * `problem` completes "custom_css …" and contains the line: "must not use @import (line 3)".
  */
 export function sanitizeCss(source: string): SanitizedCss {
-  if (measureNesting(source) > MAX_NESTING) return { problem: `nests more than ${MAX_NESTING} levels deep` }
+  if (measureNesting(source) > MAX_NESTING) return { problem: `must not nest more than ${MAX_NESTING} levels deep` }
   const sheet = parseSheet(source)
   if ('problem' in sheet) return sheet
-  const refused = findFirstRejected(sheet)
-  if (refused) return { problem: `${refused.says} (line ${refused.node.loc?.start.line ?? 1})` }
+  const rejected = findFirstRejected(sheet)
+  if (rejected) return { problem: `${rejected.problem} (line ${rejected.node.loc?.start.line ?? 1})` }
   dropComments(sheet)
   scopeSelectors(sheet)
   return { css: generate(sheet).replaceAll('</', '<\\/') }
@@ -67,8 +67,8 @@ function findFirstRejected(sheet: StyleSheet): RejectedNode | null {
   walk(sheet, {
     enter(node: CssNode) {
       if (node.type === 'Rule') rules++
-      const says = findProblem(node, rules > 1)
-      if (says !== null) found.push({ node, says })
+      const problem = findProblem(node, rules > 1)
+      if (problem !== null) found.push({ node, problem })
     },
     leave(node: CssNode) {
       if (node.type === 'Rule') rules--
@@ -77,25 +77,25 @@ function findFirstRejected(sheet: StyleSheet): RejectedNode | null {
   return found[0] ?? null
 }
 
-/** Why a node may not stand in a page; null where it may. `isNested`: in a rule inside a rule. */
+/** Why a node is not allowed; null when it is. `isNested`: in a rule inside a rule. */
 function findProblem(node: CssNode, isNested: boolean): string | null {
   switch (node.type) {
     case 'Atrule':
       return findAtRuleProblem(node)
     case 'Url':
-      return 'may not load anything: url() is refused'
+      return 'must not load anything: url() is not allowed'
     case 'Function':
       return LOADING_FUNCTIONS.has(normalizeName(node.name))
-        ? `may not load or run anything: ${normalizeName(node.name)}() is refused`
+        ? `must not load or run anything: ${normalizeName(node.name)}() is not allowed`
         : null
     case 'Declaration':
       return findDeclarationProblem(normalizeName(node.property), generate(node.value))
     case 'PseudoClassSelector':
-      return hasNesting(node) ? 'may not use & inside a pseudo-class' : null
+      return hasNesting(node) ? 'must not use & inside a pseudo-class' : null
     case 'NestingSelector':
-      return isNested ? null : 'may use & only inside a rule'
+      return isNested ? null : 'must use & only inside a rule'
     case 'Raw':
-      return node.value.trim() === '' ? null : `holds what is not understood: ${node.value.trim().slice(0, 40)}`
+      return node.value.trim() === '' ? null : `contains invalid CSS: ${node.value.trim().slice(0, 40)}`
     default:
       return null
   }
@@ -104,16 +104,16 @@ function findProblem(node: CssNode, isNested: boolean): string | null {
 function findAtRuleProblem({ name }: Atrule): string | null {
   return AT_RULES.includes(normalizeName(name))
     ? null
-    : `may not use @${normalizeName(name)}, only @media, @supports, @container and @keyframes`
+    : `must not use @${normalizeName(name)}; allowed are @media, @supports, @container and @keyframes`
 }
 
 function findDeclarationProblem(property: string, value: string): string | null {
-  if (RUNNING_PROPERTIES.has(property)) return `may not use ${property}`
+  if (RUNNING_PROPERTIES.has(property)) return `must not use ${property}`
   const isFixed = property === 'position' && normalizeName(value).includes('fixed')
-  return isFixed ? 'may not use position: fixed, which would cover the page; absolute and sticky are fine' : null
+  return isFixed ? 'must not use position: fixed, because it can cover the page; absolute and sticky are allowed' : null
 }
 
-/** Every spelling of a name as one: escapes decoded, in small letters. */
+/** One form for every spelling of a name: escapes decoded, lower case. */
 const normalizeName = (name: string) => ident.decode(name).toLowerCase()
 
 function hasNesting(node: CssNode): boolean {
@@ -124,7 +124,7 @@ function hasNesting(node: CssNode): boolean {
   return has
 }
 
-/** Brackets open at once, at the deepest place. */
+/** The largest number of brackets that are open together. */
 function measureNesting(source: string): number {
   let [depth, deepest] = [0, 0]
   tokenize(source, type => {

@@ -1,10 +1,10 @@
 import { type CssNode, List, type Rule, type Selector, type StyleSheet, walk } from 'css-tree'
 
-/** The class of the element that holds the whole page. */
+/** The class of the element that contains the whole page. */
 const ROOT = 'page'
 const ROOT_TAGS = ['html', 'body']
 
-/** Puts the selectors of all outermost rules below the page's root; `html`, `body` and `:root` become that root. */
+/** Places the selectors of all outermost rules below the page's root; `html`, `body` and `:root` become that root. */
 export function scopeSelectors(sheet: StyleSheet): void {
   let depth = 0
   walk(sheet, {
@@ -26,15 +26,15 @@ function scopeRule({ prelude }: Rule): void {
   })
 }
 
-/** `html > body.dark .x` is `.page.dark .x`, `.x` is `.page .x`. What stands beside the root is nowhere in the page. */
+/** `html > body.dark .x` becomes `.page.dark .x`, `.x` becomes `.page .x`. A sibling of the root matches nothing in the page. */
 function scopeSelector(selector: Selector): void {
   const compounds = splitCompounds(selector)
   const first = compounds.findIndex(compound => !compound.some(isRoot))
   const roots = first < 0 ? compounds : compounds.slice(0, first)
   const rest = first < 0 ? [] : compounds.slice(first).flat()
-  const isBeside = rest[0]?.type === 'Combinator' && ['+', '~'].includes(rest[0].name)
-  const kept = isBeside ? compounds.flat() : rest
-  const conditions = isBeside ? [] : roots.flat().filter(node => !isRoot(node) && node.type !== 'Combinator')
+  const isSibling = rest[0]?.type === 'Combinator' && ['+', '~'].includes(rest[0].name)
+  const kept = isSibling ? compounds.flat() : rest
+  const conditions = isSibling ? [] : roots.flat().filter(node => !isRoot(node) && node.type !== 'Combinator')
   const root: CssNode[] = [{ type: 'ClassSelector', name: ROOT }, ...conditions]
   if (kept[0] && kept[0].type !== 'Combinator') root.push({ type: 'Combinator', name: ' ' })
   selector.children = new List<CssNode>().fromArray([...root, ...kept])

@@ -1,23 +1,23 @@
 import { sanitizeSvg } from './svg-sanitizer.ts'
 
-/** What uploads may be (decisions 7.1), and images that are fetched. */
+/** Accepted types of uploaded and fetched images (docs/design/status-pages.md#images). */
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/svg+xml'] as const
 export type ImageType = (typeof IMAGE_TYPES)[number]
 
 export const MAX_IMAGE_BYTES = 1024 * 1024
 
-/** The image that some bytes are, whatever somebody calls them, SVG made safe; or a sentence without a subject. */
+/** Detects the type from the bytes and sanitizes SVG. `problem` is a sentence without a subject. */
 export function parseImage(bytes: Buffer): { contentType: ImageType; bytes: Buffer } | { problem: string } {
   if (bytes.length === 0) return { problem: 'is empty' }
   if (bytes.length > MAX_IMAGE_BYTES) return { problem: 'is larger than 1 MiB' }
   const raster = detectRasterType(bytes)
   if (raster !== null) return { contentType: raster, bytes }
   const text = decodeUtf8(bytes)
-  if (text === null || !/^\s*</.test(text)) return { problem: 'is no PNG, JPEG, WebP or SVG' }
+  if (text === null || !/^\s*</.test(text)) return { problem: 'is not a PNG, JPEG, WebP or SVG image' }
   const safe = sanitizeSvg(text)
   if ('problem' in safe) return safe
   const svg = Buffer.from(safe.svg)
-  // what it was written as may be longer than what it was read from
+  // the written SVG can be longer than the original
   return svg.length > MAX_IMAGE_BYTES
     ? { problem: 'is larger than 1 MiB' }
     : { contentType: 'image/svg+xml', bytes: svg }

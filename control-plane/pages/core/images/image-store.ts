@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { ImageKind, StoredImage } from '../types.ts'
 import type { ImageType } from './image-format.ts'
 
-/** Writes an upload over a page's image; the caller holds the page. */
+/** Replaces a page's image by an upload. The caller has locked the page. */
 export async function saveUpload(
   tx: Tx,
   pageId: string,
@@ -22,8 +22,8 @@ export async function saveUpload(
 }
 
 /**
- * Lets a page's image be fetched from an address as soon as possible; the image before stays until the new one is there.
- * `id`: of an image where there is none. The caller holds the page.
+ * Schedules a page's image to be fetched immediately. The previous image stays until the new one is stored.
+ * `id` is used when the page has no image yet. The caller has locked the page.
  */
 export async function saveImageUrl(
   tx: Tx,
@@ -47,7 +47,7 @@ export async function removeImage(tx: Tx, pageId: string, kind: ImageKind): Prom
   await execute(tx, 'DELETE FROM status_page_images WHERE page_id = ? AND kind = ?', [pageId, kind])
 }
 
-/** A page's images with their bytes. */
+/** The images of a page with their bytes. */
 export async function loadPageImages(db: Db, pageId: string): Promise<Record<ImageKind, StoredImage | null>> {
   const rows = await query<StoredImage & { kind: ImageKind }>(
     db,
@@ -62,12 +62,12 @@ export async function loadPageImages(db: Db, pageId: string): Promise<Record<Ima
   return { logo: imageOf('logo'), favicon: imageOf('favicon') }
 }
 
-/** An image that is to be fetched now; `digest`: SHA-256 of its bytes in hex, null where there are none. */
+/** An image that is due. `digest`: SHA-256 of its bytes in hex, null when there are none. */
 export type DueImage = { pageId: string; kind: ImageKind; url: string; failures: number; digest: string | null }
 
 const DUE = `source_url IS NOT NULL AND (next_fetch_at IS NULL OR next_fetch_at <= :now)`
 
-/** Claims images that are due, until `leaseEnds`; a process that dies meanwhile leaves them due again. */
+/** Claims due images until `leaseEnds`. After a crash they become due again. */
 export function claimDueImages(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<DueImage[]> {
   return query<DueImage>(
     db,
@@ -81,7 +81,7 @@ export function claimDueImages(db: Db, now: Date, leaseEnds: Date, limit: number
   )
 }
 
-/** When the next image is to be fetched; null: there is none. */
+/** When the next image is due; null when there is none. */
 export async function findNextFetchAt(db: Db): Promise<Date | null> {
   const [row] = await query<{ at: Date | null }>(
     db,
@@ -92,7 +92,7 @@ export async function findNextFetchAt(db: Db): Promise<Date | null> {
 
 export type FetchedImage = { id: string; contentType: ImageType; bytes: Buffer }
 
-/** Stores a fetched image, unless its address has changed meanwhile; the caller holds the page. */
+/** Stores a fetched image, unless its address has changed meanwhile. The caller has locked the page. */
 export async function saveFetchedImage(
   tx: Tx,
   { pageId, kind, url }: DueImage,
@@ -107,7 +107,7 @@ export async function saveFetchedImage(
   )
 }
 
-/** Notes that an image was fetched, and when to look again. */
+/** Records a successful fetch and the time of the next one. */
 export async function recordFetchSuccess(db: Db, { pageId, kind, url }: DueImage, nextAt: Date): Promise<void> {
   await execute(
     db,
@@ -117,7 +117,7 @@ export async function recordFetchSuccess(db: Db, { pageId, kind, url }: DueImage
   )
 }
 
-/** Notes why an image could not be fetched, and when to try again. */
+/** Records why a fetch failed and the time of the next one. */
 export async function recordFetchProblem(db: Db, image: DueImage, problem: string, nextAt: Date): Promise<void> {
   await execute(
     db,

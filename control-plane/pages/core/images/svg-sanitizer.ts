@@ -5,7 +5,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 const XLINK = 'http://www.w3.org/1999/xlink'
 const XML = 'http://www.w3.org/XML/1998/namespace'
 
-/** What draws, and nothing that runs, links, loads or holds other languages. */
+/** Elements that draw. None of them runs, links, loads or contains other languages. */
 const ELEMENTS = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image style switch
   linearGradient radialGradient stop pattern clipPath mask marker filter feBlend feColorMatrix feComponentTransfer
@@ -16,26 +16,26 @@ const ELEMENTS = new Set(
 const MAX_ELEMENTS = 20_000
 const MAX_DEPTH = 100
 
-/** Inside the picture, or a raster picture that it carries along. */
+/** A reference inside the picture, or an embedded raster picture. */
 const GOOD_HREF = /^(#|data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/=\s]*$)/
 
 /**
- * An SVG with only what draws in it: no script, event, link, animation, foreign content, entity or outside reference.
- * It is read as XML, as browsers read it, and written anew, so nothing of the original's text is left that was not
- * understood. Or why it cannot be read, in a sentence without a subject.
+ * Keeps only what draws: no script, event, link, animation, foreign content, entity or external reference.
+ * The SVG is parsed as XML, as browsers parse it, and written again, so no part of the original text remains that was
+ * not parsed. `problem` is a sentence without a subject.
  */
 export function sanitizeSvg(text: string): { svg: string } | { problem: string } {
   try {
     return { svg: rewrite(text) }
   } catch (error) {
-    return { problem: `is no SVG that can be read: ${(error as Error).message.replace(/^[\d:]+\s*/, '')}` }
+    return { problem: `is not a valid SVG: ${(error as Error).message.replace(/^[\d:]+\s*/, '')}` }
   }
 }
 
 function rewrite(text: string): string {
   const parser = new SaxesParser({ xmlns: true })
   const out: string[] = []
-  // of each open element, whether it stays
+  // for each open element, whether it is kept
   const open: boolean[] = []
   const isKept = () => open.length === 0 || open.at(-1)!
   let style: string | null = null
@@ -45,9 +45,9 @@ function rewrite(text: string): string {
     throw error
   })
   parser.on('opentag', tag => {
-    if (++elements > MAX_ELEMENTS || open.length > MAX_DEPTH) throw new Error('it has too many elements')
-    if (open.length === 0 && (tag.uri !== SVG || tag.local !== 'svg'))
-      throw new Error('its outermost element is not svg')
+    if (++elements > MAX_ELEMENTS || open.length > MAX_DEPTH)
+      throw new Error('it has too many elements, or nests too deep')
+    if (open.length === 0 && (tag.uri !== SVG || tag.local !== 'svg')) throw new Error('the root element is not svg')
     const stays = isKept() && tag.uri === SVG && ELEMENTS.has(tag.local)
     open.push(stays)
     if (!stays) return
@@ -85,7 +85,7 @@ function isSafeAttribute({ uri, prefix, local, value }: SaxesAttributeNS): boole
   return uri === '' && local !== 'xmlns' && !/^on/i.test(local) && isSafeStyle(value)
 }
 
-/** No import, no reference but to parts of the picture, and none that is hidden behind escapes. */
+/** No import, no external reference, and no escapes, which could hide one. */
 function isSafeStyle(css: string): boolean {
   if (/\\|@import|expression|javascript:|image-set|src\s*\(/i.test(css)) return false
   return [...css.matchAll(/url\s*\(\s*["']?\s*(.)/gi)].every(([, first]) => first === '#')

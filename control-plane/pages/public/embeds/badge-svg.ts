@@ -4,19 +4,19 @@ import { measureText } from './text-width.ts'
 export const BADGE_STYLES = ['flat', 'flat-square'] as const
 export type BadgeStyle = (typeof BADGE_STYLES)[number]
 
-/** Texts are unescaped; `colour` is `#rrggbb`. */
+/** Texts are not escaped; `colour` is `#rrggbb`. */
 export type Badge = { label: string; message: string; colour: string; style: BadgeStyle }
 
 const SIZE_PX = 11
 const HEIGHT_PX = 20
 const MARGIN_PX = 6
 
-/** A badge of two halves. What it says is its title, for those who do not see it. */
+/** A badge with two halves. The title repeats the text for screen readers. */
 export function renderBadge({ label, message, colour, style }: Badge): string {
   const left = renderHalf(label, 0)
   const right = renderHalf(message, left.width)
   const width = left.width + right.width
-  // badges of one size may share it where several stand in one document
+  // badges of the same size in one document may share the id
   const clip = `${style}-${width}`
   const title = escapeXml(label === '' ? message : `${label}: ${message}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT_PX}" viewBox="0 0 ${width} ${HEIGHT_PX}" role="img" aria-label="${title}">
@@ -32,7 +32,7 @@ ${left.text}${right.text}</g>
 `
 }
 
-/** `textLength` holds a reader's other font to the width that was reckoned with. */
+/** `textLength` keeps the computed width when the reader has another font. */
 function renderHalf(text: string, x: number): { width: number; text: string } {
   if (text === '') return { width: 0, text: '' }
   const length = Math.round(measureText(text, SIZE_PX))

@@ -4,11 +4,11 @@ import type { ComponentView, DisplayStatus, OverallStatus, PageView } from '../.
 import { formatPercent } from '../../templates/labels.ts'
 import { BADGE_STYLES, type Badge, type BadgeStyle } from './badge-svg.ts'
 
-/** What an address asks for: `type`, `component` (an id), `label` and `style`; everything may be left out. */
+/** The query of a badge: `type`, `component` (an id), `label` and `style`, all optional. */
 export type BadgeQuery = { type?: string; component?: string; label?: string; style?: string }
 
 type Value = { message: string; colour: string }
-/** `one`: the component that was asked for, null for the whole page; `components` is what a figure is the mean of. */
+/** `one`: the requested component, null for the whole page. `components`: those of which a figure is the mean. */
 type Measure = {
   name: string
   read(view: PageView, components: readonly ComponentView[], one: ComponentView | null): Value | null
@@ -17,7 +17,7 @@ type Measure = {
 const MAX_LABEL_LENGTH = 60
 const ID_LENGTH = 36
 
-/** Each is strong enough for white letters on it. */
+/** Each has enough contrast for white text. */
 const COLOURS: Record<OverallStatus, string> = {
   operational: '#067647',
   degraded: '#b54708',
@@ -29,8 +29,8 @@ const COLOURS: Record<OverallStatus, string> = {
 const UNKNOWN: Value = { message: 'unknown', colour: COLOURS.unknown }
 
 /**
- * What a badge says. It shows only what the page shows: a figure that the page keeps to itself, a component that is not
- * on it and a type that does not exist are all `unknown`, and nobody can tell which.
+ * The content of a badge. It shows only what the page shows: a hidden figure, a component that is not on the page and an
+ * unknown type all give `unknown` (docs/design/status-pages.md#feeds-badges-and-embeds).
  */
 export function buildBadge(view: PageView, { type = 'status', component: id, label, style }: BadgeQuery): Badge {
   const all = view.sections.flatMap(section =>
@@ -49,14 +49,14 @@ export function buildBadge(view: PageView, { type = 'status', component: id, lab
   }
 }
 
-/** The key of a badge among those of its page; null for one that is not kept: its label is too long, or has unknown words. */
+/** The cache key of a badge of a page; null for a badge that is not cached: a long label, or an unknown type or style. */
 export function buildBadgeKey({ type, component, label, style }: BadgeQuery): string | null {
-  const isUsual =
+  const isCacheable =
     (type === undefined || Object.hasOwn(MEASURES, type)) &&
     (component === undefined || component.length <= ID_LENGTH) &&
     (label === undefined || label.length <= MAX_LABEL_LENGTH) &&
     (style === undefined || BADGE_STYLES.some(known => known === style))
-  return isUsual ? JSON.stringify([type, component, label, style]) : null
+  return isCacheable ? JSON.stringify([type, component, label, style]) : null
 }
 
 const pickStyle = (style: string | undefined): BadgeStyle => BADGE_STYLES.find(known => known === style) ?? 'flat'

@@ -29,7 +29,7 @@ const STYLE = [
   `@media (prefers-color-scheme:dark){.auto{${DARK}}}`,
 ].join('\n')
 
-/** The page in small, for anybody's frame: how things are, and the newest open incidents. It keeps itself up to date. */
+/** A small page for frames on other sites: the overall status and the newest open incidents. It updates itself. */
 export function renderEmbedPage(view: PageView, theme: EmbedTheme): RenderedDocument {
   const { name, overall, publicUrl, openIncidents } = view
   const shown = openIncidents.slice(0, MAX_INCIDENTS)
@@ -66,7 +66,7 @@ export function renderEmbedPage(view: PageView, theme: EmbedTheme): RenderedDocu
   })
 }
 
-/** A link that leaves the frame. */
+/** A link that opens outside the frame. */
 const Outside = ({ href, text }: { href: string; text: string }) => (
   <a href={href} target="_blank" rel="noopener">
     {text}

@@ -1,4 +1,4 @@
-/** Advance widths of Verdana, in thousandths of its size, from the blank to the tilde. */
+/** Advance widths of Verdana, in thousandths of the font size, from space to tilde. */
 const WIDTHS = [
   352, 394, 459, 818, 636, 1076, 727, 269, 454, 454, 636, 818, 364, 454, 364, 454, 636, 636, 636, 636, 636, 636, 636,
   636, 636, 636, 454, 454, 818, 818, 818, 545, 1000, 684, 686, 698, 771, 632, 575, 775, 751, 421, 455, 693, 557, 843,
@@ -7,12 +7,12 @@ const WIDTHS = [
   454, 635, 818,
 ]
 const FIRST = 0x20
-/** What the table does not know: Latin letters with marks, Greek, Cyrillic; and what is as wide as it is high. */
+/** Characters outside the table: Latin letters with marks, Greek and Cyrillic; from `FIRST_SQUARE` on, characters as wide as high. */
 const LETTER = 690
 const SQUARE = 1_000
 const FIRST_SQUARE = 0x1100
 
-/** How wide a text is at `sizePx`, in pixels. */
+/** The width of a text at `sizePx`, in pixels. */
 export function measureText(text: string, sizePx: number): number {
   const thousandths = [...text].reduce((sum, sign) => sum + getCharacterWidth(sign.codePointAt(0) ?? FIRST), 0)
   return (thousandths * sizePx) / 1_000

@@ -3,7 +3,7 @@ import type { PageView } from '../../core/types.ts'
 import { findLastChange } from './changed-at.ts'
 import { buildFeedEntries, type PageFeedEntry } from './entries.ts'
 
-/** What happened on a page as Atom (RFC 4287). */
+/** Incidents and maintenance of a page as Atom (RFC 4287). */
 export function renderAtom(view: PageView): string {
   const { id, name, publicUrl } = view
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,20 +1,20 @@
 import type { IncidentView, PageView } from '../../core/types.ts'
 
-/** When something that a page shows last changed, ISO 8601 UTC; looking the page up again changes nothing. */
+/** The time of the last change that a page shows, ISO 8601 UTC. Reading the page again does not change it. */
 export function findLastChange(view: PageView): string {
   const components = view.sections.flatMap(section =>
     section.kind === 'group' ? section.group.components : section.component,
   )
-  const begun = view.maintenance.filter(one => one.isRunning).map(one => one.startsAt)
+  const started = view.maintenance.filter(one => one.isRunning).map(one => one.startsAt)
   const times = [
     ...components.map(component => component.updatedAt),
     ...[...view.openIncidents, ...view.pastIncidents].map(findLastIncidentChange),
-    ...begun,
+    ...started,
   ]
   return times.reduce((newest, time) => (time > newest ? time : newest), NEVER)
 }
 
-/** When an incident began, was spoken of or ended, whichever came last. */
+/** The time at which an incident began, was updated or ended, whichever is last. */
 export const findLastIncidentChange = ({ startedAt, resolvedAt, updates }: IncidentView): string =>
   [startedAt, resolvedAt ?? '', ...updates.map(update => update.at)].reduce((newest, at) => (at > newest ? at : newest))
 

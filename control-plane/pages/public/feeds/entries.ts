@@ -4,9 +4,9 @@ import type { IncidentView, MaintenanceView, PageView, UpdateView } from '../../
 import { findLastIncidentChange } from './changed-at.ts'
 import { buildIncidentUrl } from './statuspage.ts'
 
-/** What a feed says of one incident or one maintenance. Texts are unescaped, `html` is HTML. Times are ISO 8601 UTC. */
+/** A feed entry for one incident or one maintenance. Texts are not escaped, `html` is HTML. Times are ISO 8601 UTC. */
 export type PageFeedEntry = {
-  /** the same for good, whatever address the page stands at */
+  /** permanent; does not depend on the address of the page */
   id: string
   title: string
   link: string
@@ -15,7 +15,7 @@ export type PageFeedEntry = {
   updatedAt: string
 }
 
-/** Incidents of a page and maintenance that has begun (what is still to come has no time yet), what changed last first. */
+/** Incidents and started maintenance of a page, last changed first. Planned maintenance has no publication time yet. */
 export function buildFeedEntries(view: PageView): PageFeedEntry[] {
   const incidents = [...view.openIncidents, ...view.pastIncidents].map(incident => toIncidentEntry(view, incident))
   const maintenance = view.maintenance.filter(one => one.isRunning).map(one => toMaintenanceEntry(view, one))
@@ -24,12 +24,12 @@ export function buildFeedEntries(view: PageView): PageFeedEntry[] {
 
 function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
   const { id, title, status, startedAt, updates, componentNames } = incident
-  const told = updates.length > 0 ? updates : [{ status, at: startedAt, message: '' }]
+  const shown = updates.length > 0 ? updates : [{ status, at: startedAt, message: '' }]
   return {
     id: `urn:uuid:${id}`,
     title,
     link: buildIncidentUrl(view, id),
-    html: [...told.map(renderUpdate), renderAffected(componentNames)].join(''),
+    html: [...shown.map(renderUpdate), renderAffected(componentNames)].join(''),
     publishedAt: startedAt,
     updatedAt: findLastIncidentChange(incident),
   }
@@ -39,7 +39,7 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
   const { id, name, description, startsAt, endsAt, componentNames } = one
   const span = `<p><strong>Maintenance</strong>: ${formatDateTime(startsAt)} to ${formatDateTime(endsAt)}</p>`
   return {
-    // a window that recurs has an entry each time
+    // a recurring window has one entry per occurrence
     id: `urn:uuid:${id}#${startsAt}`,
     title: name,
     link: view.publicUrl,

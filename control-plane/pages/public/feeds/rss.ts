@@ -3,7 +3,7 @@ import type { PageView } from '../../core/types.ts'
 import { findLastChange } from './changed-at.ts'
 import { buildFeedEntries, type PageFeedEntry } from './entries.ts'
 
-/** What happened on a page as RSS 2.0. */
+/** Incidents and maintenance of a page as RSS 2.0. */
 export function renderRss(view: PageView): string {
   const { name, publicUrl } = view
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -30,5 +30,5 @@ const renderItem = ({ id, title, link, html, publishedAt }: PageFeedEntry) => `<
 </item>
 `
 
-/** "Sat, 21 Nov 2026 10:04:00 GMT", as RSS and HTTP write times. */
+/** "Sat, 21 Nov 2026 10:04:00 GMT", the format of times in RSS and HTTP. */
 export const formatRfc822 = (at: string): string => new Date(at).toUTCString()

@@ -11,7 +11,7 @@ import type {
 } from '../../core/types.ts'
 import { findLastChange, findLastIncidentChange } from './changed-at.ts'
 
-/** The files below `api/v2/` that programs know from Statuspage. */
+/** The files below `api/v2/`, in the format of Statuspage (docs/design/status-pages.md#feeds-badges-and-embeds). */
 export const STATUSPAGE_FILES = {
   'summary.json': (view: PageView) => ({
     page: toPage(view),
@@ -37,7 +37,7 @@ const INDICATORS: Record<OverallStatus, string> = {
   unknown: 'none',
 }
 
-/** Statuspage has no word for what is not known: nothing is known to be wrong. */
+/** Statuspage has no value for unknown, so it is `operational`. */
 const STATUSES: Record<ComponentStatus | 'maintenance', string> = {
   operational: 'operational',
   degraded: 'degraded_performance',
@@ -61,7 +61,7 @@ const toStatus = ({ overall }: PageView) => ({
 
 type ListPosition = { groupId: string | null; position: number }
 
-/** Groups and components in one list, each group before what is in it. */
+/** Groups and components in one list, each group before its components. */
 function toComponents(view: PageView) {
   return view.sections.flatMap((section, i) => {
     const position = i + 1
@@ -100,7 +100,7 @@ function toGroup(view: PageView, group: GroupView, position: number) {
   }
 }
 
-/** Where only some of a group are out, Statuspage says so. */
+/** A group of which only some components are down is `partial_outage`. */
 function toGroupStatus({
   status,
   components,
@@ -163,7 +163,7 @@ function toMaintenance(
   { id, name, description, isRunning, startsAt, endsAt, componentNames }: MaintenanceView,
 ) {
   const status = isRunning ? 'in_progress' : 'scheduled'
-  const told = { id, status, message: description ?? '', at: startsAt }
+  const update = { id, status, message: description ?? '', at: startsAt }
   return {
     id,
     name,
@@ -176,13 +176,13 @@ function toMaintenance(
     resolved_at: null,
     shortlink: view.publicUrl,
     page_id: view.id,
-    incident_updates: description === null ? [] : [{ ...toUpdate(id, { ...told, status: 'identified' }), status }],
+    incident_updates: description === null ? [] : [{ ...toUpdate(id, { ...update, status: 'identified' }), status }],
     components: toComponents(view).filter(component => !component.group && componentNames.includes(component.name)),
     scheduled_for: startsAt,
     scheduled_until: endsAt,
   }
 }
 
-/** Where an incident stands on the page. */
+/** The address of an incident on the page. */
 export const buildIncidentUrl = ({ publicUrl }: PageView, incidentId: string): string =>
   `${publicUrl}#incident-${incidentId}`

@@ -1,14 +1,14 @@
 import type { PageView } from '../../core/types.ts'
 
-/** What somebody filled in. `chosen` null: everything. */
+/** The fields of the form. `chosen` null: all components. */
 export type SubscriptionForm = { email: string; webhook: string; chosen: string[] | null }
 
 export const EMPTY_FORM: SubscriptionForm = { email: '', webhook: '', chosen: null }
 
-/** Longer than any address. */
+/** Longer than any valid address. */
 const MAX_FIELD_LENGTH = 2_100
 
-/** Reads a form as browsers send it; fields that it does not know are nobody's. */
+/** Parses a form as browsers send it. Unknown fields are ignored. */
 export function parseForm(body: string): SubscriptionForm & { action: string } {
   const fields = new URLSearchParams(body)
   const text = (name: string) => (fields.get(name) ?? '').slice(0, MAX_FIELD_LENGTH)
@@ -21,7 +21,7 @@ export function parseForm(body: string): SubscriptionForm & { action: string } {
   }
 }
 
-/** What was chosen of what stands on the page now, null for all of it, or what is wrong with it. */
+/** The chosen components that are on the page now, null for all, or a problem. */
 export function parseComponentChoice(
   view: PageView,
   chosen: string[] | null,
@@ -33,7 +33,7 @@ export function parseComponentChoice(
   return componentIds.length > 0 ? { componentIds } : { problem: 'Choose at least one component.' }
 }
 
-/** True for the body with which mail programs end a subscription at one click (RFC 8058), in either of its forms. */
+/** True for the body of a one-click unsubscription by a mail program (RFC 8058), in both encodings. */
 export const isOneClickUnsubscribe = (body: string): boolean => /\bList-Unsubscribe(=|"\s+)One-Click\b/.test(body)
 
 export const listViewComponents = (view: PageView) =>

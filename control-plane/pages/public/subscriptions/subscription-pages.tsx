@@ -6,7 +6,7 @@ import { buildBrandStyle } from '../../templates/document/brand-style.ts'
 import { getFaviconPath } from '../../templates/template.ts'
 import { EMPTY_FORM, listViewComponents, type SubscriptionForm } from './subscription-form.ts'
 
-/** The form with which somebody subscribes; `problem` says what was wrong with what they sent. */
+/** The subscription form. `problem`: what is wrong with the submitted form. */
 export function renderSubscribePage(
   view: PageView,
   form: SubscriptionForm = EMPTY_FORM,
@@ -16,16 +16,16 @@ export function renderSubscribePage(
     view,
     `Subscribe to ${view.name}`,
     <form method="post">
-      <p>You will hear when an incident begins, when there is news of it, and when it is over.</p>
+      <p>You will be notified when an incident begins, when it is updated, and when it is resolved.</p>
       <Problem text={problem} />
       <label>
         E-mail address
         <input type="email" name="email" value={form.email} maxLength={254} autocomplete="email" />
       </label>
       <details open={form.webhook !== ''}>
-        <summary>A webhook instead</summary>
+        <summary>Use a webhook instead</summary>
         <label>
-          Address that is posted to
+          Webhook URL
           <input type="url" name="webhook" value={form.webhook} maxLength={2_048} autocomplete="off" />
         </label>
       </details>
@@ -35,26 +35,26 @@ export function renderSubscribePage(
   )
 }
 
-/** What everybody is told who sent the form, whoever they are. */
+/** The response to every accepted form. It does not reveal whether the address is subscribed. */
 export function renderConfirmationSentPage(view: PageView, isMail: boolean) {
   return renderFormPage(
     view,
-    'Nearly done',
+    isMail ? 'Check your e-mail' : 'Confirm your subscription',
     <p role="status">
       {isMail
-        ? 'We have sent a message to this address, if it was not sent one just now. Open the link in it within 24 hours, and you are subscribed.'
-        : 'We have posted a confirmation to this address, if it was not sent one just now. Open its confirm_url within 24 hours, and you are subscribed.'}
+        ? 'We have sent a confirmation to this address, unless one was sent in the last few minutes. Open the link in it within 24 hours to subscribe.'
+        : 'We have posted a confirmation to this URL, unless one was sent in the last few minutes. Open its confirm_url within 24 hours to subscribe.'}
     </p>,
   )
 }
 
-/** What the link of a confirmation opens. A button, because programs that look at links for people open them too. */
+/** The page of a confirmation link. It has a button, because mail scanners open links automatically. */
 export function renderConfirmPage(view: PageView) {
   return renderFormPage(
     view,
     `Subscribe to ${view.name}`,
     <form method="post">
-      <p>One more step: confirm that you want to hear of incidents here.</p>
+      <p>Confirm that you want to be notified of incidents on this page.</p>
       <button type="submit">Confirm</button>
     </form>,
   )
@@ -65,9 +65,9 @@ export function renderConfirmedPage(view: PageView, manageUrl: string) {
     view,
     'You are subscribed',
     <>
-      <p role="status">You will hear of the next incident.</p>
+      <p role="status">You will be notified of the next incident.</p>
       <p>
-        <a href={manageUrl}>Change what you hear</a>
+        <a href={manageUrl}>Manage your subscription</a>
       </p>
     </>,
   )
@@ -75,7 +75,7 @@ export function renderConfirmedPage(view: PageView, manageUrl: string) {
 
 export type ManageForm = { chosen: string[] | null; notice: string | null; problem: string | null }
 
-/** Where a subscriber changes or ends what they hear. */
+/** The page on which a subscriber changes or ends the subscription. */
 export function renderManagePage(view: PageView, { chosen, notice, problem }: ManageForm) {
   return renderFormPage(
     view,
@@ -102,17 +102,17 @@ export function renderUnsubscribedPage(view: PageView) {
   return renderFormPage(
     view,
     'You are unsubscribed',
-    <p role="status">You will be sent nothing more, and your address is forgotten.</p>,
+    <p role="status">You will receive no further messages. Your address has been deleted.</p>,
   )
 }
 
-/** A link that is nobody's: expired, used up, of somebody who unsubscribed, or made up. */
+/** The page of a link that is not valid: expired, used, forged, or of a subscriber who unsubscribed. */
 export function renderExpiredLinkPage(view: PageView) {
   return renderFormPage(
     view,
     'This link has expired',
     <p>
-      It leads to no subscription any more. <a href={`${view.publicUrl}/subscribe`}>Subscribe anew</a>
+      This link is no longer valid. <a href={`${view.publicUrl}/subscribe`}>Subscribe again</a>
     </p>,
   )
 }
@@ -122,9 +122,9 @@ function Choice({ view, chosen }: { view: PageView; chosen: string[] | null }) {
   if (components.length < 2) return null
   return (
     <fieldset>
-      <legend>What do you want to hear of?</legend>
+      <legend>Which components do you want to follow?</legend>
       <label class="option">
-        <input type="radio" name="scope" value="all" checked={chosen === null} /> Everything, also what is added later
+        <input type="radio" name="scope" value="all" checked={chosen === null} /> All components, including new ones
       </label>
       <label class="option">
         <input type="radio" name="scope" value="some" checked={chosen !== null} /> Only these:

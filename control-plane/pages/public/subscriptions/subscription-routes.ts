@@ -37,9 +37,9 @@ export type SubscriptionContext = SubscriberTools & { checkLiteral: CheckLiteral
 
 const MAX_FORM_BYTES = 65_536
 
-/** The forms with which people subscribe, confirm, change and end it: all of them without scripts, and never cached. */
+/** The forms to subscribe, confirm, change and unsubscribe (docs/design/subscribers.md). They need no script and are never cached. */
 export function subscriptionRoutes(app: App, context: SubscriptionContext): void {
-  // only forms are sent here; RFC 8058 allows both ways to write them
+  // only forms are accepted; RFC 8058 allows both encodings
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     ['application/x-www-form-urlencoded', 'multipart/form-data'],
@@ -65,14 +65,14 @@ function subscribeRoutes(app: App, context: SubscriptionContext): void {
     const waitSeconds = waitSecondsFor(request, view)
     if (waitSeconds > 0)
       return sendHtml(reply.code(429).header('retry-after', waitSeconds), renderSubscribePage(view, form, TOO_MANY))
-    const read = parseAddress(form, checkLiteral)
-    if ('problem' in read) return sendHtml(reply.code(400), renderSubscribePage(view, form, read.problem))
+    const parsed = parseAddress(form, checkLiteral)
+    if ('problem' in parsed) return sendHtml(reply.code(400), renderSubscribePage(view, form, parsed.problem))
     const choice = parseComponentChoice(view, form.chosen)
     if ('problem' in choice) return sendHtml(reply.code(400), renderSubscribePage(view, form, choice.problem))
-    const wish = { address: read.address, componentIds: choice.componentIds }
-    const outcome = await subscribe(context, view, wish, now())
+    const subscription = { address: parsed.address, componentIds: choice.componentIds }
+    const outcome = await subscribe(context, view, subscription, now())
     if (outcome === 'full') return sendHtml(reply.code(409), renderSubscribePage(view, form, FULL))
-    return sendHtml(reply, renderConfirmationSentPage(view, read.address.kind === 'email'))
+    return sendHtml(reply, renderConfirmationSentPage(view, parsed.address.kind === 'email'))
   })
 }
 
@@ -104,21 +104,21 @@ function manageRoutes(app: App, context: SubscriptionContext): void {
   const change = async ({ view }: CachedPage, request: FastifyRequest, reply: FastifyReply) => {
     const subscriber = await findByManageLink(context, view.id, parseLink(request))
     if (isUnsubscribe(request)) {
-      // again is no error: mail programs try twice
+      // repeating it is not an error: mail programs try twice
       if (subscriber) await removeSubscriber(context.db, view.id, subscriber.id)
       return sendHtml(reply, renderUnsubscribedPage(view))
     }
     if (!subscriber) return sendHtml(reply.code(404), renderExpiredLinkPage(view))
     return saveChoice(context, view, subscriber, parseForm(getBody(request)).chosen, reply)
   }
-  // what was sent once can be ended also while the page is not published
-  const endOnly = async (request: FastifyRequest, reply: FastifyReply) => {
+  // unsubscribing works while the page is not published too
+  const unsubscribeOnly = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isUnsubscribe(request)) throw notFound('status page')
     const subscriber = await findByManageLink(context, null, parseLink(request))
     if (subscriber) await removeSubscriber(context.db, subscriber.pageId, subscriber.id)
     return reply.header('content-type', 'text/plain; charset=utf-8').send('You are unsubscribed.')
   }
-  addPageRoute(app, context.pages, 'POST', path, change, endOnly)
+  addPageRoute(app, context.pages, 'POST', path, change, unsubscribeOnly)
 }
 
 function isUnsubscribe(request: FastifyRequest): boolean {
@@ -141,10 +141,10 @@ async function saveChoice(
   return sendHtml(reply, renderManagePage(view, { chosen: choice.componentIds, notice: 'Saved.', problem: null }))
 }
 
-const TOO_MANY = 'Too many forms were sent. Try again in a minute.'
-const FULL = 'This page takes no more subscribers.'
+const TOO_MANY = 'Too many requests. Try again in a minute.'
+const FULL = 'This page has reached its maximum number of subscribers.'
 
-/** How long somebody has to wait because one network, or everybody together on one page, sent too many forms this minute; 0: not at all. */
+/** The seconds to wait because one network, or all visitors of one page, sent too many forms this minute; 0 when allowed. */
 function createFormLimit(): (request: FastifyRequest, view: PageView) => number {
   const ofClient = createRateLimit(MAX_FORMS_PER_MINUTE.client)
   const ofPage = createRateLimit(MAX_FORMS_PER_MINUTE.page)
@@ -156,7 +156,7 @@ function createFormLimit(): (request: FastifyRequest, view: PageView) => number 
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Of one person only: kept by nobody, and its address, which holds a token, is told to nobody. */
+/** Sends a personal page. It is not cached, and its address, which contains a token, is not sent as referrer. */
 function sendHtml(reply: FastifyReply, { html, csp }: RenderedDocument) {
   return reply
     .headers({

@@ -5,13 +5,13 @@ import type { CheckPace } from '../../../monitoring/monitors/settings/guarantee.
 import type { StatusLetter } from '../../templates/labels.ts'
 import { roundUpToTenth, TRUST_DAYS, type TrustReport } from './trust.ts'
 
-/** What visitors read of each kind of planned outage. */
+/** Name and description of each kind of planned outage. */
 export const FAILURE_LABELS: Record<FailureKind, [name: string, about: string]> = {
-  refuse: ['Refused', 'The connection is cut at once.'],
-  status: ['Error 503', 'The target answers at once with the status 503.'],
-  wrong: ['Wrong answer', 'The target answers at once with the wrong content.'],
-  slow: ['Slow', 'The target answers after 8 seconds with an error.'],
-  hang: ['Hanging', 'The target gives no answer.'],
+  refuse: ['Refused', 'The connection is closed immediately.'],
+  status: ['Error 503', 'The target responds immediately with status 503.'],
+  wrong: ['Wrong answer', 'The target responds immediately with wrong content.'],
+  slow: ['Slow', 'The target responds after 8 seconds with an error.'],
+  hang: ['Hanging', 'The target does not respond.'],
 }
 
 /** The page in one sentence. */
@@ -20,7 +20,8 @@ export function summarizeTrust({ compared, misses, rows }: TrustReport): { sign:
     return { sign: 'u', sentence: 'No measurements yet. The guarantee below is computed from the settings.' }
   }
   const span = `of the last ${TRUST_DAYS} days`
-  if (compared === 0) return { sign: 'u', sentence: `No planned outage ${span} was compared with the guarantee yet.` }
+  if (compared === 0)
+    return { sign: 'u', sentence: `No planned outage ${span} has been compared with the guarantee yet.` }
   if (misses === 0) {
     const all = compared === 1 ? 'The planned outage' : `All ${formatCount(compared)} planned outages`
     return { sign: 'o', sentence: `${all} ${span} ${compared === 1 ? 'was' : 'were'} reported within the guarantee.` }
@@ -31,10 +32,10 @@ export function summarizeTrust({ compared, misses, rows }: TrustReport): { sign:
 
 export const formatDelay = ({ lateSeconds }: MissedGuarantee): string =>
   lateSeconds === null
-    ? 'it was not noticed, or no alert arrived.'
+    ? 'it was not detected, or no alert arrived.'
     : `reported ${formatSeconds(lateSeconds)} seconds later than guaranteed.`
 
-/** 37 as "37.0", 49.67 as "49.7", so that figures align in a column */
+/** 37 as "37.0", 49.67 as "49.7", so that figures align in a column. */
 export const formatSeconds = (seconds: number): string => roundUpToTenth(seconds).toFixed(1)
 
 export const formatCount = (count: number): string => count.toLocaleString('en')

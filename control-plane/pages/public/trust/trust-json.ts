@@ -3,7 +3,7 @@ import type { FailureKind } from '../../../insight/canaries/schedule.ts'
 import { GUARANTEE_CONDITIONS } from '../../../monitoring/monitors/responses/guarantee-record.ts'
 import { roundUpToTenth, TRUST_DAYS, type TrustReport } from './trust.ts'
 
-/** Kinds of outages as programs read them. */
+/** Kinds of outages in JSON. */
 const NAMES: Record<FailureKind, string> = {
   refuse: 'refused',
   status: 'status_503',
@@ -12,7 +12,7 @@ const NAMES: Record<FailureKind, string> = {
   hang: 'hanging',
 }
 
-/** The page as a document for programs. All lengths are seconds; null where outages were not noticed or not reported. */
+/** The page as JSON. All durations are seconds; null when outages were not detected or not reported. */
 export function toTrustJson({ at, pace, rows, compared, misses, lastMiss }: TrustReport) {
   return {
     read_at: at,

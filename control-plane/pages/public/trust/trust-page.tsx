@@ -12,15 +12,15 @@ const BLUE = '#2563eb'
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='%232563eb'%3E%3Cpath d='M12 2 4 6v6c0 5 3.4 8.7 8 10 4.6-1.3 8-5 8-10V6z'/%3E%3C/svg%3E"
 
-/** How fast this installation notices outages: what is guaranteed next to what was measured. `host`: where it is reached. */
+/** The guaranteed and the measured detection times of this installation (docs/design/status-pages.md#trust-page). `host`: its public host. */
 export function renderTrustPage(host: string, trust: TrustReport): RenderedDocument {
-  const title = 'How fast outages are noticed'
+  const title = 'How fast outages are detected'
   return renderDocument({
     lang: 'en',
     title: `${title} · ${host}`,
     head: (
       <>
-        <meta name="description" content={`${title} by ${host}: what is guaranteed, and what is measured.`} />
+        <meta name="description" content={`${title} by ${host}: guaranteed and measured times.`} />
         <link rel="icon" href={ICON} />
         <link rel="alternate" type="application/json" href="/trust.json" />
       </>
@@ -44,7 +44,7 @@ export function renderTrustPage(host: string, trust: TrustReport): RenderedDocum
           </main>
           <footer class="footer">
             <p>
-              As of <Moment at={trust.at} />, the last {TRUST_DAYS} days. <a href="/trust.json">The same as JSON</a>
+              As of <Moment at={trust.at} />, the last {TRUST_DAYS} days. <a href="/trust.json">View as JSON</a>
             </p>
             <p class="powered">Powered by Picket</p>
           </footer>
@@ -130,7 +130,7 @@ const Line = ({ title, limit, figures }: LineParts) => (
   </tr>
 )
 
-/** `seconds` undefined: not measured; null: never. What is over the guarantee differs in weight, not in colour alone. */
+/** `seconds` undefined: not measured; null: never. A figure over the guarantee differs in weight, not only in colour. */
 function Figure({ seconds, limit }: { seconds: number | null | undefined; limit: number }) {
   if (seconds === undefined) return <td class="none">–</td>
   const isOver = seconds === null || roundUpToTenth(seconds) > roundUpToTenth(limit)
@@ -165,13 +165,14 @@ const Method = ({ trust: { pace } }: { trust: TrustReport }) => (
     <h2>How this is measured</h2>
     <div class="method">
       <p>
-        Test targets fail on purpose, by a plan, day and night. Ordinary monitors watch them: {formatSettings(pace)}.
-        “Down” is the moment when the status is stored; “first alert” is the moment when a webhook has received it.
+        Test targets fail on purpose, on a schedule, day and night. Ordinary monitors check them: {formatSettings(pace)}
+        . “Down” is the time at which the status is stored. “First alert” is the time at which a webhook receives the
+        alert.
       </p>
       <p>
         The guarantee is computed from these settings, for an outage that begins just after a check. It holds while
-        NATS, PostgreSQL and one probe in each region work. The measurements include the times when they did not: an
-        outage that was not noticed counts as the slowest one.
+        NATS, PostgreSQL and one probe in each region work. The measurements include times when they did not. An outage
+        that was not detected counts as the slowest.
       </p>
     </div>
   </section>

@@ -3,9 +3,9 @@ import { findLastMiss, loadOutageStatistics } from '../../../insight/canaries/me
 import { loadCanaries } from '../../../insight/canaries/store.ts'
 import { buildTrustReport, TRUST_DAYS, type TrustReport } from './trust.ts'
 
-/** So long what was read is shown without another question to PostgreSQL. */
+/** How long a report is served without another query. */
 const CACHE_TTL_MS = 60_000
-/** After a failure what is there is shown for so long. */
+/** How long the last report is served after a failure. */
 const RETRY_DELAY_MS = 5_000
 const DAY_MS = 86_400_000
 
@@ -20,8 +20,8 @@ export async function loadTrustReport(db: Db, now: Date): Promise<TrustReport> {
 }
 
 /**
- * Keeps what `read` answers for a minute and asks it once at a time, however many wait for it. While it fails, what is there
- * is shown, however old; its time is part of it. Rejects only when there is nothing.
+ * Caches the result of `read` for a minute and calls it once at a time for all callers. While it fails, the last result
+ * is returned, however old; it contains its time. Rejects only when there is no result yet.
  */
 export function createCachedReader<T>(read: () => Promise<T>, nowMs: () => number): () => Promise<T> {
   let kept: { value: T; untilMs: number } | null = null

@@ -15,26 +15,26 @@ const MAX_AGE_SECONDS = 60
 export type TrustTools = { db: Db; publicUrl: string; isOwnHost(host: string): boolean }
 
 /**
- * `GET /trust` and `/trust.json`: what is guaranteed next to what canaries measured, for everybody (TRUST_PAGE). Both are
- * made once a minute at most, whatever the number of visitors.
+ * `GET /trust` and `/trust.json` (TRUST_PAGE): guaranteed and measured detection times, without a key
+ * (docs/design/status-pages.md#trust-page). Both are rendered at most once a minute.
  */
 export function trustRoutes(app: App, { db, publicUrl, isOwnHost }: TrustTools): void {
-  const made = createCachedReader(async () => {
+  const readDocuments = createCachedReader(async () => {
     const trust = await loadTrustReport(db, now())
-    return { page: makePage(publicUrl, trust), json: makeJson(trust) }
+    return { page: renderPageDocument(publicUrl, trust), json: renderJsonDocument(trust) }
   }, nowMs)
 
-  const route = (path: string, pick: (documents: Awaited<ReturnType<typeof made>>) => PreparedDocument) =>
+  const route = (path: string, pick: (documents: Awaited<ReturnType<typeof readDocuments>>) => PreparedDocument) =>
     app.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
-      // it is about this installation; a customer's domain shows the customer's page only
+      // a customer's domain serves the customer's page only
       if (!isOwnHost(request.host)) throw notFound('page')
-      return sendDocument(pick(await made()), request, reply)
+      return sendDocument(pick(await readDocuments()), request, reply)
     })
   route('/trust', ({ page }) => page)
   route('/trust.json', ({ json }) => json)
 }
 
-function makePage(publicUrl: string, trust: TrustReport): PreparedDocument {
+function renderPageDocument(publicUrl: string, trust: TrustReport): PreparedDocument {
   const { html, csp } = renderTrustPage(new URL(publicUrl).host, trust)
   const headers = { 'content-security-policy': csp, 'referrer-policy': 'strict-origin-when-cross-origin' }
   return prepareDocument({
@@ -45,7 +45,7 @@ function makePage(publicUrl: string, trust: TrustReport): PreparedDocument {
   })
 }
 
-function makeJson(trust: TrustReport): PreparedDocument {
+function renderJsonDocument(trust: TrustReport): PreparedDocument {
   const headers = { 'access-control-allow-origin': '*' }
   const body = JSON.stringify(toTrustJson(trust))
   return prepareDocument({

@@ -14,18 +14,18 @@ import {
 import { type CheckPace, getCheckPace } from '../../../monitoring/monitors/settings/guarantee.ts'
 import { truncateToMinute } from '../../templates/dates.ts'
 
-/** For so long canaries' measurements are kept. */
+/** How long measurements of canaries are kept. */
 export const TRUST_DAYS = 30
 
-/** What the page of the installation shows: nothing of tenants, addresses, regions or probes. */
+/** The content of the trust page. It contains no tenant, address, region or probe. */
 export type TrustReport = {
   /** the minute in which it was read */
   at: string
-  /** of the monitors that are measured */
+  /** settings of the measured monitors */
   pace: CheckPace
-  /** in the order in which they are read */
+  /** in display order */
   rows: TrustRow[]
-  /** planned outages that were compared with the guarantee, and those over it */
+  /** planned outages that were compared with the guarantee, and those that missed it */
   compared: number
   misses: number
   lastMiss: MissedGuarantee | null
@@ -46,7 +46,7 @@ type MeasuredCanary = Omit<CanarySchedule, 'region'> & {
   retryCount: number
 }
 
-/** What canaries have when they are made. */
+/** The settings of a new canary. */
 const NEW_CANARY: MeasuredCanary = {
   ...DEFAULT_SCHEDULE,
   intervalSeconds: CANARY_INTERVAL_SECONDS,
@@ -55,7 +55,7 @@ const NEW_CANARY: MeasuredCanary = {
 }
 const ORDER: readonly FailureKind[] = ['refuse', 'status', 'wrong', 'slow', 'hang']
 
-/** The guarantee of the canaries as they are now, or as they would be made, next to what was measured. */
+/** Combines the guarantee of the current canaries, or of new ones, with the measurements. */
 export function buildTrustReport({ canaries, figures, lastMiss }: TrustInput, now: Date): TrustReport {
   const canary = findSlowest(canaries) ?? NEW_CANARY
   const kinds = ORDER.filter(kind => canary.kinds.includes(kind) || figures.some(one => one.kind === kind))
@@ -74,11 +74,11 @@ export function buildTrustReport({ canaries, figures, lastMiss }: TrustInput, no
   }
 }
 
-/** Canaries are created with the same settings. If one was changed, the page shows the guarantee that all of them keep. */
+/** Canaries are created with the same settings. If one was changed, the page shows the guarantee of the slowest. */
 function findSlowest(canaries: readonly MeasuredCanary[]): MeasuredCanary | undefined {
   const limit = (canary: MeasuredCanary) => computeCanaryLimits('slow', canary, getCheckPace(canary)).downWithin
   return canaries.toSorted((a, b) => limit(b) - limit(a))[0]
 }
 
-/** Seconds as they are answered: up to the next tenth, so that no figure looks better than it is. */
+/** Rounds seconds up to the next tenth, so that no figure looks better than it is. */
 export const roundUpToTenth = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10

@@ -3,14 +3,14 @@ import { pickWorstStatus } from '../../core/component-status.ts'
 import type { DayView, DisplayStatus } from '../../core/types.ts'
 import type { MonitorStatusTime, PageIncident } from './page-data.ts'
 
-/** How far bars go back (decisions 7.2). */
+/** The number of days in a bar (docs/design/status-pages.md#bars). */
 export const BAR_DAYS = 90
 const DAY_MS = 86_400_000
 
-/** A day of a bar (UTC): `2026-11-21`, and its part that is over. */
+/** A UTC day of a bar: `2026-11-21`, and its elapsed part. */
 export type BarDay = { date: string; startMs: number; endMs: number }
 
-/** The days of a bar, oldest first; the last one is today so far. */
+/** The days of a bar, oldest first; the last is the elapsed part of today. */
 export function listBarDays(now: Date): BarDay[] {
   const today = Math.floor(now.getTime() / DAY_MS)
   return Array.from({ length: BAR_DAYS }, (_, i) => {
@@ -23,8 +23,8 @@ export function listBarDays(now: Date): BarDay[] {
 type Seconds = Pick<DayView, 'upSeconds' | 'degradedSeconds' | 'downSeconds' | 'maintenanceSeconds' | 'unknownSeconds'>
 
 /**
- * The bar of one monitor. What was not watched, before it was made, before its first verdict, while it was paused, is
- * unknown and never guessed (decisions 7.5). `times` and `incidents` are those of the monitor.
+ * The bar of one monitor. Time before it was created, before its first verdict and while it was paused is unknown
+ * (docs/design/status-pages.md#bars). `times` and `incidents` are those of the monitor.
  */
 export function buildBar(
   times: readonly MonitorStatusTime[],
@@ -36,12 +36,12 @@ export function buildBar(
     const key = getSecondsKey(time)
     if (key !== null) forEachDay(time, days, (i, share) => (seconds[i]![key] += share))
   }
-  const touching: { id: string; title: string }[][] = days.map(() => [])
+  const affecting: { id: string; title: string }[][] = days.map(() => [])
   for (const { id, title, startedAt, resolvedAt } of incidents) {
     const span = { from: startedAt, to: resolvedAt ?? new Date(days.at(-1)!.endMs), seconds: 0 }
-    forEachDay(span, days, i => touching[i]!.push({ id, title }))
+    forEachDay(span, days, i => affecting[i]!.push({ id, title }))
   }
-  return days.map((day, i) => buildDayView(day, seconds[i]!, touching[i]!))
+  return days.map((day, i) => buildDayView(day, seconds[i]!, affecting[i]!))
 }
 
 function getSecondsKey({ status, isMaintenance }: MonitorStatusTime): Exclude<keyof Seconds, 'unknownSeconds'> | null {
@@ -51,7 +51,7 @@ function getSecondsKey({ status, isMaintenance }: MonitorStatusTime): Exclude<ke
 
 type Span = Pick<MonitorStatusTime, 'from' | 'to' | 'seconds'>
 
-/** Calls `visit` with the place of each day that a span touches, and its share of the span's seconds. */
+/** Calls `visit` with the index of each day that a span overlaps, and the span's seconds on that day. */
 function forEachDay(
   { from, to, seconds }: Span,
   days: readonly BarDay[],
@@ -72,27 +72,27 @@ function forEachDay(
 
 function buildDayView(day: BarDay, known: Omit<Seconds, 'unknownSeconds'>, incidents: DayView['incidents']): DayView {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = known
-  const watched = upSeconds + degradedSeconds + downSeconds + maintenanceSeconds
-  const unknownSeconds = Math.max(0, (day.endMs - day.startMs) / 1_000 - watched)
+  const covered = upSeconds + degradedSeconds + downSeconds + maintenanceSeconds
+  const unknownSeconds = Math.max(0, (day.endMs - day.startMs) / 1_000 - covered)
   return { date: day.date, status: pickDayStatus(known), ...known, unknownSeconds, incidents }
 }
 
-/** The worst that the monitor was; where nothing was watched, what it was instead. */
+/** The worst status of the day; without known time, `maintenance` or `unknown`. */
 function pickDayStatus({
   upSeconds,
   degradedSeconds,
   downSeconds,
   maintenanceSeconds,
 }: Omit<Seconds, 'unknownSeconds'>) {
-  const met: DisplayStatus[] = []
-  if (downSeconds > 0) met.push('outage')
-  if (degradedSeconds > 0) met.push('degraded')
-  if (upSeconds > 0) met.push('operational')
-  if (met.length === 0 && maintenanceSeconds > 0) met.push('maintenance')
-  return pickWorstStatus(met)
+  const found: DisplayStatus[] = []
+  if (downSeconds > 0) found.push('outage')
+  if (degradedSeconds > 0) found.push('degraded')
+  if (upSeconds > 0) found.push('operational')
+  if (found.length === 0 && maintenanceSeconds > 0) found.push('maintenance')
+  return pickWorstStatus(found)
 }
 
-/** Up and degraded over all time that was watched, in percent with up to 4 decimals; null when nothing was. */
+/** Up and degraded time divided by known time, in percent with up to 4 decimals; null when no time is known. */
 export function computeBarUptime(days: readonly DayView[]): number | null {
   const sum = (key: keyof Seconds) => days.reduce((total, day) => total + day[key], 0)
   return computeUptimePercentage({

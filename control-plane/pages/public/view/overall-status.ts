@@ -13,22 +13,22 @@ const FROM_BEST: readonly OverallStatus[] = [
 ]
 
 /**
- * The one sentence on top of a page: what its components say, or what somebody says by an open incident that is worse.
- * What is unknown is left out as long as something is known.
+ * The sentence at the top of a page: the worst of its components and its open manual incidents. Unknown components are
+ * left out while any status is known (docs/design/status-pages.md#overall-status).
  */
 export function computeOverallStatus(
   components: readonly DisplayStatus[],
   open: readonly Pick<PageIncident, 'source' | 'severity'>[],
 ): Overall {
-  const said = open.filter(({ source }) => source === 'manual').map(({ severity }) => STATUS_BY_SEVERITY[severity])
-  return [summarizeComponents(components), ...said].reduce((worst, next) =>
+  const manual = open.filter(({ source }) => source === 'manual').map(({ severity }) => STATUS_BY_SEVERITY[severity])
+  return [summarizeComponents(components), ...manual].reduce((worst, next) =>
     getRank(next) > getRank(worst) ? next : worst,
   )
 }
 
 const getRank = ({ status }: Overall) => FROM_BEST.indexOf(status)
 
-/** Opened by hand: people know more than monitors. */
+/** The status of a page with an open manual incident. */
 const STATUS_BY_SEVERITY: Record<PageIncident['severity'], Overall> = {
   minor: { status: 'degraded', sentence: 'There is a minor incident' },
   major: { status: 'partial_outage', sentence: 'There is a major incident' },
@@ -38,7 +38,7 @@ const STATUS_BY_SEVERITY: Record<PageIncident['severity'], Overall> = {
 function summarizeComponents(components: readonly DisplayStatus[]): Overall {
   const known = components.filter(status => status !== 'unknown')
   const has = (status: (typeof known)[number]) => known.includes(status)
-  if (known.length === 0) return { status: 'unknown', sentence: 'The status is not known' }
+  if (known.length === 0) return { status: 'unknown', sentence: 'The status is unknown' }
   if (known.every(status => status === 'outage')) return { status: 'outage', sentence: 'All systems are down' }
   if (has('outage')) return { status: 'partial_outage', sentence: 'Some systems are down' }
   if (has('degraded')) return { status: 'degraded', sentence: 'Some systems are degraded' }
@@ -46,6 +46,6 @@ function summarizeComponents(components: readonly DisplayStatus[]): Overall {
   const isWhole = known.length === components.length
   return {
     status: 'operational',
-    sentence: isWhole ? 'All systems are operational' : 'All systems that are watched are operational',
+    sentence: isWhole ? 'All systems are operational' : 'All monitored systems are operational',
   }
 }

@@ -6,11 +6,11 @@ import type { DailyMedians } from '../../core/types.ts'
 import type { Site } from '../site.ts'
 import type { MonitorStatusTime, PageIncident, PageMaintenance } from './page-data.ts'
 
-/** An open incident counts however old it is; of the others the newest. */
+/** All open incidents first, then the newest resolved ones. */
 const MAX_INCIDENTS = 500
 const MAX_UPDATES_PER_INCIDENT = 100
 
-/** What changes when anything that a page shows does, but for time spent: versions of rows, and what begins or ends. */
+/** Changes when anything that a page shows changes, except by the passage of time (docs/design/status-pages.md#cache). */
 const FINGERPRINT = `concat_ws('/', p.xmin,
   (SELECT md5(string_agg(concat_ws(',', m.id, m.status, m.is_paused, m.status_changed_at, m.deleted_at), ';' ORDER BY c.id))
    FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id WHERE c.page_id = p.id),
@@ -22,10 +22,10 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
      JOIN maintenance_windows w ON w.id = mp.window_id
    WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon))`
 
-/** `recent`: since when incidents are shown that are over; `soon`: until when maintenance is told. */
+/** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
 
-/** The published page of a place, and a text that is the same as long as it shows the same. */
+/** The published page of a site, and a fingerprint that is the same while its content is the same. */
 export async function findPageBySite(
   db: Db,
   site: Site,
@@ -44,8 +44,8 @@ export async function findPageBySite(
 }
 
 /**
- * In which status monitors were since `from`, by their transitions (decisions 7.5). What begins and ends on one day is
- * summed up, so that a monitor that flaps for weeks is no more work than another one.
+ * The time of monitors in each status since `from`, by their transitions (docs/design/status-pages.md#bars). Spans within one day
+ * are added up, so a monitor that flaps for weeks is not more expensive than others.
  */
 export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: Date): Promise<MonitorStatusTime[]> {
   return query(
@@ -84,8 +84,8 @@ export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: D
 }
 
 /**
- * Incidents since `from` that touch one of the monitors, and those that people opened about nothing in particular; with
- * public updates where they are open or ended after `recent`. Internal updates are never read (decisions 5.2).
+ * Incidents since `from` that affect one of the monitors, and manual incidents without monitors. Open ones and those that
+ * ended after `recent` have their public updates. Internal updates are never read.
  */
 export function listPageIncidents(
   db: Db,
@@ -114,7 +114,7 @@ export function listPageIncidents(
   )
 }
 
-/** What runs now or begins before `soon`, soonest first. */
+/** Maintenance that runs now or begins before `soon`, soonest first. */
 export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }: Horizon): Promise<PageMaintenance[]> {
   return query(
     db,
@@ -127,12 +127,12 @@ export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }:
   )
 }
 
-/** So many ids fit into the address of one request. */
+/** Limits the length of the request URL. */
 const MAX_IDS_PER_QUERY = 200
 
 /**
- * The median response time of successful checks, in ms, by monitor and day (UTC), from hourly figures, those of
- * days that are not computed yet from the results.
+ * The median response time of successful checks, in ms, by monitor and UTC day, from hourly figures; for days that are
+ * not computed yet, from the results.
  */
 export async function loadDailyMedians(
   clickhouse: Clickhouse,

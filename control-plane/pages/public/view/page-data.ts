@@ -3,8 +3,8 @@ import type { StoredComponent, StoredGroup, StoredPage } from '../../core/record
 import type { DailyMedians } from '../../core/types.ts'
 
 /**
- * A time in which a monitor was in one status; `status` null: paused, or no verdict yet. Of one day (UTC) all such times
- * may come as one, then `seconds` is their sum.
+ * A span in which a monitor was in one status. `status` null: paused, or no verdict yet. All spans of one UTC day may be
+ * combined into one; then `seconds` is their sum.
  */
 export type MonitorStatusTime = {
   monitorId: string
@@ -15,7 +15,7 @@ export type MonitorStatusTime = {
   seconds: number
 }
 
-/** An incident that a page may show; `updates` are public ones, newest first, of incidents that are shown in full. */
+/** An incident that a page may show. `updates`: the public ones, newest first, of incidents that are shown in full. */
 export type PageIncident = {
   id: string
   title: string
@@ -24,12 +24,12 @@ export type PageIncident = {
   source: 'manual' | 'automatic'
   startedAt: Date
   resolvedAt: Date | null
-  /** in any order, those that are not on the page too */
+  /** in any order; includes monitors that are not on the page */
   monitorIds: string[]
   updates: { id: string; status: IncidentStatus; message: string; at: string }[]
 }
 
-/** A maintenance that runs or comes, for some monitors of the page. */
+/** Running or planned maintenance of monitors of the page. */
 export type PageMaintenance = {
   windowId: string
   title: string
@@ -39,7 +39,7 @@ export type PageMaintenance = {
   monitorIds: string[]
 }
 
-/** What a view is made of. */
+/** The data of a view. */
 export type PageData = {
   page: StoredPage
   groups: StoredGroup[]
@@ -47,6 +47,6 @@ export type PageData = {
   times: MonitorStatusTime[]
   incidents: PageIncident[]
   maintenance: PageMaintenance[]
-  /** null: ClickHouse did not answer, or nothing of it is to be shown */
+  /** null: ClickHouse did not answer, or response times are hidden */
   medians: DailyMedians | null
 }

@@ -9,24 +9,22 @@ import { computeOverallStatus } from './overall-status.ts'
 import type { MonitorStatusTime, PageData, PageIncident, PageMaintenance } from './page-data.ts'
 
 const DAY_MS = 86_400_000
-/** How long past incidents stay on a page, and how far ahead maintenance is told. */
+/** How long past incidents stay on a page, and how far ahead maintenance is shown. */
 export const RECENT_MS = 14 * DAY_MS
 
 /**
- * What a page shows at `now`, made of what was read. `origin` is ours, without a slash at the end; `customCss` is
- * already made safe.
+ * Builds the view of a page at `now`. `origin`: the public origin of Picket, without a trailing slash. `customCss` is
+ * sanitized.
  */
-export function buildPageView(facts: PageData, origin: string, customCss: string | null, now: Date): PageView {
-  const { page } = facts
-  const lookUp = buildIndex(facts, now)
-  const components = facts.components.map(component => ({
+export function buildPageView(data: PageData, origin: string, customCss: string | null, now: Date): PageView {
+  const { page } = data
+  const index = buildIndex(data, now)
+  const components = data.components.map(component => ({
     component,
-    view: buildComponentView(facts, lookUp, component),
+    view: buildComponentView(data, index, component),
   }))
-  const open = facts.incidents.filter(({ resolvedAt }) => resolvedAt === null)
-  const past = facts.incidents.filter(
-    ({ resolvedAt }) => resolvedAt && resolvedAt.getTime() > now.getTime() - RECENT_MS,
-  )
+  const open = data.incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  const past = data.incidents.filter(({ resolvedAt }) => resolvedAt && resolvedAt.getTime() > now.getTime() - RECENT_MS)
   return {
     id: page.id,
     name: page.name,
@@ -46,17 +44,17 @@ export function buildPageView(facts: PageData, origin: string, customCss: string
       components.map(({ view }) => view.status),
       open,
     ),
-    sections: buildSections(facts, components),
-    openIncidents: open.map(incident => buildIncidentView(incident, facts.components)).sort(newestFirst('startedAt')),
-    pastIncidents: past.map(incident => buildIncidentView(incident, facts.components)).sort(newestFirst('resolvedAt')),
-    maintenance: facts.maintenance.map(fact => buildMaintenanceView(fact, facts.components, now)),
+    sections: buildSections(data, components),
+    openIncidents: open.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('startedAt')),
+    pastIncidents: past.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('resolvedAt')),
+    maintenance: data.maintenance.map(fact => buildMaintenanceView(fact, data.components, now)),
   }
 }
 
 const newestFirst = (key: 'startedAt' | 'resolvedAt') => (a: IncidentView, b: IncidentView) =>
   (b[key] ?? '').localeCompare(a[key] ?? '') || b.id.localeCompare(a.id)
 
-/** What components look up by their monitors. */
+/** Data by monitor id. */
 type Index = {
   days: BarDay[]
   times: Map<string, MonitorStatusTime[]>
@@ -65,31 +63,30 @@ type Index = {
 }
 
 function buildIndex({ times, incidents, maintenance }: PageData, now: Date): Index {
-  const touches = incidents.flatMap(incident => incident.monitorIds.map(monitorId => ({ monitorId, incident })))
-  const byMonitor = groupBy(touches, ({ monitorId }) => monitorId)
+  const affected = incidents.flatMap(incident => incident.monitorIds.map(monitorId => ({ monitorId, incident })))
+  const byMonitor = groupBy(affected, ({ monitorId }) => monitorId)
   const running = maintenance.filter(({ startsAt, endsAt }) => startsAt <= now && endsAt > now)
   return {
     days: listBarDays(now),
     times: groupBy(times, ({ monitorId }) => monitorId),
-    incidents: new Map([...byMonitor].map(([id, touching]) => [id, touching.map(({ incident }) => incident)])),
+    incidents: new Map([...byMonitor].map(([id, entries]) => [id, entries.map(({ incident }) => incident)])),
     maintained: new Set(running.flatMap(({ monitorIds }) => monitorIds)),
   }
 }
 
-function buildComponentView({ page, medians }: PageData, lookUp: Index, component: StoredComponent): ComponentView {
+function buildComponentView({ page, medians }: PageData, index: Index, component: StoredComponent): ComponentView {
   const { id, name, description, monitor } = component
-  const days =
-    monitor && buildBar(lookUp.times.get(monitor.id) ?? [], lookUp.incidents.get(monitor.id) ?? [], lookUp.days)
-  // null where they are not to be shown: then nothing made of the view can tell them either
+  const days = monitor && buildBar(index.times.get(monitor.id) ?? [], index.incidents.get(monitor.id) ?? [], index.days)
+  // null when hidden, so no document made from the view can contain them
   const medianOf = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
   return {
     id,
     name,
     description,
-    status: monitor && lookUp.maintained.has(monitor.id) ? 'maintenance' : getComponentStatus(component),
+    status: monitor && index.maintained.has(monitor.id) ? 'maintenance' : getComponentStatus(component),
     days,
     uptimePercent: days && page.showUptimePercentage ? computeBarUptime(days) : null,
-    responseTimes: medianOf ? lookUp.days.map(({ date }) => ({ date, medianMs: medianOf.get(date) ?? null })) : null,
+    responseTimes: medianOf ? index.days.map(({ date }) => ({ date, medianMs: medianOf.get(date) ?? null })) : null,
     updatedAt: pickLater(component.updatedAt, monitor?.changedAt ?? null),
   }
 }
@@ -119,7 +116,7 @@ function buildSections({ groups }: PageData, components: readonly ComponentWithV
 }
 
 function buildIncidentView(incident: PageIncident, components: readonly StoredComponent[]): IncidentView {
-  const touched = listAffected(incident.monitorIds, components)
+  const affected = listAffected(incident.monitorIds, components)
   return {
     id: incident.id,
     title: incident.title,
@@ -128,12 +125,12 @@ function buildIncidentView(incident: PageIncident, components: readonly StoredCo
     startedAt: incident.startedAt.toISOString(),
     resolvedAt: incident.resolvedAt?.toISOString() ?? null,
     updates: incident.updates.map(update => ({ ...update, at: new Date(update.at).toISOString() })),
-    componentIds: touched.map(({ id }) => id),
-    componentNames: touched.map(({ name }) => name),
+    componentIds: affected.map(({ id }) => id),
+    componentNames: affected.map(({ name }) => name),
   }
 }
 
-/** `id` tells periods of one window apart. */
+/** `id` differs between the periods of one window. */
 function buildMaintenanceView(
   fact: PageMaintenance,
   components: readonly StoredComponent[],

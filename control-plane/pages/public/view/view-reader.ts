@@ -20,37 +20,39 @@ import {
 } from './page-data-store.ts'
 import { buildPageView, RECENT_MS } from './page-view.ts'
 
-/** Time itself moves bars and percentages: after this a page is read anew although nothing has changed. */
+/** Bars and percentages change with time: an unchanged page is read again after this. */
 const MAX_AGE_MS = 60_000
-/** The history may be slow or away; the rest of a page does not wait for it. */
+/** ClickHouse may be slow or unreachable; the rest of a page does not wait for it. */
 const HISTORY_TIMEOUT_MS = 2_000
-/** How long ClickHouse is left alone after it did not answer. */
+/** How long ClickHouse is not queried after a failure. */
 const CLICKHOUSE_PAUSE_MS = 5_000
 
 export type ViewTools = {
   db: Db
   clickhouse: Clickhouse
   publicUrl: string
-  /** the time at which pages are shown */
+  /** the clock of the views */
   now?: () => Date
-  /** how long a page waits for the history */
+  /** how long a page waits for ClickHouse */
   historyTimeoutMs?: number
 }
 
 /**
- * Reads public pages: one statement says whether a page is still as it is known, else everything is read anew. Response
- * times are those known before while ClickHouse is away.
+ * Reads public pages. One statement finds out whether a page is unchanged; otherwise everything is read
+ * (docs/design/status-pages.md#cache). While ClickHouse is unreachable, the last known response times are used.
  */
 export function createViewReader(tools: ViewTools) {
-  const { now = clockNow, historyTimeoutMs: patienceMs = HISTORY_TIMEOUT_MS } = tools
-  let clickhouseAwayMs = 0
+  const { now = clockNow, historyTimeoutMs = HISTORY_TIMEOUT_MS } = tools
+  let clickhouseFailedMs = 0
 
   async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
     const isKnown = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
-    if (isKnown || nowMs() - clickhouseAwayMs < CLICKHOUSE_PAUSE_MS) return known
-    const byMonitor = await withTimeout(loadDailyMedians(tools.clickhouse, ids, from), patienceMs).catch(() => null)
+    if (isKnown || nowMs() - clickhouseFailedMs < CLICKHOUSE_PAUSE_MS) return known
+    const byMonitor = await withTimeout(loadDailyMedians(tools.clickhouse, ids, from), historyTimeoutMs).catch(
+      () => null,
+    )
     if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
-    clickhouseAwayMs = nowMs()
+    clickhouseFailedMs = nowMs()
     return known
   }
 
@@ -71,7 +73,7 @@ export function createViewReader(tools: ViewTools) {
       listPageMaintenance(db, ids, horizon),
       page.showResponseTimes ? readMedians(ids, from, known?.medians ?? null) : null,
     ])
-    const facts: PageData = {
+    const data: PageData = {
       page,
       groups,
       components,
@@ -81,8 +83,8 @@ export function createViewReader(tools: ViewTools) {
       medians: medians?.byMonitor ?? null,
     }
     const pause = createYieldPoint(0)
-    const view = buildPageView(facts, publicUrl, await loadCustomCss(page, known), horizon.now)
-    // one of 500 components takes 15 ms, and rendering it 30 more
+    const view = buildPageView(data, publicUrl, await loadCustomCss(page, known), horizon.now)
+    // a view of 500 components takes 15 ms, and its rendering 30 ms
     await pause()
     return {
       view,
@@ -105,8 +107,8 @@ export function createViewReader(tools: ViewTools) {
 }
 
 /**
- * What was refused when it was saved is not stored; a rule that came later leaves old styles out. What a page says matters
- * more than how it looks: while styles cannot be read it has those of before, or none.
+ * Stored CSS was accepted when it was saved; a newer version may reject it, and then it is left out. When sanitizing
+ * fails, the page uses the CSS that it had, or none.
  */
 async function loadCustomCss({ projectId, customCss }: StoredPage, known: LoadedPage | null): Promise<string | null> {
   if (customCss === null) return null

@@ -4,20 +4,20 @@ const REFRESH_INTERVAL_MS = 45_000
 const TIMEOUT_MS = 15_000
 
 /**
- * Asks for the page again while somebody looks at it, and puts in place what changed, part by part: what is the same
- * is not touched, so nothing flickers, and what was open stays open. The ETag makes most answers empty.
+ * Fetches the page again while it is visible, and replaces the parts that changed. Unchanged parts are not touched, so
+ * nothing flickers, and open details stay open. With the ETag most responses are empty.
  */
 export function startLiveUpdates(): void {
   const shown = new Map(listLiveParts(document).map(part => [part.id, part.outerHTML]))
-  let askedMs = performance.now()
-  const look = async () => {
-    if (document.hidden || performance.now() - askedMs < REFRESH_INTERVAL_MS) return
-    askedMs = performance.now()
+  let requestedMs = performance.now()
+  const refresh = async () => {
+    if (document.hidden || performance.now() - requestedMs < REFRESH_INTERVAL_MS) return
+    requestedMs = performance.now()
     const next = await fetchPage().catch(() => null)
     if (next) update(next, shown)
   }
-  setInterval(look, REFRESH_INTERVAL_MS / 9)
-  document.addEventListener('visibilitychange', look)
+  setInterval(refresh, REFRESH_INTERVAL_MS / 9)
+  document.addEventListener('visibilitychange', refresh)
 }
 
 async function fetchPage(): Promise<Document | null> {
@@ -26,12 +26,12 @@ async function fetchPage(): Promise<Document | null> {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   if (!answer.ok) return null
-  // the policy of this page would complain about the styles of another one
+  // the policy of this page would report the styles of another one
   const text = (await answer.text()).replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '')
   return new DOMParser().parseFromString(text, 'text/html')
 }
 
-/** Another template, colour or style than the one that is here asks for a whole new page. */
+/** Replaces the changed parts. A different template, colour or style needs a reload of the page. */
 function update(next: Document, shown: Map<string, string>): void {
   if (getCodeVersion(next) !== getCodeVersion(document)) return void location.reload()
   for (const part of listLiveParts(next)) {
@@ -57,6 +57,6 @@ function replace(here: Element, part: Element): void {
 const listLiveParts = (root: Document) => [...root.querySelectorAll('[data-live]')]
 const getCodeVersion = (root: Document) => root.documentElement.dataset.code
 
-/** Every `<details>` by the record that it belongs to. */
+/** Every `<details>` with a key of its record. */
 const listDetails = (root: Element): [string, HTMLDetailsElement][] =>
   [...root.querySelectorAll('details')].map(details => [`${details.closest('[id]')?.id} ${details.className}`, details])

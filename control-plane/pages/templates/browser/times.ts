@@ -1,7 +1,7 @@
 const TIME = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
 const DAY = { day: 'numeric', month: 'short' } as const
 
-/** Writes instants in the reader's own time zone. Without this they stand there in UTC, and say so. */
+/** Formats times in the reader's time zone. Without JavaScript they are in UTC and marked as such. */
 export function localizeTimes(root: ParentNode): void {
   const moment = new Intl.DateTimeFormat('en-GB', { ...DAY, ...TIME })
   const time = new Intl.DateTimeFormat('en-GB', TIME)

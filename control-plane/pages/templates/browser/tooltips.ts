@@ -2,8 +2,8 @@ const DAY_MS = 86_400_000
 const EDGE_PX = 8
 
 /**
- * A word about the day below the pointer, and with the arrow keys about one after the other. What it says stands in
- * the list behind the bar too, for those who have no pointer and no script.
+ * Shows a tooltip for the day below the pointer; the arrow keys move from day to day. The list behind the bar has the
+ * same text for readers without a pointer or JavaScript.
  */
 export function addTooltips(): void {
   const tip = document.createElement('div')
@@ -49,7 +49,7 @@ export function addTooltips(): void {
   document.addEventListener('scroll', hide, { passive: true })
 }
 
-/** A bar of characters breaks into several rows on a phone. */
+/** A bar of characters wraps into several rows on a phone. */
 function measureGrid(bar: Element) {
   const box = bar.getBoundingClientRect()
   const count = Number(bar.closest('details')?.dataset.many)
@@ -65,7 +65,7 @@ function findDayAt(bar: Element, x: number, y: number): number {
   return within(y - box.top, box.height, rows) * columns + within(x - box.left, box.width, columns)
 }
 
-/** The line of the list that tells of the day, else that it was a good one. */
+/** The line of the list for a day; "Operational" when the list has none. */
 function buildTooltipNodes(bar: Element, day: number, count: number): Node[] {
   const details = bar.closest('details')
   for (const line of details?.querySelectorAll<HTMLElement>('[data-d]') ?? []) {

@@ -1,10 +1,9 @@
 /**
- * `widget.js`, the same for every page: a pill that says how things are, in the page that has the script's tag in it. It
- * finds its status page by its own address, asks nobody else, sets no cookie, and lives in a shadow root with
- * constructed styles, so that neither the embedding page's styles nor its Content-Security-Policy for styles reach it.
- * Options of the tag: `data-position` (bottom-right, bottom-left, top-right, top-left; inline puts it where the tag
- * stands), `data-target` (a selector, for inline), `data-theme` (auto, light, dark), `data-label`,
- * `data-hide-when-operational`.
+ * `widget.js`, the same for every page: a pill with the overall status on the site that includes the script. It derives
+ * the address of the status page from its own, contacts no other host and sets no cookie. It runs in a shadow root with
+ * constructed styles, so neither the site's styles nor its Content-Security-Policy for styles affect it.
+ * Options of the tag: `data-position` (bottom-right, bottom-left, top-right, top-left; inline places it at the tag),
+ * `data-target` (a selector, for inline), `data-theme` (auto, light, dark), `data-label`, `data-hide-when-operational`.
  */
 type Status = { indicator: string; description: string }
 
@@ -47,7 +46,7 @@ function startWidget(tag: HTMLScriptElement): void {
     host.hidden = hideWhenOperational !== undefined && indicator === 'none'
     if (!host.isConnected) place(host, tag, isFloating)
   }
-  // nothing is shown rather than something wrong when the page cannot be reached
+  // when the page is unreachable, nothing is shown instead of an outdated status
   const look = () => {
     if (document.hidden) return
     readStatus(page).then(show, () => host.remove())

@@ -5,7 +5,7 @@ import { Maintenance } from '../parts/incidents/maintenance.tsx'
 import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import type { PageTemplate } from '../template.ts'
 
-/** The customer's colour and logo first, the answer written large in it. */
+/** Colour and logo of the customer are prominent, with the status in large type. */
 export const brand: PageTemplate = {
   voice: name => ({
     components: 'How our services are doing',

@@ -10,7 +10,7 @@ import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
-/** A dense list like a table: a line a component, which opens. */
+/** A dense list like a table: one line per component, which can be expanded. */
 export const clean: PageTemplate = {
   voice: name => ({
     components: 'Components',
@@ -40,7 +40,7 @@ export const clean: PageTemplate = {
   ),
 }
 
-/** For the eye; each figure says its unit. */
+/** Decorative: each figure has its unit. */
 const Columns = ({ view }: { view: PageView }) => (
   <p class="line columns" aria-hidden="true">
     <span>Component</span>

@@ -10,7 +10,7 @@ import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import { IsoTimes, Moment } from '../parts/moment.tsx'
 import { buildPageLinks, type PageTemplate, type TemplatePage } from '../template.ts'
 
-/** For people who would rather read the JSON: a sidebar of addresses, ids, codes and ISO times. */
+/** For developers: a sidebar with API addresses, ids, codes and ISO times. */
 export const developer: PageTemplate = {
   voice: name => ({
     components: 'components',
@@ -45,7 +45,7 @@ export const developer: PageTemplate = {
   ),
 }
 
-/** The indicator that the JSON carries for the same status. */
+/** The indicator of the same status in the JSON. */
 const CODES: Record<OverallStatus, string> = {
   operational: 'none',
   degraded: 'minor',

@@ -7,5 +7,5 @@ import { minimal } from './minimal.tsx'
 import { modern } from './modern.tsx'
 import { terminal } from './terminal.tsx'
 
-/** Every template; its CSS is the file of the same name beside it. */
+/** All templates. The CSS of each is the file of the same name in `styles`. */
 export const TEMPLATES: Record<TemplateName, PageTemplate> = { minimal, brand, terminal, modern, clean, developer }

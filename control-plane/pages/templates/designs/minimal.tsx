@@ -8,7 +8,7 @@ import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
-/** One quiet column. */
+/** A single column. */
 export const minimal: PageTemplate = {
   voice: name => ({
     components: 'Services',
@@ -38,7 +38,7 @@ export const minimal: PageTemplate = {
   ),
 }
 
-/** The chart is there for who opens the bar. */
+/** The chart is visible when the bar is opened. */
 const QuietRow: RowComponent = ({ component }) => (
   <li class="component" id={`c-${component.id}`}>
     <ComponentName component={component} />

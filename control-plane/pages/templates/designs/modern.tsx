@@ -5,7 +5,7 @@ import { Maintenance } from '../parts/incidents/maintenance.tsx'
 import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import type { PageTemplate } from '../template.ts'
 
-/** Cards on a wide grid, a chart in each. */
+/** Cards on a wide grid, with a chart in each. */
 export const modern: PageTemplate = {
   voice: name => ({
     components: 'Systems',

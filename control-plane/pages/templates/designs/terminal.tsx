@@ -12,7 +12,7 @@ import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
-/** What a shell would print. */
+/** The output of a shell. */
 export const terminal: PageTemplate = {
   voice: name => ({
     components: 'status --days 90',
@@ -56,7 +56,7 @@ const Line: RowComponent = ({ component }) => (
 
 const GLYPHS: Record<StatusLetter, string> = { o: '|', d: ':', x: 'x', m: '~', u: '.' }
 
-/** A character a day. */
+/** One character per day. */
 const TextBar = ({ days }: { days: readonly DayView[] }) => (
   <span class="bar" role="img" aria-label={buildBarLabel(days)}>
     {groupDayRuns(days).map(({ status, from, to }) => (

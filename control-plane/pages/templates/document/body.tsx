@@ -3,7 +3,7 @@ import { TEMPLATES } from '../designs/index.ts'
 import { IconSheet } from '../parts/status-icons.tsx'
 import type { TemplatePage } from '../template.ts'
 
-/** The body, with the root below which a customer's own CSS applies (`.page`). */
+/** The body with the root element (`.page`), below which a customer's CSS applies. */
 export function Body({ view }: { view: PageView }) {
   const { Layout, voice } = TEMPLATES[view.template]
   const page: TemplatePage = { view, voice: voice(view.name) }

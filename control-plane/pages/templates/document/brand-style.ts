@@ -5,23 +5,23 @@ import {
   pickTextColor,
 } from '../../../foundation/web/html/contrast.ts'
 
-/** The darkest ground of a light page and the lightest of a dark one: what reads there reads on all others. */
+/** The darkest background of a light page and the lightest of a dark page: enough contrast there is enough on all others. */
 export const LIGHT_BACKGROUND = '#f2f4f7'
 export const DARK_BACKGROUND = '#1f2430'
 
 export type BrandColors = {
-  /** a surface in the brand's colour, and what is written on it */
+  /** a surface in the brand colour, and the text on it */
   brand: string
   onBrand: string
-  /** the same a shade darker, for dark pages */
+  /** the same, one shade darker, for dark pages */
   deep: string
   onDeep: string
-  /** links and signs in the brand's colour, as near as they read, on light and on dark ground */
+  /** links and icons in the nearest readable shade of the brand colour, on light and on dark backgrounds */
   inkOnLight: string
   inkOnDark: string
 }
 
-/** Everything that is made of the one colour `#rrggbb` that a customer chose; all of it reads (WCAG AA), whatever it is. */
+/** All colours derived from the brand colour `#rrggbb`. Each has enough contrast (WCAG AA) for any brand colour. */
 export function computeBrandColors(brand: string): BrandColors {
   const deep = mixColors(brand, '#0b0e14', 0.35)
   return {

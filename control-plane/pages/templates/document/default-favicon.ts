@@ -1,8 +1,8 @@
 import { pickTextColor } from '../../../foundation/web/html/contrast.ts'
 
 /**
- * The icon of a page whose owner has not given one: bars in the brand's colour. Without any, browsers ask for
- * `/favicon.ico`, which is nobody's page.
+ * The icon of a page without a favicon: bars in the brand colour. Without an icon, browsers request `/favicon.ico`,
+ * which does not exist.
  */
 export function buildDefaultFavicon(brandColor: string): { contentType: string; bytes: Buffer } {
   const bars = '<path d="M10 14v4m6-8v12m6-8v4"'

@@ -1,14 +1,14 @@
 import type { PageView } from '../../core/types.ts'
 import { buildPageLinks, getFaviconPath, toSameOriginPath } from '../template.ts'
 
-/** The customer's own words for search engines, else the page's name. */
+/** The customer's texts for search engines, else the name of the page. */
 export const getTitle = ({ name, seoTitle }: PageView): string =>
   seoTitle ?? (/\bstatus\b/i.test(name) ? name : `${name} status`)
 
 const getDescription = ({ name, seoDescription }: PageView): string =>
   seoDescription ?? `Live status, uptime of the last 90 days, incidents and planned maintenance of ${name}.`
 
-/** What search engines, chats that preview links, feed readers and browsers' tabs want to know. */
+/** Metadata for search engines, link previews, feed readers and browser tabs. */
 export function Head({ view }: { view: PageView }) {
   const [title, description, links] = [getTitle(view), getDescription(view), buildPageLinks(view)]
   const logo = toSameOriginPath(view.logoUrl)

@@ -4,11 +4,11 @@ import { buildBrandStyle } from './brand-style.ts'
 
 const QUIET_BLUE = '#2563eb'
 
-/** What people see where no page is published. The same everywhere, so that nobody learns which unpublished ones there are. */
+/** The page at an address without a published page. It is the same for unpublished and for unknown pages. */
 export function renderNotFoundPage(): RenderedDocument {
   return renderDocument({
     lang: 'en',
-    title: 'No status page here',
+    title: 'Status page not found',
     head: (
       <>
         <meta name="robots" content="noindex" />
@@ -21,8 +21,8 @@ export function renderNotFoundPage(): RenderedDocument {
       <body>
         <div class="page forms">
           <main>
-            <h1>There is no status page here</h1>
-            <p>It may not be published yet, or the address has a typing mistake.</p>
+            <h1>Status page not found</h1>
+            <p>The page may not be published yet, or the address may be wrong.</p>
           </main>
         </div>
       </body>

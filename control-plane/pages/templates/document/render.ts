@@ -7,9 +7,9 @@ import { buildBrandStyle } from './brand-style.ts'
 import { getTitle, Head } from './head.tsx'
 
 /**
- * A public page as people see it, and the policy to serve it under. The same view makes the same bytes, so the answer can
- * be kept, have an ETag and be served to everybody. Everything that a browser needs stands inside; it asks for nothing
- * but the logo and the favicon, and those only where they stand on the origin of `publicUrl`.
+ * Renders a public page and its Content-Security-Policy (docs/design/status-pages.md#templates). The same view gives the same bytes,
+ * so the response can be cached, has an ETag and is the same for all visitors. The document is complete; a browser
+ * requests only the logo and the favicon, from the same origin.
  */
 export function renderPage(view: PageView): RenderedDocument {
   return renderDocument({

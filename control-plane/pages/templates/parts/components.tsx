@@ -10,11 +10,11 @@ export type RowComponent = (props: { component: ComponentView }) => VNode
 type Props = {
   page: TemplatePage
   row?: RowComponent
-  /** what stands above the first of them */
+  /** shown above the first component */
   head?: VNode
 }
 
-/** All groups and components in their order. Components that follow each other without a group share a list. */
+/** All groups and components in display order. Consecutive components without a group share a list. */
 export function Components({ page: { view, voice }, row = ComponentRow, head }: Props) {
   return (
     <section id="components" data-live aria-labelledby="components-title">
@@ -49,7 +49,7 @@ const Rows = ({ components, row: Row }: { components: readonly ComponentView[]; 
   </ul>
 )
 
-/** Open unless it is collapsed; collapsed it still says how its components are. */
+/** A group, open unless it is collapsed. A collapsed group shows its worst status. */
 function Group({ group, row }: { group: GroupView; row: RowComponent }) {
   return (
     <details class="group" id={`g-${group.id}`} open={!group.isCollapsed}>
@@ -64,7 +64,7 @@ function Group({ group, row }: { group: GroupView; row: RowComponent }) {
         </p>
       )}
       {group.components.length === 0 ? (
-        <p class="empty">Nothing in this group yet.</p>
+        <p class="empty">This group has no components yet.</p>
       ) : (
         <Rows components={group.components} row={row} />
       )}
@@ -72,7 +72,7 @@ function Group({ group, row }: { group: GroupView; row: RowComponent }) {
   )
 }
 
-/** Name and status over the bar, the chart below. */
+/** Name and status above the bar, the chart below. */
 export const ComponentRow: RowComponent = ({ component }) => (
   <li class="component" id={`c-${component.id}`}>
     <ComponentName component={component} />

@@ -5,7 +5,7 @@ import { buildPageLinks, type TemplatePage, toSameOriginPath } from '../template
 import { Moment } from './moment.tsx'
 import { OverallIcon } from './status-icons.tsx'
 
-/** Logo and name; the logo alone says nothing to a screen reader, the name does. */
+/** Logo and name. Screen readers read only the name. */
 export function Masthead({ page: { view } }: { page: TemplatePage }) {
   const logo = toSameOriginPath(view.logoUrl)
   return (
@@ -16,7 +16,7 @@ export function Masthead({ page: { view } }: { page: TemplatePage }) {
   )
 }
 
-/** The sentence about all, read out when it changes. */
+/** The overall sentence. Screen readers announce it when it changes. */
 export const Overall = ({ page: { view }, children }: { page: TemplatePage; children?: ComponentChildren }) => (
   <div id="overall" data-live class={`overall ${STATUS_LETTERS[view.overall.status]}`} role="status">
     <OverallIcon status={view.overall.status} />
@@ -29,7 +29,7 @@ export const StaleNotice = ({ page: { view } }: { page: TemplatePage }) => (
   <div id="stale" data-live>
     {view.staleSince !== undefined && (
       <p class="stale">
-        This page could not be refreshed. What it shows is from <Moment at={truncateToMinute(view.staleSince)} />.
+        This page could not be updated. Its content is from <Moment at={truncateToMinute(view.staleSince)} />.
       </p>
     )}
   </div>
@@ -37,7 +37,7 @@ export const StaleNotice = ({ page: { view } }: { page: TemplatePage }) => (
 
 export const Updated = ({ at }: { at: string }) => <Moment at={truncateToMinute(at)} />
 
-/** All ways to hear of changes, behind one button that needs no script. */
+/** All ways to follow the page, behind a button that needs no script. */
 export function Subscribe({ page: { view, voice } }: { page: TemplatePage }) {
   const links = buildPageLinks(view)
   return (

@@ -2,12 +2,12 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { formatLongDate, formatShortDateTime, formatTime, getUtcDay } from '../dates.ts'
 
-/** Whether times are written as machines do, and stay so. */
+/** Whether times are ISO 8601 and are not localized. */
 export const IsoTimes = createContext(false)
 
 /**
- * An instant, in UTC; the browser module writes it in the reader's own zone. `since`: the beginning of a span that it
- * ends; on the same day its time is enough.
+ * An instant in UTC; the browser module converts it to the reader's time zone. `since`: the start of a span that ends at
+ * this instant; on the same day only the time is shown.
  */
 export function Moment({ at, since }: { at: string; since?: string }) {
   if (useContext(IsoTimes)) {
@@ -25,7 +25,7 @@ export function Moment({ at, since }: { at: string; since?: string }) {
   )
 }
 
-/** A day (UTC), which is the same one in every zone. */
+/** A UTC day, the same in every time zone. */
 export const Day = ({ date }: { date: string }) => (
   <time dateTime={date} data-day>
     {useContext(IsoTimes) ? date : formatLongDate(date)}

@@ -1,7 +1,7 @@
 import type { DisplayStatus, OverallStatus } from '../../core/types.ts'
 import { type StatusLetter as Letter, STATUS_LABELS, STATUS_LETTERS } from '../labels.ts'
 
-/** The signs of all statuses, drawn once a page. */
+/** The icons of all statuses, defined once per page. */
 export const IconSheet = () => (
   <svg width="0" height="0" class="sheet" aria-hidden="true">
     <symbol id="o" viewBox="0 0 16 16">
@@ -33,7 +33,7 @@ export const StatusIcon = ({ sign }: { sign: Letter }) => (
   </svg>
 )
 
-/** A status in words, with a sign that differs in form, not in colour alone. */
+/** A status as text, with an icon that differs in shape, not only in colour. */
 export const StatusLabel = ({ status }: { status: DisplayStatus }) => (
   <span class={`status ${STATUS_LETTERS[status]}`}>
     <StatusIcon sign={STATUS_LETTERS[status]} />

@@ -14,7 +14,7 @@ t.test('Windows end now, the longest first', async t => {
   ])
 })
 
-t.test('Uptime is the good share of the known time, with four decimals', async t => {
+t.test('Uptime is the good share of known time with four decimals', async t => {
   const times: WindowStatusTime[] = [
     { window: '24h', status: 'up', seconds: 600 },
     { window: '24h', status: 'degraded', seconds: 200 },

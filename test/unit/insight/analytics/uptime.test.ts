@@ -9,7 +9,7 @@ const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute))
 const change = (minute: number, status: UptimeChange['status']): UptimeChange => ({ at: at(minute), status })
 type Row = [string, UptimeChange['status'], UptimeChange[], string, number | null]
 
-/** Over ten minutes; intervals written as status and length in minutes. */
+/** Ten minutes; intervals written as status and length in minutes. */
 const ROWS: Row[] = [
   ['a monitor without a verdict has unknown time only', null, [], 'unknown 10', null],
   ['a monitor that was up before and saw no change was up all the time', 'up', [], 'up 10', 100],

@@ -19,7 +19,7 @@ const schedule = (everySeconds: number, kinds: readonly FailureKind[] = FAILURE_
   kinds,
 })
 
-t.test('each kind of planned failure has the limits of what it looks like to a check', async t => {
+t.test('Each kind of planned failure has the limits of the matching outage', async t => {
   const limitsLike = (wanted: string): CanaryLimits => {
     const { transitionMs, messageMs, shortestMs } = computeDetectionLimits(PACE).find(({ kind }) => kind === wanted)!
     return { downWithin: transitionMs / 1_000, messageWithin: messageMs / 1_000, shortest: shortestMs / 1_000 }
@@ -35,7 +35,7 @@ t.test('each kind of planned failure has the limits of what it looks like to a c
   t.same(computeCanaryLimits('status', DEFAULT_SCHEDULE, PACE), { downWithin: 37, messageWithin: 39, shortest: 35 })
 })
 
-t.test('a failure that hangs less than 100 quick answers after a slow one has the limits of a slow one', async t => {
+t.test('A hanging failure within 100 quick answers after a slow one has the limits of a slow one', async t => {
   const [slow, hanging] = (['slow', 'hang'] as const).map(kind => computeCanaryLimits(kind, DEFAULT_SCHEDULE, PACE))
   t.not(slow!.downWithin, hanging!.downWithin)
   const rows: [ReturnType<typeof schedule>, boolean][] = [
@@ -48,7 +48,7 @@ t.test('a failure that hangs less than 100 quick answers after a slow one has th
     [schedule(360, ['hang']), false],
     [schedule(3_209, ['slow', 'hang']), true],
     [schedule(3_210, ['slow', 'hang']), false],
-    // a connection that is cut may count as a missing answer
+    // a closed connection may count as no response
     [schedule(1_694, ['slow', 'refuse', 'hang']), true],
     [schedule(1_695, ['slow', 'refuse', 'hang']), false],
   ]
@@ -71,12 +71,12 @@ const measured = (down: number | null, message: number | null): OutageMeasuremen
   stages: [
     ...(down === null ? [] : [{ turn: 'down' as const, stage: 'status' as const, seconds: down }]),
     ...(message === null ? [] : [{ turn: 'down' as const, stage: 'alert' as const, seconds: message }]),
-    // how long the end took to be noticed is not part of the guarantee
+    // the detection of the end is not part of the guarantee
     { turn: 'up', stage: 'status', seconds: 500 },
   ],
 })
 
-t.test('a planned failure is compared with its limits', async t => {
+t.test('A planned failure is compared with its limits', async t => {
   const rows: [string, number | null, number | null, number, string, number | null][] = [
     ['in time', 34, 35, 180, 'kept', null],
     ['at the limits', 50, 52, 180, 'kept', null],
@@ -96,7 +96,7 @@ t.test('a planned failure is compared with its limits', async t => {
   }
 })
 
-t.test('nothing is guaranteed for a canary that was paused or not up when it failed', async t => {
+t.test('A canary that was paused or not up when it failed has no guarantee', async t => {
   const none = { guarantee: 'none', lateSeconds: null }
   t.same(compareWithLimits(lasting(180), measured(60, 70), LIMITS, false), none)
   t.same(compareWithLimits(lasting(180), { outcome: 'unmeasured', stages: [] }, LIMITS, true), none)

@@ -22,11 +22,11 @@ const schedule = (region: CanarySchedule['region'], everySeconds = 1_800, forSec
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
 const minuteOf = (date: Date) => date.toISOString().slice(11, 16)
 
-/** the failure of us-east that begins within half a minute after 10 o'clock */
+/** the failure of us-east that begins within half a minute after 10:00 */
 const ten = getLatestOutage(schedule('us-east'), at('10:01:00'))
 const after = (date: Date, ms: number) => new Date(date.getTime() + ms)
 
-t.test('a canary fails for three minutes in every thirty, by the clock alone', async t => {
+t.test('A canary fails for three minutes in every thirty, by the clock', async t => {
   const rows: [Date, boolean][] = [
     [at('09:59:59.999'), false],
     [after(ten.startedAt, -1), false],
@@ -41,7 +41,7 @@ t.test('a canary fails for three minutes in every thirty, by the clock alone', a
   t.equal(minuteOf(computeNextStart(schedule('us-east'), ten.startedAt)), '10:30')
 })
 
-t.test('failures are of the kinds of the schedule in turn', async t => {
+t.test('Failures have the kinds of the schedule in turn', async t => {
   const mine: CanarySchedule = { ...schedule('us-east'), kinds: FAILURE_KINDS }
   let start = computeNextStart(mine, at('10:00:00'))
   const kinds = []
@@ -54,17 +54,17 @@ t.test('failures are of the kinds of the schedule in turn', async t => {
   t.equal(getLatestOutage({ ...mine, kinds: ['hang'] }, start).kind, 'hang')
 })
 
-t.test('kinds are read from a list with commas', async t => {
+t.test('Kinds are parsed from a list with commas', async t => {
   t.same(parseFailureKinds('hang,status'), ['hang', 'status'])
   for (const text of ['', 'hang,', 'hang,hang', 'Hang', 'hang wrong']) t.equal(parseFailureKinds(text), null, text)
 })
 
-t.test('regions take turns, so that no two fail together while there is room', async t => {
+t.test('Regions take turns and do not fail together', async t => {
   const starts = REGIONS.map(region => minuteOf(getLatestOutage(schedule(region), at('10:29:00')).startedAt))
   t.same(starts, ['10:00', '10:05', '10:10', '10:15', '10:20', '10:25'])
 })
 
-t.test('failures meet the interval of the checks at every distance', async t => {
+t.test('Failures and checks meet at every distance', async t => {
   for (const [everySeconds, forSeconds, room] of [
     [1_800, 180, 30],
     [1_830, 180, 30],
@@ -82,31 +82,31 @@ t.test('failures meet the interval of the checks at every distance', async t => 
   }
 })
 
-t.test('a failure is settled seven minutes after its end, and before the next one in any case', async t => {
+t.test('A failure is settled seven minutes after its end, or when the next one begins', async t => {
   t.same(ten.settledAt, after(ten.endedAt, 420_000))
   const often = getLatestOutage(schedule('us-east', 360), at('10:01:00'))
   t.same(often.settledAt, computeNextStart(schedule('us-east', 360), at('10:01:00')))
 })
 
-t.test('what is settled is listed once it is, oldest first, and nothing from before', async t => {
+t.test('Settled failures are listed oldest first, without earlier ones', async t => {
   const list = (from: Date, now: Date) =>
     listSettledOutages(schedule('us-east'), from, now).map(({ startedAt }) => minuteOf(startedAt))
   t.same(list(at('08:59:00'), ten.settledAt), ['09:00', '09:30', '10:00'])
   t.same(list(at('08:59:00'), after(ten.settledAt, -1)), ['09:00', '09:30'])
-  t.same(list(ten.startedAt, at('10:41:00')), ['10:30'], 'the one of that very moment was before')
+  t.same(list(ten.startedAt, at('10:41:00')), ['10:30'], 'a failure at exactly that time is not listed')
   t.same(list(at('10:10:00'), at('10:29:00')), [])
 })
 
-t.test('a schedule leaves time to see a failure and to recover', async t => {
+t.test('A schedule leaves time to detect a failure and to recover', async t => {
   const problem = (everySeconds: number, forSeconds: number) => findScheduleProblem({ everySeconds, forSeconds })
   t.equal(problem(1_800, 180), null)
   t.equal(problem(20, 10), null)
-  for (const seconds of [9, 601, 30.5, Number.NaN]) t.match(problem(1_800, seconds), /lasts from 10 to 600 seconds/)
+  for (const seconds of [9, 601, 30.5, Number.NaN]) t.match(problem(1_800, seconds), /must last 10 to 600 seconds/)
   for (const seconds of [359, 86_401, Number.NaN])
-    t.match(problem(seconds, 180), /are from 360 .* to 86400 seconds apart/)
+    t.match(problem(seconds, 180), /must be 360 .* to 86400 seconds apart/)
 })
 
-t.test('an address names its schedule, and its key vouches for every part of it', async t => {
+t.test('An address contains its schedule, and its key signs every part of it', async t => {
   const sign = createSigner(Buffer.alloc(32, 1), 'canaries')
   const mine = schedule('eu-west')
   const url = new URL(buildTargetUrl('https://picket.test', mine, sign))

@@ -1,11 +1,11 @@
-/** Height of a chart in its own units; its width is a unit a day. */
+/** Height of a chart in its own units; its width is one unit per day. */
 export const CHART_HEIGHT = 24
 const HEADROOM = 2
 const MARGIN = 3
 
 export type ChartSummary = { latest: number; min: number; max: number }
 
-/** What the words beside a chart say, in ms; null where no day has a figure. */
+/** The figures for the text next to a chart, in ms; null when no day has a figure. */
 export function summarizeChart(values: readonly (number | null)[]): ChartSummary | null {
   const known = values.filter(value => value !== null)
   if (known.length === 0) return null
@@ -13,8 +13,8 @@ export function summarizeChart(values: readonly (number | null)[]): ChartSummary
 }
 
 /**
- * One path that is the line (its stroke) and the area below (its filling): each run of days with figures starts and
- * ends under the picture, `M0 26V9l1-2 1 0V26`. Whole units, relative, so that 90 days are some 400 bytes.
+ * One path for the line (stroke) and the area below it (fill): each run of days with figures starts and ends below the
+ * picture, `M0 26V9l1-2 1 0V26`. It uses whole, relative units, so 90 days are about 400 bytes.
  */
 export function buildChartPath(values: readonly (number | null)[]): string {
   const most = summarizeChart(values)?.max ?? 0
@@ -35,6 +35,6 @@ export function buildChartPath(values: readonly (number | null)[]): string {
   return previous === null ? path : `${path}h${MARGIN}V${floor}`
 }
 
-/** At the left edge the line begins outside of the picture, so that no upright is seen there. */
+/** At the left edge the line begins outside the picture, so that no vertical line is visible there. */
 const buildStart = (at: number, floor: number, y: number) =>
   at === 0 ? `M-${MARGIN} ${floor}V${y}h${MARGIN}` : `M${at} ${floor}V${y}`

@@ -2,10 +2,10 @@ import { pluralize } from '../../../../alerting/channels/notices/wording.ts'
 import type { DayView, DisplayStatus } from '../../../core/types.ts'
 import { DAY_LABELS, STATUS_LETTERS, type StatusLetter } from '../../labels.ts'
 
-/** Days `from` to `to` (places in the bar, both included) that are told in one line. */
+/** Days `from` to `to` (indexes in the bar, both included) that are listed in one line. */
 export type DayRun = { from: number; to: number; status: DisplayStatus }
 
-/** Days of the same status in a row. */
+/** Consecutive days of the same status. */
 export function groupDayRuns(days: readonly DayView[]): DayRun[] {
   const runs: DayRun[] = []
   for (const [at, { status }] of days.entries()) {
@@ -16,7 +16,7 @@ export function groupDayRuns(days: readonly DayView[]): DayRun[] {
   return runs
 }
 
-/** What there is to tell, newest first: days that were not plainly operational, days without data in one line a run. */
+/** The days to list, newest first: those that were not operational, and runs of days without data in one line each. */
 export function listNotableRuns(days: readonly DayView[]): DayRun[] {
   return groupDayRuns(days)
     .filter(({ status, from, to }) => status !== 'operational' || days.slice(from, to + 1).some(isNotable))
@@ -33,17 +33,17 @@ const isNotable = ({ incidents, downSeconds, degradedSeconds }: DayView) =>
 
 const ORDER: readonly DisplayStatus[] = ['operational', 'degraded', 'outage', 'maintenance', 'unknown']
 
-/** "The last 90 days: 87 operational, 2 degraded, 1 outage" for those who do not see the bar. */
+/** "The last 90 days: 87 operational, 2 degraded, 1 outage", for screen readers. */
 export function buildBarLabel(days: readonly DayView[]): string {
   const counts = ORDER.map(status => [days.filter(day => day.status === status).length, DAY_LABELS[status]] as const)
-  const told = counts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word.toLowerCase()}`)
-  return `The last ${days.length} ${pluralize(days.length, 'day')}: ${told.join(', ')}`
+  const parts = counts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word.toLowerCase()}`)
+  return `The last ${days.length} ${pluralize(days.length, 'day')}: ${parts.join(', ')}`
 }
 
-/** Top and height of a day in a bar 40 high. What was worse stands taller, so that colour is not all that tells it. */
+/** Top and height of a day in a bar of height 40. Worse days are taller, so that colour is not the only signal. */
 const HEIGHTS: Record<StatusLetter, [number, number]> = { o: [8, 24], m: [8, 24], d: [5, 30], x: [2, 36], u: [14, 12] }
 
-/** One path a status through the days that had it: a stroke a day, `M.5 8v24m1-24v24`, a tenth of a rectangle's bytes. */
+/** One path per status through its days: one stroke per day, `M.5 8v24m1-24v24`, a tenth of the bytes of rectangles. */
 export function buildBarPaths(days: readonly DayView[]): { sign: StatusLetter; d: string }[] {
   const paths = new Map<StatusLetter, string>()
   for (const { status, from, to } of groupDayRuns(days)) {

@@ -14,7 +14,7 @@ type Props = {
   children?: ComponentChildren
 }
 
-/** The bar; opened, by key, touch or click, the days that are worth a word. */
+/** The bar. When it is opened by key, touch or click, it lists the days that were not operational. */
 export function Days({ component, bar: Bar = PillBar, children }: Props) {
   const { days, uptimePercent } = component
   if (!days || days.length === 0) return null
@@ -75,12 +75,12 @@ function DayLine({ days, run: { from, to, status } }: Days & { run: DayRun }) {
 
 function formatDayDurations(day: DayView, isOneDay: boolean): string {
   if (!isOneDay) return ''
-  const told = [
+  const durations = [
     [day.downSeconds, 'down'],
     [day.degradedSeconds, 'degraded'],
     [day.maintenanceSeconds, 'maintenance'],
   ] as const
-  return told
+  return durations
     .filter(([seconds]) => seconds >= 1)
     .map(([seconds, word]) => ` ${formatDuration(seconds * 1000)} ${word}`)
     .join(',')

@@ -3,7 +3,7 @@ import { buildChartPath, CHART_HEIGHT, summarizeChart } from './chart-path.ts'
 
 export const formatMs = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
 
-/** The response times of the last days as a small picture with its figures in words; nothing where none are given. */
+/** A small chart of the response times with its figures as text; nothing without figures. */
 export function ResponseChart({ component: { responseTimes } }: { component: ComponentView }) {
   const values = responseTimes?.map(({ medianMs }) => medianMs) ?? []
   const figures = summarizeChart(values)

@@ -6,7 +6,7 @@ import type { TemplatePage } from '../../template.ts'
 import { Moment } from '../moment.tsx'
 import { StatusIcon } from '../status-icons.tsx'
 
-/** Open incidents with all their public updates; nothing at all where none is open. */
+/** Open incidents with all their public updates; nothing when none is open. */
 export function OpenIncidents({ page: { view, voice } }: { page: TemplatePage }) {
   const { openIncidents } = view
   return (
@@ -37,7 +37,7 @@ const OpenIncident = ({ incident }: { incident: IncidentView }) => (
   </article>
 )
 
-/** Resolved: what was said last in sight, the rest a click away. */
+/** A resolved incident: the last update is visible, the others can be expanded. */
 export const PastIncident = ({ incident }: { incident: IncidentView }) => (
   <article class="incident past" id={`incident-${incident.id}`}>
     <h4 dir="auto">{incident.title}</h4>

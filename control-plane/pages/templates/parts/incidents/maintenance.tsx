@@ -3,7 +3,7 @@ import type { TemplatePage } from '../../template.ts'
 import { Moment } from '../moment.tsx'
 import { StatusIcon } from '../status-icons.tsx'
 
-/** Windows that run or are to come; nothing at all where there are none. */
+/** Running and planned maintenance windows; nothing when there are none. */
 export function Maintenance({ page: { view, voice } }: { page: TemplatePage }) {
   return (
     <div id="maintenance" data-live>

@@ -8,8 +8,8 @@ const PAST_DAYS = 14
 export type PastDays = { date: string; incidents: IncidentView[] } | { from: string; to: string }
 
 /**
- * The last fourteen days (UTC), newest first, incidents on the day on which they began; what began earlier comes
- * last. Days without any are told together.
+ * The last fourteen UTC days, newest first, with incidents on the day of their start; earlier ones come last.
+ * Consecutive days without incidents are combined.
  */
 export function groupPastDays({ at, pastIncidents }: Pick<PageView, 'at' | 'pastIncidents'>): PastDays[] {
   const byDay = groupBy(pastIncidents, incident => getUtcDay(incident.startedAt))

@@ -4,7 +4,7 @@ import { Day } from '../moment.tsx'
 import { PastIncident } from './incidents.tsx'
 import { groupPastDays } from './past-days.ts'
 
-/** What happened in the last two weeks, by day. */
+/** The incidents of the last two weeks, by day. */
 export function PastIncidents({ page: { view, voice } }: { page: TemplatePage }) {
   return (
     <section id="past" data-live class="past-days" aria-labelledby="past-title">

@@ -6,7 +6,7 @@ import {
 } from '../../../../control-plane/insight/analytics/recording/result-line.ts'
 import { NO_DETAILS, Outcome, Trigger } from '../../../../shared/checks/result.ts'
 
-t.test('the line of a healthy check stays short: no JSON of details, four empty columns', async t => {
+t.test('The line of a healthy check is short: no JSON and four empty columns', async t => {
   const line = toResultLine(
     {
       monitorId: '01890a5d-ac96-774b-bcce-000000000001',

@@ -13,7 +13,7 @@ const OUTAGE: UptimeChange[] = [
   { at: at(6), status: 'up' },
 ]
 
-/** Over ten minutes with an outage from 4 to 6; maintenance in brackets. */
+/** Ten minutes with an outage from 4 to 6; maintenance in brackets. */
 const ROWS: [title: string, periods: [number, number][], intervals: string, minutes: number, uptime: number | null][] =
   [
     ['no maintenance', [], 'up 4, down 2, up 4', 0, 80],

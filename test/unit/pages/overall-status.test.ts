@@ -6,12 +6,12 @@ import { computeOverallStatus } from '../../../control-plane/pages/public/view/o
 type Open = Parameters<typeof computeOverallStatus>[1]
 const byHand = (severity: 'minor' | 'major' | 'critical'): Open => [{ source: 'manual', severity }]
 
-t.test('the sentence on top says what the components say, and what people say when that is worse', async t => {
+t.test('The overall status is the worst of the components and of open manual incidents', async t => {
   const rows: [DisplayStatus[], Open, string, string][] = [
-    [[], [], 'unknown', 'The status is not known'],
-    [['unknown', 'unknown'], [], 'unknown', 'The status is not known'],
+    [[], [], 'unknown', 'The status is unknown'],
+    [['unknown', 'unknown'], [], 'unknown', 'The status is unknown'],
     [['operational', 'operational'], [], 'operational', 'All systems are operational'],
-    [['operational', 'unknown'], [], 'operational', 'All systems that are watched are operational'],
+    [['operational', 'unknown'], [], 'operational', 'All monitored systems are operational'],
     [['operational', 'maintenance'], [], 'maintenance', 'Maintenance is under way'],
     [['maintenance', 'degraded'], [], 'degraded', 'Some systems are degraded'],
     [['operational', 'degraded', 'outage'], [], 'partial_outage', 'Some systems are down'],
@@ -34,7 +34,7 @@ t.test('the sentence on top says what the components say, and what people say wh
   }
 })
 
-t.test('a group is as its worst component', async t => {
+t.test('A group has the status of its worst component', async t => {
   const rows: [DisplayStatus[], DisplayStatus][] = [
     [[], 'unknown'],
     [['operational', 'operational'], 'operational'],
@@ -46,7 +46,7 @@ t.test('a group is as its worst component', async t => {
   for (const [statuses, expected] of rows) t.equal(pickWorstStatus(statuses), expected, statuses.join(', '))
 })
 
-t.test('a component is what its monitor says, else what was set by hand', async t => {
+t.test('A component has the status of its monitor, else the manual status', async t => {
   const monitor = (status: 'up' | 'down' | 'degraded' | null, isPaused = false) => ({
     monitor: { id: 'm', status, isPaused, changedAt: null },
     status: 'unknown' as const,
@@ -55,6 +55,6 @@ t.test('a component is what its monitor says, else what was set by hand', async 
   t.equal(getComponentStatus(monitor('degraded')), 'degraded')
   t.equal(getComponentStatus(monitor('down')), 'outage')
   t.equal(getComponentStatus(monitor(null)), 'unknown')
-  t.equal(getComponentStatus(monitor('up', true)), 'unknown', 'a paused monitor says nothing')
+  t.equal(getComponentStatus(monitor('up', true)), 'unknown', 'a paused monitor gives unknown')
   t.equal(getComponentStatus({ monitor: null, status: 'degraded' }), 'degraded')
 })

@@ -9,7 +9,7 @@ const cleaned = (text: string) => {
   return 'svg' in safe ? safe.svg : safe.problem
 }
 
-t.test('a drawing stays as it is', async t => {
+t.test('A drawing is not changed', async t => {
   const drawings = [
     '<g fill="#fff" transform="scale(2)"><path d="M0 0h10v10z"></path><circle cx="5" cy="5" r="2"></circle></g>',
     '<defs><linearGradient id="a"><stop offset="0" stop-color="red"></stop></linearGradient></defs><rect fill="url(#a)"></rect>',
@@ -20,10 +20,10 @@ t.test('a drawing stays as it is', async t => {
   for (const drawing of drawings)
     t.equal(cleaned(svg(drawing, ' viewBox="0 0 10 10"')), svg(drawing, ' viewBox="0 0 10 10"'))
   t.equal(cleaned(`<?xml version="1.0"?><!DOCTYPE svg><!-- made by hand -->\n${svg('<g/>')}`), svg('<g></g>'))
-  t.equal(cleaned(`<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:g/></s:svg>`), svg('<g></g>'), 'whatever its prefix')
+  t.equal(cleaned(`<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:g/></s:svg>`), svg('<g></g>'), 'with any prefix')
 })
 
-t.test('nothing that runs, links, loads or moves is left', async t => {
+t.test('Everything that runs, links, loads or moves is removed', async t => {
   const attacks: [string, string][] = [
     ['<script>alert(1)</script>', ''],
     ['<script href="https://evil.example/x.js"/>', ''],
@@ -55,32 +55,32 @@ t.test('nothing that runs, links, loads or moves is left', async t => {
   for (const [attack, left] of attacks) t.equal(cleaned(svg(attack)), svg(left), attack)
 })
 
-t.test('what is no SVG is told why', async t => {
+t.test('An invalid SVG is refused with a reason', async t => {
   const rows: [string, RegExp][] = [
-    ['<html xmlns="http://www.w3.org/1999/xhtml"/>', /outermost element is not svg/],
-    ['<svg/>', /outermost element is not svg/],
-    [svg('<g>'), /no SVG that can be read: /],
-    [svg('&evil;'), /no SVG that can be read: /],
-    [`<!DOCTYPE svg [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>${svg('&c;')}`, /no SVG that can be read: /],
+    ['<html xmlns="http://www.w3.org/1999/xhtml"/>', /root element is not svg/],
+    ['<svg/>', /root element is not svg/],
+    [svg('<g>'), /not a valid SVG: /],
+    [svg('&evil;'), /not a valid SVG: /],
+    [`<!DOCTYPE svg [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>${svg('&c;')}`, /not a valid SVG: /],
     [svg('<g>'.repeat(200) + '</g>'.repeat(200)), /too many elements/],
     [svg('<g/>'.repeat(30_000)), /too many elements/],
-    ['<', /no SVG that can be read: /],
+    ['<', /not a valid SVG: /],
   ]
   for (const [text, expected] of rows) t.match(cleaned(text), expected, text.slice(0, 60))
 })
 
-t.test('an image is what its bytes are', async t => {
+t.test('The type of an image is detected from its bytes', async t => {
   const rows: [string, Buffer, string | RegExp][] = [
     ['PNG', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'image/png'],
     ['JPEG', Buffer.from('ffd8ffe000104a464946', 'hex'), 'image/jpeg'],
     ['WebP', Buffer.from('524946460000000057454250', 'hex'), 'image/webp'],
-    ['a sound in the same wrapping', Buffer.from('524946460000000057415645', 'hex'), /no PNG/],
+    ['a sound in the same wrapping', Buffer.from('524946460000000057415645', 'hex'), /not a PNG/],
     ['SVG', Buffer.from(`\ufeff${svg('<g/>')}`), 'image/svg+xml'],
-    ['GIF', Buffer.from('GIF89a'), /no PNG, JPEG, WebP or SVG/],
-    ['HTML', Buffer.from('<!doctype html><script>alert(1)</script>'), /no SVG that can be read/],
+    ['GIF', Buffer.from('GIF89a'), /not a PNG, JPEG, WebP or SVG/],
+    ['HTML', Buffer.from('<!doctype html><script>alert(1)</script>'), /not a valid SVG/],
     ['nothing', Buffer.alloc(0), /empty/],
     ['too much', Buffer.alloc(1024 * 1024 + 1, 0x89), /larger than 1 MiB/],
-    ['half a character', Buffer.from('3c737667c3', 'hex'), /no PNG/],
+    ['half a character', Buffer.from('3c737667c3', 'hex'), /not a PNG/],
   ]
   for (const [what, bytes, expected] of rows) {
     const image = parseImage(bytes)

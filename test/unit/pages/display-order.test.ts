@@ -10,22 +10,22 @@ const placed = (...items: [string, number][]) => items.map(([id, displayOrder]) 
 const idsOf = (places: { id: string; displayOrder: number }[]) =>
   places.toSorted(compareDisplayOrder).map(({ id }) => id)
 
-t.test('things stand by their order, then by their age', async t => {
+t.test('Items are ordered by their display order, then by age', async t => {
   t.same(idsOf(placed(['c', 1], ['a', 2], ['b', 1])), ['b', 'c', 'a'])
 })
 
-t.test('what is new comes last', async t => {
+t.test('A new item comes last', async t => {
   t.equal(getNextDisplayOrder([]), 0)
   t.equal(getNextDisplayOrder(placed(['a', 4], ['b', 2])), 5)
 })
 
-t.test('the named ones change places among themselves', async t => {
+t.test('Listed items exchange their positions', async t => {
   const before = placed(['a', 0], ['b', 0], ['group', 5], ['c', 9])
   t.same(idsOf(reorderItems(before, ['c', 'a'])), ['c', 'b', 'group', 'a'])
   t.same(idsOf(reorderItems(before, ['b'])), ['a', 'b', 'group', 'c'])
 })
 
-t.test('whatever is reordered, nothing is lost, the unnamed stay, and places are told apart', async t => {
+t.test('Any reordering keeps all items, keeps the positions of others, and gives distinct positions', async t => {
   const places = fc.uniqueArray(fc.record({ id: fc.uuid(), displayOrder: fc.integer({ min: 0, max: 3 }) }), {
     selector: ({ id }) => id,
     maxLength: 8,

@@ -4,7 +4,7 @@ import {
   createRetryTracker,
 } from '../../../../control-plane/insight/analytics/recording/insert-errors.ts'
 
-t.test('a refusal is about the rows, about the server, or of a kind that is not known', async t => {
+t.test('An insert error concerns the rows, the server, or is unknown', async t => {
   const cases: [string, string, string][] = [
     ['27', 'Cannot parse input', 'rows'],
     ['252', 'Too many partitions for single INSERT block (more than 100)', 'rows'],
@@ -19,7 +19,7 @@ t.test('a refusal is about the rows, about the server, or of a kind that is not 
   t.equal(classifyInsertError(new Error('no code at all')), 'unknown')
 })
 
-t.test('a message is only to blame while others are accepted', async t => {
+t.test('Rejections of a message count only while others are accepted', async t => {
   const tries = createRetryTracker()
   for (let i = 0; i < 100; i++) tries.refuse('a')
   t.equal(tries.countOf('a'), 1, 'ClickHouse accepted nothing in between')
@@ -29,7 +29,7 @@ t.test('a message is only to blame while others are accepted', async t => {
     tries.refuse('a')
   }
   t.equal(tries.countOf('a'), 8)
-  t.equal(tries.pauseMs('a'), 60_000, 'it comes again less and less often')
+  t.equal(tries.pauseMs('a'), 60_000, 'the delay grows')
   t.equal(tries.countOf('b'), 0)
   tries.forget('a')
   t.equal(tries.countOf('a'), 0)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { groupBySize } from '../../../../control-plane/insight/analytics/recording/size-groups.ts'
 
-t.test('what is written at once stays within a size, in order, and what is larger goes alone', async t => {
+t.test('Groups stay within the size limit, in order, and a larger item is alone', async t => {
   const cases: [number[], number[][]][] = [
     [[], []],
     [[3], [[3]]],

@@ -10,7 +10,7 @@ function loaded(name: string, sizeBytes = 1_000): LoadedPage {
   return { view: pageView({ name }), fingerprint: name, loadedMs: 0, medians: null, images, sizeBytes }
 }
 
-/** A reader over a source that can be changed, held and broken. */
+/** A cache over a source that can be changed, held and broken. */
 function scene(maxBytes?: number) {
   const counted: string[] = []
   const world = {
@@ -32,7 +32,7 @@ function scene(maxBytes?: number) {
     nowMs: () => world.nowMs,
     ...(maxBytes && { maxBytes }),
   })
-  /** A visitor after so long, and the page as those see it who come once that reading is over. */
+  /** Sends a visitor after `ms`, and returns the page that later visitors get when the read has ended. */
   const findAfter = async (ms: number) => {
     world.nowMs += ms
     await find(SITE)
@@ -42,7 +42,7 @@ function scene(maxBytes?: number) {
   return { world, find, findAfter, counted }
 }
 
-t.test('many visitors at once cause one reading, and none as long as the page is fresh', async t => {
+t.test('Concurrent visitors cause one read, and none while the page is fresh', async t => {
   const { world, find, counted } = scene()
   const shown = await Promise.all(Array.from({ length: 50 }, () => find(SITE)))
   t.ok(shown.every(one => one === shown[0]))
@@ -51,7 +51,7 @@ t.test('many visitors at once cause one reading, and none as long as the page is
   t.same(counted, ['loaded', 'fresh'])
 })
 
-t.test('a change is seen by the next reading; what has not changed keeps what was made of it', async t => {
+t.test('The next read detects a change, and an unchanged page keeps its documents', async t => {
   const { world, find, findAfter } = scene()
   let made = 0
   const document = () => {
@@ -66,7 +66,7 @@ t.test('a change is seen by the next reading; what has not changed keeps what wa
   t.equal((await findAfter(500))?.view.name, 'Acme Cloud')
 })
 
-t.test('a page that is no longer public is gone, and is not kept as gone', async t => {
+t.test('A page that is no longer public is removed, and its absence is not cached', async t => {
   const { world, find, findAfter } = scene()
   await find(SITE)
   const { page } = world
@@ -76,7 +76,7 @@ t.test('a page that is no longer public is gone, and is not kept as gone', async
   t.ok(await find(SITE))
 })
 
-t.test('while nobody can say how it is, the last page is shown and says since when', async t => {
+t.test('While reads fail, the last page is served with the time of its data', async t => {
   const { world, find, counted } = scene()
   await find(SITE)
   const beforeMs = world.nowMs
@@ -88,13 +88,13 @@ t.test('while nobody can say how it is, the last page is shown and says since wh
   t.ok(counted.includes('stale'))
   const { reads } = world
   for (let i = 0; i < 100; i++) await find(SITE)
-  t.equal(world.reads, reads, 'what is away is not asked by every visitor')
+  t.equal(world.reads, reads, 'a failed read is not repeated by every visitor')
   world.isAway = false
   world.nowMs += 1_000
   t.equal((await find(SITE))?.view.staleSince, undefined)
 })
 
-t.test('a visitor waits a second for a slow engine, those after him not at all', async t => {
+t.test('The first visitor waits a second for a slow engine, later ones do not wait', async t => {
   const { world, find } = scene()
   await find(SITE)
   let release = () => {}
@@ -102,7 +102,7 @@ t.test('a visitor waits a second for a slow engine, those after him not at all',
     release = resolve
   })
   world.nowMs += 1_000
-  t.ok((await find(SITE))?.view.staleSince, 'the first one waits for a second by the clock of the machine')
+  t.ok((await find(SITE))?.view.staleSince, 'the first visitor waits a second')
   world.nowMs += 1_000
   const reads = world.reads
   await Promise.all(Array.from({ length: 100 }, () => find(SITE)))
@@ -112,15 +112,15 @@ t.test('a visitor waits a second for a slow engine, those after him not at all',
   t.equal((await find(SITE))?.view.staleSince, undefined)
 })
 
-t.test('what was never seen cannot be shown: the fault is told', async t => {
+t.test('A page that was never read fails with the error', async t => {
   const { world, find } = scene()
   world.isAway = true
   await t.rejects(find(SITE), /away/)
   world.isAway = false
-  t.ok(await find(SITE), 'and not kept')
+  t.ok(await find(SITE), 'and is not cached')
 })
 
-t.test('memory is bounded: what was read longest ago is forgotten', async t => {
+t.test('The cache is bounded, and the page that was read longest ago is removed', async t => {
   const { world, find } = scene(2_500)
   for (const slug of ['other-1', 'other-2', 'other-3']) await find({ slug })
   await find({ slug: 'other-3' })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { insertBisecting } from '../../../../control-plane/insight/analytics/recording/bisecting-insert.ts'
 
-/** A table that refuses some items, and how often it was asked. */
+/** A table that rejects some items and counts the inserts. */
 function tableOf(isBad: (item: number) => boolean) {
   const stored = new Set<number>()
   let inserts = 0
@@ -20,7 +20,7 @@ const items = Array.from({ length: 50_000 }, (_, i) => i)
 const always = () => true
 const never = () => false
 
-t.test('items that are refused are found, and all others are stored, in few inserts', async t => {
+t.test('Rejected items are found and all others are stored in few inserts', async t => {
   const bad = new Set([0, 31_337, 31_338, 49_999])
   const table = tableOf(item => bad.has(item))
   const refused = await insertBisecting(items, table.insert, always, never)
@@ -29,14 +29,14 @@ t.test('items that are refused are found, and all others are stored, in few inse
   t.ok(table.inserts() < 130, `${table.inserts()} inserts`)
 })
 
-t.test('a table that refuses everything is given up soon, unless the refusal is surely about the items', async t => {
+t.test('Bisecting stops early when everything is rejected, unless the error concerns the items', async t => {
   const table = tableOf(always)
   await t.rejects(insertBisecting(items, table.insert, always, never), { message: 'refused' })
   t.ok(table.inserts() < 200, `${table.inserts()} inserts`)
   t.equal((await insertBisecting(items.slice(0, 200), tableOf(always).insert, always, always)).length, 200)
 })
 
-t.test('a refusal that must not be halved is thrown at once; nothing needs no insert', async t => {
+t.test('An error that must not be bisected is thrown immediately, and no items need no insert', async t => {
   const table = tableOf(always)
   await t.rejects(insertBisecting(items, table.insert, never, never), { message: 'refused' })
   t.equal(table.inserts(), 1)
