@@ -5,7 +5,7 @@ import { closeDueDigests } from '../../control-plane/alerting/routing/digests/ac
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { acknowledgeIncident, openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { createDatabase } from '../support/database.ts'
-import { insertListener, subscribe, type Told, tellOutages, lastSubscriberId } from '../support/telling.ts'
+import { insertListener, subscribe, type Told, tellOutages, toldTo } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 
@@ -52,15 +52,15 @@ t.test(
   async t => {
     const { ids, chat, mail, hook, fail, recover } = await scene(40)
     await fail(ids, 0)
-    t.same(await lastSubscriberId(db, chat), [])
-    t.equal((await lastSubscriberId(db, hook)).length, 80, 'each monitor and each incident')
+    t.same(await toldTo(db, chat), [])
+    t.equal((await toldTo(db, hook)).length, 80, 'each monitor and each incident')
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await lastSubscriberId(db, chat)), ['monitor.digest 40'])
-    t.same(namesOf(await lastSubscriberId(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
+    t.same(namesOf(await toldTo(db, chat)), ['monitor.digest 40'])
+    t.same(namesOf(await toldTo(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
     await deliverAll()
     await recover(ids, 200)
     await closeDueDigests(db, at(210))
-    const [, digest] = await lastSubscriberId(db, chat)
+    const [, digest] = await toldTo(db, chat)
     t.same(
       digest?.data.changes?.map(change => change.status),
       ids.map(() => 'up'),
@@ -71,11 +71,11 @@ t.test(
 t.test('a channel that hears of monitors and of their incidents counts the monitors', async t => {
   const { ids, chat, mail, fail } = await scene(12)
   for (const [i, id] of ids.slice(0, 10).entries()) await fail([id], i)
-  t.equal((await lastSubscriberId(db, chat)).length, 10)
-  t.equal((await lastSubscriberId(db, mail)).length, 20)
+  t.equal((await toldTo(db, chat)).length, 10)
+  t.equal((await toldTo(db, mail)).length, 20)
   await fail(ids.slice(10), 20)
-  t.equal((await lastSubscriberId(db, chat)).length, 10)
-  t.equal((await lastSubscriberId(db, mail)).length, 20, 'the eleventh makes it a storm')
+  t.equal((await toldTo(db, chat)).length, 10)
+  t.equal((await toldTo(db, mail)).length, 20, 'the eleventh makes it a storm')
 })
 
 t.test('incidents that people open are never gathered, however many, and make no storm', async t => {
@@ -83,8 +83,8 @@ t.test('incidents that people open are never gathered, however many, and make no
   const open = (title: string) => openIncident(tools, tenant, { title, monitor_ids: ids }, at(0))
   for (let i = 0; i < 20; i++) await open(`Incident ${i}`)
   await fail(ids, 1)
-  t.same(new Set(namesOf(await lastSubscriberId(db, chat))), new Set(['incident.created 1']))
-  t.equal((await lastSubscriberId(db, chat)).length, 25)
+  t.same(new Set(namesOf(await toldTo(db, chat))), new Set(['incident.created 1']))
+  t.equal((await toldTo(db, chat)).length, 25)
 })
 
 t.test('what people say about an incident waits behind the digest that tells of it, and is told by itself', async t => {
@@ -93,25 +93,25 @@ t.test('what people say about an incident waits behind the digest that tells of 
   const [first, second, third] = [await incidentOf(ids[0]!), await incidentOf(ids[1]!), await incidentOf(ids[2]!)]
   await acknowledgeIncident(tools, tenant, first, at(2))
   await postUpdate(tools, tenant, first, { message: 'A cable.', status: 'identified' }, at(3))
-  t.match((await lastSubscriberId(db, hook)).slice(-2), [{ event: 'incident.acknowledged' }, { event: 'incident.updated' }])
-  t.same(await lastSubscriberId(db, chat), [])
+  t.match((await toldTo(db, hook)).slice(-2), [{ event: 'incident.acknowledged' }, { event: 'incident.updated' }])
+  t.same(await toldTo(db, chat), [])
   await closeDueDigests(db, at(10))
   const expected = ['monitor.digest 20', 'incident.acknowledged 1', 'incident.updated 1']
-  t.same(namesOf(await lastSubscriberId(db, chat)), expected)
-  t.equal(new Set((await lastSubscriberId(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
+  t.same(namesOf(await toldTo(db, chat)), expected)
+  t.equal(new Set((await toldTo(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
 
   await postUpdate(tools, tenant, second, { message: 'Fixed.', status: 'resolved' }, at(20))
-  t.equal((await lastSubscriberId(db, chat)).length, 3, 'the digest is still to be sent')
+  t.equal((await toldTo(db, chat)).length, 3, 'the digest is still to be sent')
   await closeDueDigests(db, at(70))
-  t.same(namesOf(await lastSubscriberId(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
+  t.same(namesOf(await toldTo(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
 
-  const digest = (await lastSubscriberId(db, chat))[0]!
+  const digest = (await toldTo(db, chat))[0]!
   await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [digest.id])
   await recover([ids[0]!], 200)
-  t.equal((await lastSubscriberId(db, chat)).length, 4, 'what was said of it is still to be sent')
+  t.equal((await toldTo(db, chat)).length, 4, 'what was said of it is still to be sent')
   await deliverAll()
   await postUpdate(tools, tenant, third, { message: 'Looking.' }, at(201))
-  t.equal((await lastSubscriberId(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
+  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
 })
 
 t.test(
@@ -122,7 +122,7 @@ t.test(
     await acknowledgeIncident(tools, tenant, await incidentOf(ids[0]!), at(2))
     await recover(ids.slice(0, 2), 4)
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await lastSubscriberId(db, chat)), ['monitor.digest 21', 'incident.acknowledged 1', 'incident.resolved 1'])
+    t.same(namesOf(await toldTo(db, chat)), ['monitor.digest 21', 'incident.acknowledged 1', 'incident.resolved 1'])
   },
 )
 
@@ -139,7 +139,7 @@ t.test('incidents as monitors: each is told once to each channel, singly or in a
     const lanes = { [chat]: [] as Told[], [mail]: [] as Told[] }
     /** the head of a lane arrives */
     const deliver = async (channelId: string, pick: number) => {
-      const pending = (await lastSubscriberId(db, channelId)).filter(told => told.status === 'pending')
+      const pending = (await toldTo(db, channelId)).filter(told => told.status === 'pending')
       const heads = [...new Map(pending.toReversed().map(told => [told.subject, told])).values()]
       const head = heads[pick % Math.max(1, heads.length)]
       if (!head) return false
@@ -165,7 +165,7 @@ t.test('incidents as monitors: each is told once to each channel, singly or in a
     await closeDueDigests(db, at(seconds + 1_000))
     for (const channelId of [chat, mail]) while (await deliver(channelId, 0));
 
-    const all = eventsBySubject(await lastSubscriberId(db, hook))
+    const all = eventsBySubject(await toldTo(db, hook))
     const ofIncidents = Object.fromEntries(Object.entries(all).filter(([subject]) => subject.startsWith('incident:')))
     t.same(eventsBySubject(lanes[mail]!), all)
     t.same(eventsBySubject(lanes[chat]!), ofIncidents)

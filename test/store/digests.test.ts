@@ -10,7 +10,7 @@ import {
   insertListener,
   type Told,
   tellChanges,
-  lastSubscriberId,
+  toldTo,
 } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -39,12 +39,12 @@ const deliverAll = () => execute(db, `UPDATE deliveries SET status = 'delivered'
 t.test('40 monitors down at once: a chat gets one digest after ten seconds, a webhook 40 messages at once', async t => {
   const { ids, chat, hook, tell } = await scene(40)
   await tell(down(ids), at(0))
-  t.same((await lastSubscriberId(db, hook)).length, 40)
-  t.same(await lastSubscriberId(db, chat), [])
+  t.same((await toldTo(db, hook)).length, 40)
+  t.same(await toldTo(db, chat), [])
   t.same(await closeDueDigests(db, at(9.9)), at(10), 'it waits for company')
-  t.same(await lastSubscriberId(db, chat), [])
+  t.same(await toldTo(db, chat), [])
   t.equal(await closeDueDigests(db, at(10)), null)
-  const [digest, ...rest] = await lastSubscriberId(db, chat)
+  const [digest, ...rest] = await toldTo(db, chat)
   t.same(rest, [])
   t.match(digest, { event: 'monitor.digest', status: 'pending', subject: /^digest:/ })
   t.same(new Set(digest?.data.changes?.map(change => change.url.slice(-36))), new Set(ids))
@@ -53,20 +53,20 @@ t.test('40 monitors down at once: a chat gets one digest after ten seconds, a we
 t.test('as many as the threshold are told one by one, the next ones in digests, one a minute at most', async t => {
   const { ids, chat, tell } = await scene(20)
   for (const [i, id] of ids.slice(0, 10).entries()) await tell(down([id]), at(i))
-  t.equal((await lastSubscriberId(db, chat)).length, 10)
+  t.equal((await toldTo(db, chat)).length, 10)
   await deliverAll()
   await tell(down(ids.slice(10, 13)), at(20))
   await tell(down(ids.slice(13, 15)), at(25))
   t.same(await closeDueDigests(db, at(30)), null)
-  t.same(eventsOf(await lastSubscriberId(db, chat)).slice(10), ['monitor.digest 5'])
+  t.same(eventsOf(await toldTo(db, chat)).slice(10), ['monitor.digest 5'])
   await deliverAll()
   await tell(down(ids.slice(15, 16)), at(32))
   t.same(await closeDueDigests(db, at(89)), at(90), 'a minute after the last digest')
   await closeDueDigests(db, at(90))
-  t.same(eventsOf(await lastSubscriberId(db, chat)).slice(10), ['monitor.digest 5', 'monitor.digest 1'])
+  t.same(eventsOf(await toldTo(db, chat)).slice(10), ['monitor.digest 5', 'monitor.digest 1'])
   await deliverAll()
   await tell(down(ids.slice(16, 17)), at(160))
-  t.equal((await lastSubscriberId(db, chat)).at(-1)?.event, 'monitor.down', 'the storm is over')
+  t.equal((await toldTo(db, chat)).at(-1)?.event, 'monitor.down', 'the storm is over')
 })
 
 t.test('what follows a change in a digest that is still to be sent joins the digests, and the reverse', async t => {
@@ -75,15 +75,15 @@ t.test('what follows a change in a digest that is still to be sent joins the dig
   await tell(down([first]), at(0))
   await tell(down(others), at(1))
   await tell(up([first]), at(2))
-  t.same(eventsOf(await lastSubscriberId(db, chat)), ['monitor.down 1', 'monitor.up 1'], 'its first message is still to be sent')
+  t.same(eventsOf(await toldTo(db, chat)), ['monitor.down 1', 'monitor.up 1'], 'its first message is still to be sent')
   await closeDueDigests(db, at(11))
   await tell(up([others[0]!]), at(200))
-  t.equal((await lastSubscriberId(db, chat)).length, 3, 'the digest that tells the outage is still to be sent')
+  t.equal((await toldTo(db, chat)).length, 3, 'the digest that tells the outage is still to be sent')
   await deliverAll()
   await tell(up([others[1]!]), at(201))
-  t.equal((await lastSubscriberId(db, chat)).at(-1)?.event, 'monitor.up', 'the digest has arrived')
+  t.equal((await toldTo(db, chat)).at(-1)?.event, 'monitor.up', 'the digest has arrived')
   await closeDueDigests(db, at(300))
-  t.same(eventsOf(await lastSubscriberId(db, chat)).slice(2), ['monitor.digest 29', 'monitor.up 1', 'monitor.digest 1'])
+  t.same(eventsOf(await toldTo(db, chat)).slice(2), ['monitor.digest 29', 'monitor.up 1', 'monitor.digest 1'])
 })
 
 t.test('settings move the threshold of a project or leave digests out', async t => {
@@ -98,28 +98,28 @@ t.test('settings move the threshold of a project or leave digests out', async t 
     )
   await set(true, 30)
   await tell(down(ids), at(0))
-  t.equal((await lastSubscriberId(db, chat)).length, 30)
+  t.equal((await toldTo(db, chat)).length, 30)
   await deliverAll()
   await set(false, 1)
   await tell(up(ids), at(1))
-  t.equal((await lastSubscriberId(db, chat)).length, 60)
+  t.equal((await toldTo(db, chat)).length, 60)
   await deliverAll()
   await set(true, 1)
   await tell(down(ids), at(2))
-  t.equal((await lastSubscriberId(db, chat)).length, 60)
+  t.equal((await toldTo(db, chat)).length, 60)
 })
 
 t.test('transactions side by side count together, and what is added while a digest is sent is in the next', async t => {
   const { ids, chat, tell } = await scene(64)
   const batches = Array.from({ length: 16 }, (_, i) => ids.slice(i * 3, i * 3 + 3))
   await Promise.all(batches.map(batch => tell(down(batch), at(0))))
-  const singles = (await lastSubscriberId(db, chat)).length
+  const singles = (await toldTo(db, chat)).length
   t.ok(singles <= 10 && singles % 3 === 0, `ten at most, in batches of three: ${singles}`)
   await deliverAll()
   const late = ids.slice(48).map(id => tell(down([id]), at(11)))
   await Promise.all([closeDueDigests(db, at(11)), closeDueDigests(db, at(11)), ...late])
   await closeDueDigests(db, at(100))
-  const digests = (await lastSubscriberId(db, chat)).slice(singles)
+  const digests = (await toldTo(db, chat)).slice(singles)
   t.ok(digests.length === 1 || digests.length === 2, 'two processes send no digest twice')
   const told = digests.flatMap(digest => digest.data.changes!.map(change => change.url.slice(-36)))
   t.equal(told.length, 64 - singles)
@@ -150,9 +150,9 @@ t.test(
     db.removeListener('query', count)
     t.ok(few > 5 && few <= 20, `${few} statements are seen`)
     t.ok(many > 5 && many < few, 'where there are many, their deliveries are made afterwards')
-    t.equal((await lastSubscriberId(db, hook)).length, 20)
+    t.equal((await toldTo(db, hook)).length, 20)
     await fanOutAll(db, at(2))
-    t.equal((await lastSubscriberId(db, hook)).length, 1_000)
+    t.equal((await toldTo(db, hook)).length, 1_000)
   },
 )
 
@@ -205,7 +205,7 @@ t.test('every change is told once to each channel, singly or in a digest, in the
       for (const change of changes) heard.get(change.url.slice(-36))!.push((change as { status: string }).status)
     }
     const total = [...expected.values()].flat().length
-    return JSON.stringify([...heard]) === JSON.stringify([...expected]) && (await lastSubscriberId(db, hook)).length === total
+    return JSON.stringify([...heard]) === JSON.stringify([...expected]) && (await toldTo(db, hook)).length === total
   })
   await t.resolves(fc.assert(property, { numRuns: 25, endOnFailure: true }))
 })

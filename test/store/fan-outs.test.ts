@@ -16,7 +16,7 @@ import {
   insertListener,
   subscribe,
   tellOutages,
-  lastSubscriberId,
+  toldTo,
 } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -105,13 +105,13 @@ t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a st
   await subscribe(db, tenant, hook)
   await tellOutages(db, tenant, monitorIds.map(down), now)
   await tellOutages(db, tenant, monitorIds.map(up), now)
-  const told = await lastSubscriberId(db, hook)
+  const told = await toldTo(db, hook)
   t.equal(told.length, 240)
   for (const id of monitorIds) {
     const ofMonitor = told.filter(({ about }) => about === `monitor:${id}`).map(({ event }) => event)
     t.same(ofMonitor, ['monitor.down', 'monitor.up'])
   }
-  t.same(await lastSubscriberId(db, chat), [])
+  t.same(await toldTo(db, chat), [])
   const entries = `SELECT count(*) AS n FROM digest_entries e JOIN digests d ON d.id = e.digest_id WHERE d.channel_id = ?`
   t.same(await query(db, entries, [chat]), [{ n: 120 }])
 })

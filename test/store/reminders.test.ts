@@ -8,7 +8,7 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
-import { insertListener, tellChanges, lastSubscriberId } from '../support/telling.ts'
+import { insertListener, tellChanges, toldTo } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -90,7 +90,7 @@ t.test('a lasting outage is told again every 30 minutes, with a number, and not 
   await remind(90)
   await remind(2_000)
   t.equal(await told(), 'DOWN 1 2 UP')
-  const ids = (await lastSubscriberId(db, channelId)).map(one => one.id)
+  const ids = (await toldTo(db, channelId)).map(one => one.id)
   t.equal(new Set(ids).size, 4, 'each with a delivery of its own')
   t.same(await query(db, 'SELECT FROM reminders'), [], 'nothing is left behind')
 })
@@ -211,7 +211,7 @@ t.test('reminders of many monitors come in a digest as well', async t => {
   await execute(db, `UPDATE deliveries SET status = 'delivered'`)
   t.equal(await remind(30), 12)
   await closeDueDigests(db, at(31))
-  const told = await lastSubscriberId(db, channelId)
+  const told = await toldTo(db, channelId)
   t.same(
     told.map(one => `${one.event} ${one.data.changes?.length}`),
     ['monitor.digest 12', 'monitor.digest 12'],

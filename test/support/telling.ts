@@ -136,7 +136,7 @@ export type Told = {
 }
 
 /** What was queued for a channel, in order. */
-export function lastSubscriberId(db: Db, channelId: string): Promise<Told[]> {
+export function toldTo(db: Db, channelId: string): Promise<Told[]> {
   return query(
     db,
     `SELECT d.id, d.subject, e.subject AS about, d.event_name AS event, d.status, e.data
