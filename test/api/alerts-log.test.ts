@@ -126,7 +126,7 @@ t.test(
     receiver.always('hang')
     await api.call('POST', `/alerts/log/${id}/retry`, { key })
     const twice = await api.call('POST', `/alerts/log/${id}/retry`, { key })
-    t.match(twice, { status: 409, body: { error: { code: 'conflict', message: /still being attempted/ } } })
+    t.match(twice, { status: 409, body: { error: { code: 'conflict', message: /still pending/ } } })
     await receiver.waitFor(2)
     await receiver.close()
     await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])

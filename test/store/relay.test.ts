@@ -195,7 +195,7 @@ t.test('what was not brought within a day is dead, also behind an open circuit',
   await execute(db, `SELECT pg_notify('relay', '')`)
   const logged = await queue.ended(waiting!)
   t.equal(logged.status, 'dead')
-  t.match(logged.attempts.at(-1), { response_code: null, error: 'the relay gave up after a day' })
+  t.match(logged.attempts.at(-1), { response_code: null, error: 'the relay gave up after 24 hours' })
 })
 
 t.test('a channel that is paused takes back what waits in the relay', async t => {

@@ -7,7 +7,7 @@ const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", s
 
 export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
 
-/** A page of the project's alert log, newest first, and how many entries there are. What subscribers of its pages hear is not in it. */
+/** One page of the project's alert log, newest first, and the total. Deliveries to subscribers of status pages are left out. */
 export async function listDeliveries(
   db: Db,
   projectId: string,
@@ -36,7 +36,7 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
   return row ?? null
 }
 
-/** True when the project has this channel. `id` has to be a valid id. */
+/** True when the project has this channel. `id` must be a valid id. */
 export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1
