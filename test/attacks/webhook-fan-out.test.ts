@@ -27,7 +27,7 @@ t.test(
     t.equal(refused.length, 6)
     t.match(refused[0]!.body.error, {
       code: 'tier_limit_reached',
-      message: 'a project has at most 20 channels that lead to victim.example, and has 20',
+      message: 'a project can have at most 20 channels to victim.example; this project has 20',
     })
     const other = await add(key, 'webhook', { url: 'https://other.example/' })
     const moved = await api.call('PUT', `/alerts/channels/${other.body.data.id}`, {

@@ -59,7 +59,7 @@ const due: DueReminder = {
   channelId: 'c',
   onDown: true,
   everyMinutes: 30,
-  told: 2,
+  sentCount: 2,
   dueAt: at(30),
   monitor: { id: 'm', name: 'Shop 2', url: 'https://shop2.example', status: 'down', isPaused: false },
   isDeleted: false,
