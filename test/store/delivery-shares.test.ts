@@ -34,7 +34,7 @@ function claimer() {
   const owner = uuidv7()
   let cursors: ClaimRequest['cursors'] = new Map()
   return async (limit: number, held: Record<string, number> = {}) => {
-    const claiming = { owner, limit, quickChannels: [], held: new Map(Object.entries(held)), cursors }
+    const claiming = { owner, limit, fastChannels: [], held: new Map(Object.entries(held)), cursors }
     const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))
     cursors = claimed.cursors
     return claimed.lanes.map(({ channelId }) => channelId)

@@ -81,7 +81,7 @@ export function startDeliveryWorker(dependencies: DeliveryContext): DeliveryWork
     // a queue that is never idle must not keep the relay from being woken
     const isCheckDue = nowMs() - checkedAtMs >= IDLE_INTERVAL_MS
     if ((!wasWoken || isCheckDue) && !(await hasDueLanes()) && !wasWoken) return
-    const claiming = { owner, limit, quickChannels: turns.fastChannels(), held: turns.sizeByProject(), cursors }
+    const claiming = { owner, limit, fastChannels: turns.fastChannels(), held: turns.sizeByProject(), cursors }
     const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
     const { prepared, isMore } = claimed
     cursors = claimed.cursors

@@ -10,19 +10,19 @@ const TOKEN_RENEWAL_DELAY_MS = 3_000
  * counts. A temporary error is retried, not earlier than the provider asks for; every other error is final.
  */
 export function toChatOutcome(
-  answer: AttemptResponse & ChatHttpResponse,
+  httpResponse: AttemptResponse & ChatHttpResponse,
   startedAt: Date,
   hidden: string[],
 ): DeliveryOutcome {
-  const outcome = toHttpOutcome(answer, startedAt, hidden)
-  const response = parseChatResponse(answer)
+  const outcome = toHttpOutcome(httpResponse, startedAt, hidden)
+  const response = parseChatResponse(httpResponse)
   if (response.ok) return { ...outcome, chat: { ok: true, message: parseChatMessage(response.fields) } }
   const { reason, retryAfterMs } = response
   const isExpired = reason === 'token_expired'
   return {
     ...outcome,
     error: outcome.error ?? (ERROR_MESSAGES[reason] || `the chat refused the message: ${reason}`),
-    isPermanent: answer.error ? outcome.isPermanent : !isTransient(reason),
+    isPermanent: httpResponse.error ? outcome.isPermanent : !isTransient(reason),
     chat: {
       ok: false,
       fault: isExpired ? 'expired' : isRevoked(reason) ? 'revoked' : null,

@@ -18,7 +18,7 @@ export type DeliveryRow = {
   projectId: string
   /** written by a process of the previous version, until it is encrypted */
   plainAddress: string | null
-  sealedAddress: Buffer | null
+  encryptedAddress: Buffer | null
   requestHeaders: Record<string, string> | null
   requestBody: Buffer | null
   createdAt: Date
@@ -56,7 +56,7 @@ export const LogEntry = Type.Object(
 
 /** The address of the request; null: it was not rendered yet, or the key does not decrypt it. */
 export const getRequestAddress = (row: DeliveryRow, secrets: SecretCipher): string | null =>
-  row.sealedAddress === null ? row.plainAddress : decryptAddress(row.sealedAddress, row, secrets)
+  row.encryptedAddress === null ? row.plainAddress : decryptAddress(row.encryptedAddress, row, secrets)
 
 /** A caller without the scope `write` sees the host only: the rest of a webhook's address may be a secret. */
 export function toLogEntryResponse(row: DeliveryRow, secrets: SecretCipher, caller: ApiCaller) {

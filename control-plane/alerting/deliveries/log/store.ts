@@ -2,7 +2,7 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { DeliveryRow } from './log-entry.ts'
 
 const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
-  request_address AS "sealedAddress", project_id AS "projectId",
+  request_address AS "encryptedAddress", project_id AS "projectId",
   request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
 
 export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }

@@ -15,7 +15,7 @@ export type ClaimRequest = {
   owner: string
   limit: number
   /** more may be claimed for these than are sent at the same time, unless another process sends to them */
-  quickChannels: string[]
+  fastChannels: string[]
   /** how many deliveries `owner` holds of each project */
   held: ReadonlyMap<string, number>
   /** for projects with many due channels: the channel after which to continue */
@@ -33,7 +33,7 @@ export type ClaimRequest = {
  */
 export async function claimLanes(
   tx: Tx,
-  { owner, limit, quickChannels, held, cursors }: ClaimRequest,
+  { owner, limit, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
@@ -53,7 +53,7 @@ export async function claimLanes(
     leaseEnd: new Date(now.getTime() + LEASE_MS),
     owner,
     limit,
-    quickChannels,
+    fastChannels,
     concurrency: MAX_CHANNEL_CONCURRENCY,
     lookAhead: MAX_CHANNEL_PREFETCH,
   })
@@ -122,7 +122,7 @@ const dueChannels = (hasCursors: boolean) => `
 const CLAIM = `
   WITH room AS MATERIALIZED (
     SELECT channel_id, project_id, CASE
-      WHEN held.by_others OR NOT channel_id = ANY (:quickChannels::uuid[]) THEN :concurrency::integer
+      WHEN held.by_others OR NOT channel_id = ANY (:fastChannels::uuid[]) THEN :concurrency::integer
       ELSE :lookAhead::integer END - held.count AS free
     FROM unnest(:channels::uuid[], :projects::uuid[]) AS due (channel_id, project_id), LATERAL (
       SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes

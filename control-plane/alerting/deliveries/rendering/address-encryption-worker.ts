@@ -9,5 +9,7 @@ const ROUND_INTERVAL_MS = 3_600_000
 
 /** Encrypts the addresses of old deliveries in batches, each in a short transaction. */
 export function startAddressEncryption({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: SecretCipher }): Loop {
-  return startBatchLoop('seal-addresses', ROUND_INTERVAL_MS, tools, after => encryptPlainAddresses(db, secrets, after))
+  return startBatchLoop('encrypt-addresses', ROUND_INTERVAL_MS, tools, after =>
+    encryptPlainAddresses(db, secrets, after),
+  )
 }

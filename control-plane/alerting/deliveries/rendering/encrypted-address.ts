@@ -10,9 +10,9 @@ export const encryptAddress = (url: string, delivery: Owner, secrets: SecretCiph
   secrets.encrypt(url, buildBinding(delivery))
 
 /** Returns null when the key does not decrypt it: one such delivery must stop neither the others nor the log. */
-export function decryptAddress(sealed: Buffer, delivery: Owner, secrets: SecretCipher): string | null {
+export function decryptAddress(encrypted: Buffer, delivery: Owner, secrets: SecretCipher): string | null {
   try {
-    return secrets.decrypt(sealed, buildBinding(delivery))
+    return secrets.decrypt(encrypted, buildBinding(delivery))
   } catch {
     return null
   }
