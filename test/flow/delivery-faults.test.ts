@@ -16,7 +16,7 @@ queue.startWorker(t, { trust: [authority.ca] })
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const GIGABYTE = 2 ** 30
 
-/** Does `once` with its first request and answers 200 to the others. Answers its URL. */
+/** Calls `once` for the first request and responds 200 to the others. Returns its URL. */
 async function startMoody(t: Test, once: (write: (text: string) => boolean) => void): Promise<string> {
   let requests = 0
   const port = await startRawServer(t, socket =>
@@ -31,7 +31,7 @@ async function deliver(url: string) {
   return { id, status, attempts, codes: attempts.map(one => one.response_code) }
 }
 
-/** The rule of the specification, "Signature verification rules", as a customer would write it. */
+/** The verification of the signature as a customer would write it. */
 function isSigned(header: string, rawBody: string, secret: string): boolean {
   const [algorithm, hex = ''] = header.split('=')
   if (algorithm !== 'sha256') return false
@@ -40,7 +40,7 @@ function isSigned(header: string, rawBody: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(expected), Buffer.from(hex))
 }
 
-/** After ten seconds by the worker's own clock, or what a busy machine makes of them. */
+/** After ten seconds of the worker's clock, or longer on a busy machine. */
 const isLeftInTime = (t: Test, durationMs: number) =>
   t.ok(durationMs >= 9_900 && durationMs < 20_000, `${durationMs} ms`)
 

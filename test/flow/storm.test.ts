@@ -32,7 +32,7 @@ t.teardown(() => nats.close())
 const [hook, chat] = [await startReceiver(t), await startReceiver(t)]
 const ofIncidents = { hook: await startReceiver(t), chat: await startReceiver(t) }
 
-/** Of one partition, so that one verdict sees them all fail together. */
+/** In one partition, so that one verdict processes all failures together. */
 async function monitorsOfOnePartition(count: number): Promise<string[]> {
   const ids = await insertMonitors(api.db, projectId, count * 24)
   const mine = ids.filter(id => computePartition(id) === computePartition(ids[0]!)).slice(0, count)
@@ -70,11 +70,11 @@ const sendDigests = () =>
     api.db,
     `WITH due AS (UPDATE digests SET due_at = now() WHERE closed_at IS NULL) SELECT pg_notify('digests', '')`,
   )
-/** the monitors of which a message speaks */
+/** the monitors in a message */
 const namesIn = (text: string) => [...new Set(text.match(/Shop [0-9a-f]{12}/g) ?? [])].sort()
 const namesOf = (ids: string[]) => ids.map(id => `Shop ${id.slice(-12)}`).sort()
 
-t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in one message', async t => {
+t.test('In a storm a webhook gets each monitor, and a chat and a mailbox get one message', async t => {
   const ids = await monitorsOfOnePartition(45)
   const [storm, trickle] = [ids.slice(0, 40), ids.slice(40)]
   const hookId = await addChannel('webhook', { url: hook.url }, ids)
@@ -130,12 +130,12 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
 })
 
 t.test(
-  'a lasting outage is told again: X-Service-Reminder and the same body for a webhook, words for a chat',
+  'A lasting outage is sent again: to a webhook with X-Service-Reminder and the same body, to a chat as text',
   async t => {
     const [id] = await query<{ id: string }>(api.db, 'SELECT id FROM monitors LIMIT 1').then(rows =>
       rows.map(row => row.id),
     )
-    // the storm is over
+    // the storm has ended
     await execute(api.db, `UPDATE digest_entries SET told_at = told_at - interval '2 minutes'`)
     await execute(api.db, `UPDATE deliveries SET created_at = created_at - interval '2 minutes'`)
     const [before, chatBefore] = [hook.received.length, chat.received.length]

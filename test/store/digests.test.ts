@@ -36,21 +36,24 @@ async function scene(count: number) {
 
 const deliverAll = () => execute(db, `UPDATE deliveries SET status = 'delivered' WHERE status = 'pending'`)
 
-t.test('40 monitors down at once: a chat gets one digest after ten seconds, a webhook 40 messages at once', async t => {
-  const { ids, chat, hook, tell } = await scene(40)
-  await tell(down(ids), at(0))
-  t.same((await toldTo(db, hook)).length, 40)
-  t.same(await toldTo(db, chat), [])
-  t.same(await closeDueDigests(db, at(9.9)), at(10), 'it waits for company')
-  t.same(await toldTo(db, chat), [])
-  t.equal(await closeDueDigests(db, at(10)), null)
-  const [digest, ...rest] = await toldTo(db, chat)
-  t.same(rest, [])
-  t.match(digest, { event: 'monitor.digest', status: 'pending', subject: /^digest:/ })
-  t.same(new Set(digest?.data.changes?.map(change => change.url.slice(-36))), new Set(ids))
-})
+t.test(
+  'For 40 monitors that go down together a chat gets one digest after ten seconds, and a webhook 40 messages immediately',
+  async t => {
+    const { ids, chat, hook, tell } = await scene(40)
+    await tell(down(ids), at(0))
+    t.same((await toldTo(db, hook)).length, 40)
+    t.same(await toldTo(db, chat), [])
+    t.same(await closeDueDigests(db, at(9.9)), at(10), 'it waits for company')
+    t.same(await toldTo(db, chat), [])
+    t.equal(await closeDueDigests(db, at(10)), null)
+    const [digest, ...rest] = await toldTo(db, chat)
+    t.same(rest, [])
+    t.match(digest, { event: 'monitor.digest', status: 'pending', subject: /^digest:/ })
+    t.same(new Set(digest?.data.changes?.map(change => change.url.slice(-36))), new Set(ids))
+  },
+)
 
-t.test('as many as the threshold are told one by one, the next ones in digests, one a minute at most', async t => {
+t.test('Changes up to the threshold are sent one by one, the next ones in digests, at most one a minute', async t => {
   const { ids, chat, tell } = await scene(20)
   for (const [i, id] of ids.slice(0, 10).entries()) await tell(down([id]), at(i))
   t.equal((await toldTo(db, chat)).length, 10)
@@ -69,7 +72,7 @@ t.test('as many as the threshold are told one by one, the next ones in digests, 
   t.equal((await toldTo(db, chat)).at(-1)?.event, 'monitor.down', 'the storm is over')
 })
 
-t.test('what follows a change in a digest that is still to be sent joins the digests, and the reverse', async t => {
+t.test('A change follows an unsent change of its subject into the digest, or out of it', async t => {
   const { ids, chat, tell } = await scene(30)
   const [first, ...others] = ids as [string, ...string[]]
   await tell(down([first]), at(0))
@@ -86,7 +89,7 @@ t.test('what follows a change in a digest that is still to be sent joins the dig
   t.same(eventsOf(await toldTo(db, chat)).slice(2), ['monitor.digest 29', 'monitor.up 1', 'monitor.digest 1'])
 })
 
-t.test('settings move the threshold of a project or leave digests out', async t => {
+t.test('The settings change the threshold of a project or turn digests off', async t => {
   const { ids, chat, tenant, tell } = await scene(30)
   const set = (isDigestEnabled: boolean, digestThreshold: number) =>
     execute(
@@ -109,54 +112,54 @@ t.test('settings move the threshold of a project or leave digests out', async t 
   t.equal((await toldTo(db, chat)).length, 60)
 })
 
-t.test('transactions side by side count together, and what is added while a digest is sent is in the next', async t => {
-  const { ids, chat, tell } = await scene(64)
-  const batches = Array.from({ length: 16 }, (_, i) => ids.slice(i * 3, i * 3 + 3))
-  await Promise.all(batches.map(batch => tell(down(batch), at(0))))
-  const singles = (await toldTo(db, chat)).length
-  t.ok(singles <= 10 && singles % 3 === 0, `ten at most, in batches of three: ${singles}`)
-  await deliverAll()
-  const late = ids.slice(48).map(id => tell(down([id]), at(11)))
-  await Promise.all([closeDueDigests(db, at(11)), closeDueDigests(db, at(11)), ...late])
-  await closeDueDigests(db, at(100))
-  const digests = (await toldTo(db, chat)).slice(singles)
-  t.ok(digests.length === 1 || digests.length === 2, 'two processes send no digest twice')
-  const told = digests.flatMap(digest => digest.data.changes!.map(change => change.url.slice(-36)))
-  t.equal(told.length, 64 - singles)
-  t.equal(new Set(told).size, 64 - singles)
-})
+t.test(
+  'Concurrent transactions count together, and a change during the closing of a digest is in the next one',
+  async t => {
+    const { ids, chat, tell } = await scene(64)
+    const batches = Array.from({ length: 16 }, (_, i) => ids.slice(i * 3, i * 3 + 3))
+    await Promise.all(batches.map(batch => tell(down(batch), at(0))))
+    const singles = (await toldTo(db, chat)).length
+    t.ok(singles <= 10 && singles % 3 === 0, `ten at most, in batches of three: ${singles}`)
+    await deliverAll()
+    const late = ids.slice(48).map(id => tell(down([id]), at(11)))
+    await Promise.all([closeDueDigests(db, at(11)), closeDueDigests(db, at(11)), ...late])
+    await closeDueDigests(db, at(100))
+    const digests = (await toldTo(db, chat)).slice(singles)
+    t.ok(digests.length === 1 || digests.length === 2, 'two processes send no digest twice')
+    const told = digests.flatMap(digest => digest.data.changes!.map(change => change.url.slice(-36)))
+    t.equal(told.length, 64 - singles)
+    t.equal(new Set(told).size, 64 - singles)
+  },
+)
 
-t.test('a deleted channel takes its digest along', async t => {
+t.test('The digest of a deleted channel is deleted', async t => {
   const { ids, chat, tell } = await scene(20)
   await tell(down(ids), at(0))
   await execute(db, 'DELETE FROM alert_channels WHERE id = ?', [chat])
   t.equal(await closeDueDigests(db, at(60)), null)
 })
 
-t.test(
-  '1,000 changes in one transaction take no more statements than 20, however many deliveries they come to',
-  async t => {
-    const { tenant, ids, hook } = await scene(1_000)
-    let statements = 0
-    const count = () => statements++
-    db.on('query', count)
-    const statementsOf = async (changes: Change[], now: Date) => {
-      statements = 0
-      await announceChanges(db, tenant, changes, now)
-      return statements
-    }
-    const few = await statementsOf(down(ids.slice(0, 20)), at(0))
-    const many = await statementsOf(down(ids.slice(20)), at(1))
-    db.removeListener('query', count)
-    t.ok(few > 5 && few <= 20, `${few} statements are seen`)
-    t.ok(many > 5 && many < few, 'where there are many, their deliveries are made afterwards')
-    t.equal((await toldTo(db, hook)).length, 20)
-    await fanOutAll(db, at(2))
-    t.equal((await toldTo(db, hook)).length, 1_000)
-  },
-)
+t.test('1,000 changes in one transaction need as many statements as 20, for any number of deliveries', async t => {
+  const { tenant, ids, hook } = await scene(1_000)
+  let statements = 0
+  const count = () => statements++
+  db.on('query', count)
+  const statementsOf = async (changes: Change[], now: Date) => {
+    statements = 0
+    await announceChanges(db, tenant, changes, now)
+    return statements
+  }
+  const few = await statementsOf(down(ids.slice(0, 20)), at(0))
+  const many = await statementsOf(down(ids.slice(20)), at(1))
+  db.removeListener('query', count)
+  t.ok(few > 5 && few <= 20, `${few} statements are seen`)
+  t.ok(many > 5 && many < few, 'where there are many, their deliveries are made afterwards')
+  t.equal((await toldTo(db, hook)).length, 20)
+  await fanOutAll(db, at(2))
+  t.equal((await toldTo(db, hook)).length, 1_000)
+})
 
-t.test('every change is told once to each channel, singly or in a digest, in the order of its monitor', async t => {
+t.test('Every change is sent once to each channel, singly or in a digest, in the order of its monitor', async t => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ tell: fc.uniqueArray(fc.nat(14), { minLength: 1, maxLength: 14 }) }) },
     { weight: 3, arbitrary: fc.record({ waitSeconds: fc.integer({ min: 1, max: 40 }) }) },

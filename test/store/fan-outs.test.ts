@@ -42,7 +42,7 @@ async function scene(channels: number) {
   return { tenant, projectId, monitorId, channelIds, tell }
 }
 
-/** What each channel of a project was told, in order: how many channels by what they were told. */
+/** The events of each channel of a project, in order: the number of channels for each list of events. */
 async function toldIn(projectId: string): Promise<Record<string, number>> {
   const rows = await query<{ told: string; count: number }>(
     db,
@@ -56,26 +56,29 @@ async function toldIn(projectId: string): Promise<Record<string, number>> {
 
 const waiting = () => query(db, 'SELECT seq FROM fan_outs')
 
-t.test('An event that 1,200 channels hear of costs its writer no delivery, and each channel gets it once', async t => {
-  const { projectId, monitorId, tell } = await scene(1_200)
-  await tell(down(monitorId))
-  t.same(await toldIn(projectId), {}, 'it is committed, and waits')
-  t.equal((await waiting()).length, 1)
-  await runFanOutTurn(db, projectId, now)
-  t.same(await toldIn(projectId), { 'monitor.down': 500 })
-  await fanOutAll(db, now)
-  t.same(await toldIn(projectId), { 'monitor.down': 1_200 })
-  t.same(await waiting(), [])
-})
+t.test(
+  'The transaction of an event with 1,200 recipients makes no delivery, and each channel gets it once',
+  async t => {
+    const { projectId, monitorId, tell } = await scene(1_200)
+    await tell(down(monitorId))
+    t.same(await toldIn(projectId), {}, 'it is committed, and waits')
+    t.equal((await waiting()).length, 1)
+    await runFanOutTurn(db, projectId, now)
+    t.same(await toldIn(projectId), { 'monitor.down': 500 })
+    await fanOutAll(db, now)
+    t.same(await toldIn(projectId), { 'monitor.down': 1_200 })
+    t.same(await waiting(), [])
+  },
+)
 
-t.test('An event that few channels hear of is queued with what caused it', async t => {
+t.test('An event with few recipients is queued in the transaction of its cause', async t => {
   const { projectId, monitorId, tell } = await scene(20)
   await tell(down(monitorId))
   t.same(await toldIn(projectId), { 'monitor.down': 20 })
   t.same(await waiting(), [])
 })
 
-t.test('Down and up in quick succession: every channel hears of the outage before its end', async t => {
+t.test('Every channel gets an outage before its end, also when they follow quickly', async t => {
   const { projectId, monitorId, tell } = await scene(1_200)
   await tell(down(monitorId))
   await runFanOutTurn(db, projectId, now)
@@ -87,7 +90,7 @@ t.test('Down and up in quick succession: every channel hears of the outage befor
   t.same(await toldIn(projectId), { 'monitor.down monitor.up monitor.down': 1_200 })
 })
 
-t.test('What follows an event that waits is delivered after it, though few channels hear of it', async t => {
+t.test('An event with few recipients is delivered after an earlier one that waits', async t => {
   const { projectId, monitorId, channelIds, tell } = await scene(300)
   await tell(down(monitorId))
   await execute(db, 'DELETE FROM alert_rules WHERE alert_channel_id = ANY (?)', [channelIds.slice(0, 290)])
@@ -97,7 +100,7 @@ t.test('What follows an event that waits is delivered after it, though few chann
   t.same(await toldIn(projectId), { 'monitor.down monitor.up': 10 })
 })
 
-t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a storm, in the fan-out too', async t => {
+t.test('A chat gets a digest of monitors and incidents in a storm, in the fan-out too', async t => {
   const { tenant, projectId } = await scene(0)
   const monitorIds = await insertMonitors(db, projectId, 60)
   const hook = await insertListener(db, tenant, monitorIds, 'webhook')
@@ -116,7 +119,7 @@ t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a st
   t.same(await query(db, entries, [chat]), [{ n: 120 }])
 })
 
-t.test('Two processes that fan out at once make no delivery twice', async t => {
+t.test('Two processes that fan out at the same time make no delivery twice', async t => {
   const scenes = await Promise.all([scene(3_000), scene(1_500)])
   const workers = await Promise.all([1, 2].map(() => startProcess(t)))
   await Promise.all(scenes.map(({ tell, monitorId }) => tell(down(monitorId))))
@@ -127,7 +130,7 @@ t.test('Two processes that fan out at once make no delivery twice', async t => {
   t.same(await toldIn(scenes[1]!.projectId), { 'monitor.down monitor.up': 1_500 })
 })
 
-t.test('A channel that somebody holds keeps neither the writer of an event nor another project waiting', async t => {
+t.test('A locked channel delays neither the transaction of an event nor another project', async t => {
   const [held, other] = await Promise.all([scene(5), scene(200)])
   const holder = await db.transaction()
   await query(holder, 'SELECT FROM alert_channels WHERE id = ? FOR UPDATE', [held.channelIds[2]!])
@@ -144,7 +147,7 @@ t.test('A channel that somebody holds keeps neither the writer of an event nor a
   await waitFor(async () => (await isTold(held.projectId)) === 5, { timeoutMs: 60_000, label: 'the held one' })
 })
 
-t.test('An outage is not told again before all channels were told of it once', async t => {
+t.test('A reminder is not sent before all channels have the outage', async t => {
   const { tenant, projectId, monitorId, tell } = await scene(600)
   await execute(db, 'UPDATE alert_rules SET remind_every_minutes = 5 WHERE project_id = ?', [projectId])
   await tellOutages(db, tenant, [down(monitorId)], now)
@@ -161,7 +164,7 @@ t.test('An outage is not told again before all channels were told of it once', a
   t.equal(await sendDueReminders(db, 1_000, later(8)), 600)
 })
 
-t.test('Deliveries of a project that is deleted meanwhile are made for nobody', async t => {
+t.test('The fan-out makes no deliveries of a project that was deleted', async t => {
   const { projectId, monitorId, tell } = await scene(600)
   await tell(down(monitorId))
   await runFanOutTurn(db, projectId, now)
@@ -170,7 +173,7 @@ t.test('Deliveries of a project that is deleted meanwhile are made for nobody', 
   t.same(await runFanOutTurn(db, projectId, now), { seconds: [] })
 })
 
-/** One more process that fans out, with connections of its own. */
+/** One more process that fans out, with its own connections. */
 async function startProcess(t: Teardown) {
   const own = createPostgres(url, 2)
   const worker = startFanOutWorker({ db: own, log: createLog('test', 'silent'), metrics: createMetrics() })

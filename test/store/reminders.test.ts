@@ -48,7 +48,7 @@ async function scene({ count = 1, every = 30 as number | null, type = 'webhook' 
       const changes = ids.map(monitorId => ({ monitorId, status: 'up' as const }))
       await tellChanges(db, tenant, changes, at(minutes))
     },
-    /** "DOWN 1 2 UP": what the channel was told, reminders by their number */
+    /** "DOWN 1 2 UP": the events of the channel, reminders by their number */
     async told() {
       const rows = await query<{ event: string; reminder: number | null }>(
         db,
@@ -77,7 +77,7 @@ async function changeOnlyRule(projectId: string, body: Parameters<typeof changeR
   return changeRule(db, projectId, rule!.id, body, 20, at(minutes))
 }
 
-t.test('a lasting outage is told again every 30 minutes, with a number, and not after the recovery', async t => {
+t.test('A lasting outage is sent again every 30 minutes, with a number, and not after the recovery', async t => {
   const { fail, recover, told, channelId } = await scene()
   await fail(0)
   await remind(29.9)
@@ -95,7 +95,7 @@ t.test('a lasting outage is told again every 30 minutes, with a number, and not 
   t.same(await query(db, 'SELECT FROM reminders'), [], 'nothing is left behind')
 })
 
-t.test('the next outage is counted anew, one that goes on after degraded is counted on', async t => {
+t.test('The next outage starts a new count; an outage that continues after degraded continues its count', async t => {
   const { fail, recover, told, ids, tenant } = await scene()
   await fail(0)
   await remind(30)
@@ -113,7 +113,7 @@ t.test('the next outage is counted anew, one that goes on after degraded is coun
   await recover(121)
 })
 
-t.test('after an absence there is one reminder, not a backlog', async t => {
+t.test('After the workers were stopped there is one reminder, not a backlog', async t => {
   const { fail, recover, told } = await scene()
   await fail(0)
   await remind(300)
@@ -134,7 +134,7 @@ const ENDS: [title: string, sql: string][] = [
   ['a rule that wants no outages any more', `UPDATE alert_rules SET on_down = false WHERE monitor_id = ?`],
 ]
 for (const [title, sql] of ENDS) {
-  t.test(`${title} reminds of nothing`, async t => {
+  t.test(`${title} ends the reminders`, async t => {
     const { fail, told, ids } = await scene()
     await fail(0)
     await remind(30)
@@ -144,7 +144,7 @@ for (const [title, sql] of ENDS) {
   })
 }
 
-t.test('while a monitor is silenced its reminders are put off', async t => {
+t.test('The reminders of a suppressed monitor are deferred', async t => {
   const { fail, recover, told, ids, tenant } = await scene()
   await fail(0)
   await execute(
@@ -160,7 +160,7 @@ t.test('while a monitor is silenced its reminders are put off', async t => {
   await recover(91)
 })
 
-t.test('a rule that is changed during an outage reminds of it from then on, or no more', async t => {
+t.test('A change of a rule during an outage starts or ends its reminders', async t => {
   const { fail, recover, told, change } = await scene({ every: null })
   await fail(0)
   await remind(100)
@@ -183,7 +183,7 @@ t.test('a rule that is changed during an outage reminds of it from then on, or n
   t.equal(await told(), 'DOWN 1 2 UP')
 })
 
-t.test('an outage that was withheld from everybody is not told for the first time as a reminder', async t => {
+t.test('A suppressed outage is not sent for the first time as a reminder', async t => {
   const { ids, tenant, told, change } = await scene({ every: null })
   await execute(db, `UPDATE monitors SET status = 'down' WHERE id = ?`, ids)
   await insertIncident(tenant.projectId, ids[0]!, { id: uuidv7(), started_at: at(0).toISOString() })
@@ -192,7 +192,7 @@ t.test('an outage that was withheld from everybody is not told for the first tim
   t.equal(await told(), '')
 })
 
-t.test('a monitor that is being judged is left for later, and several processes remind once', async t => {
+t.test('A locked monitor is skipped until later, and several processes send one reminder', async t => {
   const { fail, recover, told, ids } = await scene()
   await fail(0)
   await db.transaction(async tx => {
@@ -204,7 +204,7 @@ t.test('a monitor that is being judged is left for later, and several processes 
   await recover(31)
 })
 
-t.test('reminders of many monitors come in a digest as well', async t => {
+t.test('Reminders of many monitors are sent in a digest', async t => {
   const { fail, recover, channelId } = await scene({ count: 12, type: 'chat_a' })
   await fail(0)
   await closeDueDigests(db, at(1))
@@ -219,7 +219,7 @@ t.test('reminders of many monitors come in a digest as well', async t => {
   await recover(32)
 })
 
-t.test('the worker tells what is due and then waits for the next', async t => {
+t.test('The worker sends due reminders and then waits for the next one', async t => {
   const { fail, told } = await scene()
   await fail(0)
   const dueIn = (interval: string) =>

@@ -21,7 +21,7 @@ function shareOf(...subjects: string[]): ChannelShare {
   )[0]!
 }
 
-t.test('each channel that takes digests gets its share, with each monitor counted once', async t => {
+t.test('Each channel that supports digests gets its changes, with each monitor counted once', async t => {
   const changes = [change('a'), change('a', 'hook'), change('b'), change('a'), change('c', 'mail')]
   const shares = groupByChannel(changes, [CHANNEL, { ...CHANNEL, channelId: 'mail' }])
   t.same(
@@ -44,7 +44,7 @@ for (const [title, subjects, others, isStormy] of STORMS) {
   t.test(title, async t => t.equal(isStorm(shareOf(...subjects), others), isStormy))
 }
 
-t.test('an outage that is told of twice, as a change and as an incident, is one monitor', async t => {
+t.test('An outage that is sent twice, as a change and as an incident, counts as one monitor', async t => {
   const both = ['a', 'b', 'c'].flatMap(id => [change(id), change(`incident of ${id}`, 'chat', id)])
   const [share] = groupByChannel(both, [CHANNEL])
   t.equal(share!.subjects.length, 6)
@@ -52,7 +52,7 @@ t.test('an outage that is told of twice, as a change and as an incident, is one 
   t.ok(isStorm(share!, 1))
 })
 
-t.test('without digests nothing is a storm', async t => {
+t.test('Without digests there is no storm', async t => {
   const [share] = groupByChannel([change('a'), change('b')], [{ ...CHANNEL, threshold: Number.POSITIVE_INFINITY }])
   t.notOk(isStorm(share!, 1_000_000))
 })

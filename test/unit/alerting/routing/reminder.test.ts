@@ -40,13 +40,13 @@ const down = {
 } as EventRow
 const rule = { id: 'r', monitorId: 'm', onDown: true, remindEveryMinutes: 30 }
 
-t.test('an outage that was told is told again after the rule’s interval', async t => {
+t.test('An outage that was sent is sent again after the interval of the rule', async t => {
   t.same(buildReminders(down, [rule], at(0)), [
     { ruleId: 'r', monitorId: 'm', incidentId: 'i', eventId: 'e', dueAt: at(30) },
   ])
 })
 
-t.test('nothing is told again to who does not want it, or of what is no outage', async t => {
+t.test('No reminder starts without an interval, without on_down or without an outage', async t => {
   t.same(buildReminders(down, [{ ...rule, remindEveryMinutes: null }], at(0)), [])
   t.same(buildReminders(down, [{ ...rule, onDown: false }], at(0)), [])
   t.same(buildReminders({ ...down, data: { ...data, incident: null } }, [rule], at(0)), [])
@@ -85,7 +85,7 @@ for (const [title, change] of ENDS) {
   t.test(`${title} ends the reminders`, async t => t.notOk(isStillDue({ ...due, ...change })))
 }
 
-t.test('a reminder shows the monitor and the incident as they are now, in the shape of any monitor.down', async t => {
+t.test('A reminder has the current monitor and incident, in the shape of a monitor.down', async t => {
   const event = buildReminderEvent('e2', due, at(30))
   t.match(event, { id: 'e2', name: 'monitor.down', subject: 'monitor:m', occurredAt: at(30) })
   t.same(event.data, {

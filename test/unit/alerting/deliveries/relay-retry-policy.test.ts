@@ -34,7 +34,7 @@ for (const [title, failures, given, chance, expected] of ROWS) {
 }
 
 t.test(
-  'a receiver that is away all day is asked some twenty times within 24 hours, and then the message is dead',
+  'A receiver that is unreachable for a day gets some twenty attempts within 24 hours, and then the message is dead',
   async t => {
     let atMs = handedOverAt.getTime()
     let failures = 0
