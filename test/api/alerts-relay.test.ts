@@ -101,6 +101,10 @@ t.test('POST /alerts/relay/redrive 400, 403, 404 and 409', async t => {
   t.equal((await api.call('POST', '/alerts/relay/redrive', { key: reader, body: {} })).status, 403)
   await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
   t.match(await redrive({ channel_id: channelId }), { status: 409, body: { error: { message: /paused/ } } })
-  t.match((await redrive({})).body, { data: { redriven: 0 } }, 'all leaves those of paused channels')
+  t.match(
+    (await redrive({})).body,
+    { data: { redriven: 0 } },
+    'without a channel those of paused channels are left out',
+  )
   t.equal((await api.call('GET', '/alerts/log?status=dead', { key })).body.meta.total, 1)
 })

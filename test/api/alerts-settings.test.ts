@@ -43,7 +43,7 @@ t.test('PUT /alerts/settings sets and removes the person on call; 404 for a user
   t.equal((await call('PUT /alerts/settings', { on_call_user_id: null })).body.data.on_call_user_id, null)
   await call('PUT /alerts/settings', { on_call_user_id: userId })
   await api.db.raw('DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [organizationId, userId])
-  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, null, 'who has left is not on call')
+  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, null, 'a former member is not on call')
 })
 
 t.test('PUT /alerts/settings 400 names the invalid field', async t => {

@@ -140,12 +140,12 @@ t.test('Deliveries to receivers that misbehave follow the retry rules', async t 
       [307],
     ],
     ['has gone', r => r.always(410), 'failed', [410]],
-    ['answers 404', r => r.always(404), 'failed', [404]],
-    ['answers 204', r => r.always(204), 'delivered', [204]],
+    ['returns 404', r => r.always(404), 'failed', [404]],
+    ['returns 204', r => r.always(204), 'delivered', [204]],
     ['is busy', r => r.always(429), 'failed', [429, 429, 429]],
     ['fails once', r => r.answerWith(500), 'delivered', [500, 200]],
     ['cuts the connection', r => r.always('reset'), 'failed', [null, null, null]],
-    ['answers without an end', r => r.always('flood'), 'delivered', [200]],
+    ['responds without an end', r => r.always('flood'), 'delivered', [200]],
     ['hangs once', r => r.answerWith('hang'), 'delivered', [null, 200]],
   ]
   await Promise.all(
@@ -153,11 +153,11 @@ t.test('Deliveries to receivers that misbehave follow the retry rules', async t 
       const { entry, receiver, channel } = await withReceiver(t, script)
       t.equal(entry.status, status, `one that ${what}: ${status}`)
       t.same(codesOf(entry), codes, `one that ${what}: ${codes.length} attempts`)
-      t.equal(receiver.received.length, codes.length, `one that ${what} is asked as often`)
-      t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same bytes`)
+      t.equal(receiver.received.length, codes.length, `one that ${what}: as many requests`)
+      t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same body`)
       t.equal(channel.consecutive_failures, status === 'failed' ? 1 : 0, `one that ${what}: deliveries are counted`)
       for (const { response_snippet: snippet } of entry.attempts) {
-        t.ok((snippet ?? '').length <= 1_024, `of one that ${what} ${snippet?.length} bytes are kept`)
+        t.ok((snippet ?? '').length <= 1_024, `one that ${what}: ${snippet?.length} bytes are stored`)
       }
     }),
   )

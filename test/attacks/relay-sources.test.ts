@@ -95,7 +95,7 @@ t.test(
       api.call('PUT', `/alerts/channels/${id}`, { key, body: { config: { url: url + path, relay_source_id: 'old' } } })
     t.match(await create({ relay_source_id: 'old' }, third.key), { status: 409 })
     t.match(await save(younger, second.key, '/other'), { status: 409 })
-    t.equal((await save(younger, second.key, '')).status, 200, 'what stays as it is may be saved')
+    t.equal((await save(younger, second.key, '')).status, 200, 'an unchanged config can be saved')
     t.equal((await save(oldest, first.key, '/other')).status, 200)
   },
 )

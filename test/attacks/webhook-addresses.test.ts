@@ -60,7 +60,7 @@ t.test('A read key sees the host of a webhook, and none of the secrets in its ad
     const whole = (await api.call('GET', `/alerts/channels/${channel.id}`, { key: as })).body.data
     t.equal(whole.config.url, address)
   }
-  t.equal(failed.request_url, address, 'who may change the channel sees where a delivery went')
+  t.equal(failed.request_url, address, 'a caller that can change the channel sees the address of a delivery')
   t.match(failed.attempts[0].response_snippet, PATH)
 })
 

@@ -146,7 +146,7 @@ t.test('The pace of an event follows the table', async t => {
   t.same(first.waits, [...Array.from({ length: 10 }, () => null), at(1_000), at(2_000), at(3_000)])
   t.same(first.pace, { hasLeft: 10, nextAt: at(1_000) })
   const late = planPace(first.pace, 3, 10, at(5_000))
-  t.same(late.waits, [null, at(6_000), at(7_000)], 'what comes late is not sent all at once')
+  t.same(late.waits, [null, at(6_000), at(7_000)], 'late requests are not sent together')
   t.same(planPace(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
   t.same(planPace(late.pace, 2, 10, at(-9_000)).waits, [at(-8_000), at(-7_000)], 'the clock was set back')
   const rows: [string, string | null][] = [

@@ -49,7 +49,7 @@ t.test('10,000 simultaneous deliveries arrive, each once for each attempt, and t
   t.same(
     attempts.filter(({ id, made }) => counter.arrivals.get(id)! > made),
     [],
-    'what arrives has a recorded attempt',
+    'each request has a recorded attempt',
   )
   const delivered = 'SELECT status, count(*) AS count FROM deliveries GROUP BY status'
   t.same(await query(queue.db, delivered), [{ status: 'delivered', count: 10_000 }])

@@ -99,7 +99,7 @@ t.test(
     queue.startWorker(t)
     const last = await queue.ended(ids.at(-1)!)
     t.equal(last.status, 'skipped')
-    t.equal((await queue.entry(waiting!)).status, 'skipped', 'what waits for its time, too')
+    t.equal((await queue.entry(waiting!)).status, 'skipped', 'also a delivery that waits for its retry')
     const columns = 'is_paused, paused_at, paused_reason, consecutive_failures'
     const [channel] = await query(db, `SELECT ${columns} FROM alert_channels WHERE id = ?`, [channelId])
     t.match(channel, {

@@ -126,7 +126,7 @@ t.test('The pace of an event that a transaction holds locked delays no other eve
   await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the event whose pace was locked' })
   t.equal(receiver.received.length, 25, 'each was sent once')
   const [pace] = await query(db, 'SELECT has_left AS "hasLeft" FROM event_paces WHERE event_id = ?', [event!.id])
-  t.same(pace, { hasLeft: 12 }, 'what waited was counted')
+  t.same(pace, { hasLeft: 12 }, 'the deferred requests were counted')
 })
 
 t.test('A delivery whose stored address cannot be decrypted stops no delivery of another tenant', async t => {

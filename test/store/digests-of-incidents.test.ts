@@ -16,7 +16,7 @@ t.teardown(() => db.destroy())
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 const tools = { db, publicUrl: 'http://picket.test', limits: DEFAULT_LIMITS }
-const namesOf = (told: Told[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
+const namesOf = (received: Told[]) => received.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
 /** `chat` gets incidents, `mail` and `hook` also monitors. */
 async function scene(count: number) {
@@ -98,7 +98,7 @@ t.test('An update by a person waits behind the digest with its incident, and is 
   await closeDueDigests(db, at(10))
   const expected = ['monitor.digest 20', 'incident.acknowledged 1', 'incident.updated 1']
   t.same(namesOf(await toldTo(db, chat)), expected)
-  t.equal(new Set((await toldTo(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
+  t.equal(new Set((await toldTo(db, chat)).map(received => received.subject)).size, 1, 'in one lane')
 
   await postUpdate(tools, tenant, second, { message: 'Fixed.', status: 'resolved' }, at(20))
   t.equal((await toldTo(db, chat)).length, 3, 'the digest is still to be sent')
@@ -108,10 +108,10 @@ t.test('An update by a person waits behind the digest with its incident, and is 
   const digest = (await toldTo(db, chat))[0]!
   await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [digest.id])
   await recover([ids[0]!], 200)
-  t.equal((await toldTo(db, chat)).length, 4, 'what was said of it is still to be sent')
+  t.equal((await toldTo(db, chat)).length, 4, 'its updates are still to be sent')
   await deliverAll()
   await postUpdate(tools, tenant, third, { message: 'Looking.' }, at(201))
-  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
+  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: it is sent immediately')
 })
 
 t.test(
@@ -141,8 +141,8 @@ t.test(
       const lanes = { [chat]: [] as Told[], [mail]: [] as Told[] }
       /** the head of a lane arrives */
       const deliver = async (channelId: string, pick: number) => {
-        const pending = (await toldTo(db, channelId)).filter(told => told.status === 'pending')
-        const heads = [...new Map(pending.toReversed().map(told => [told.subject, told])).values()]
+        const pending = (await toldTo(db, channelId)).filter(received => received.status === 'pending')
+        const heads = [...new Map(pending.toReversed().map(received => [received.subject, received])).values()]
         const head = heads[pick % Math.max(1, heads.length)]
         if (!head) return false
         await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [head.id])
@@ -192,13 +192,13 @@ async function say(person: { projectId: string; userId: string }, monitorId: str
 
 /** The events of each monitor and incident in the order of arrival, singly or as lines of digests. */
 function eventsBySubject(arrived: Told[]): Record<string, string[]> {
-  const heard: Record<string, string[]> = {}
+  const events: Record<string, string[]> = {}
   for (const { about, event, data } of arrived) {
     for (const { subject, name } of data.changes?.map(lineOf) ?? [{ subject: about, name: event }]) {
-      heard[subject] = [...(heard[subject] ?? []), name]
+      events[subject] = [...(events[subject] ?? []), name]
     }
   }
-  return Object.fromEntries(Object.entries(heard).toSorted())
+  return Object.fromEntries(Object.entries(events).toSorted())
 }
 
 function lineOf({ url, status }: { url: string; status: string }) {

@@ -129,7 +129,7 @@ t.test('A refusal is final, and a redriven message has another 24 hours', async 
   const { receiver, channelId, circuit } = await startRelay(t, 410)
   const ids = await queue.send(channelId, 'monitor:a', 'monitor:b', 'monitor:c')
   for (const id of ids) t.equal((await queue.ended(id)).status, 'dead')
-  t.match(await circuit(), { failures: 0, openedAt: null }, 'what answers is not broken')
+  t.match(await circuit(), { failures: 0, openedAt: null }, 'a response closes the circuit')
   const [counted] = await query(db, 'SELECT consecutive_failures FROM alert_channels WHERE id = ?', [channelId])
   t.same(counted, { consecutive_failures: 3 }, 'a dead message is a failed delivery')
 

@@ -115,7 +115,7 @@ export const CASES: Case[] = [
     [control('picket_fleet_unassigned_monitors', 'region="us-east"')]: 5,
   }),
   one('PicketProbeCutOff', 6, 'a probe has lost the fleet', { [probe('picket_probe_agent_fleet_connected')]: 0 }),
-  one('PicketRegionInDoubt', 8, 'many hosts of a region begin to fail at once', {
+  one('PicketRegionInDoubt', 8, 'many hosts of a region begin to fail together', {
     [control('picket_verdict_doubted_results_total', 'region="us-east"')]: { by: 5 },
   }),
   one('PicketProbeLosesResults', 2, 'a probe drops results', {
@@ -179,7 +179,7 @@ export const CASES: Case[] = [
     [stream('picket_history_waiting_seconds', 'RESULTS')]: 1_000,
     [stream('picket_stream_bytes', 'RESULTS')]: 2 * GIB,
   }),
-  one('PicketStreamNearlyFull', 2, 'a full stream holds what is not recorded', {
+  one('PicketStreamNearlyFull', 2, 'a full stream contains unrecorded messages', {
     [stream('picket_history_waiting_seconds', 'RESULTS')]: 700,
   }),
   one('PicketStreamNearlyFull', 2, 'the stream of kept pings is nearly full', {
@@ -188,7 +188,7 @@ export const CASES: Case[] = [
   one('PicketResultsUnrecordable', 2, 'ClickHouse refuses results', {
     [control('picket_results_unrecordable_total', 'reason="refused"')]: { by: 1 },
   }),
-  one('PicketPingsKept', 3, 'a process takes pings without PostgreSQL', {
+  one('PicketPingsKept', 3, 'a process accepts pings without PostgreSQL', {
     [control('picket_heartbeat_pings_kept_total', 'outcome="kept"')]: { by: 1 },
   }),
   one('PicketPingsRefused', 2, 'pings are refused', {

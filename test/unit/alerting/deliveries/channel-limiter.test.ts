@@ -29,9 +29,9 @@ t.test('After a fast response the delivery that has waited longest is sent', asy
 })
 
 const TROUBLE: [string, { responseCode: number | null; durationMs: number }][] = [
-  ['a slow answer', { responseCode: 200, durationMs: 501 }],
+  ['a slow response', { responseCode: 200, durationMs: 501 }],
   ['an error', { responseCode: 500, durationMs: 20 }],
-  ['no answer', { responseCode: null, durationMs: 10_000 }],
+  ['no response', { responseCode: null, durationMs: 10_000 }],
 ]
 for (const [what, outcome] of TROUBLE) {
   t.test(`After ${what} all waiting deliveries are returned, and the channel is no longer fast`, async t => {

@@ -20,8 +20,8 @@ const OUTCOMES: Record<string, { responseCode: number | null; isPermanent: boole
 const ROWS: [string, [string, number][], string, string][] = [
   ['four failures leave a circuit closed', row('-~-~'), 'closed', 'closed'],
   ['the fifth failure in a row opens it, for a minute', row('-~-~-'), 'open', 'half_open'],
-  ['a success starts the count anew', row('----+----'), 'closed', 'closed'],
-  ['a refusal is an answer, and starts the count anew', row('----4----'), 'closed', 'closed'],
+  ['a success resets the count', row('----+----'), 'closed', 'closed'],
+  ['a refusal is a response and resets the count', row('----4----'), 'closed', 'closed'],
   [
     'failures of requests in flight at the opening do not defer the trial',
     [...row('-----'), ['-', 50]],
@@ -30,7 +30,7 @@ const ROWS: [string, [string, number][], string, string][] = [
   ],
   ['a trial that fails opens it for another minute', [...row('-----'), ['-', 70]], 'open', 'half_open'],
   ['a trial that succeeds closes it', [...row('-----'), ['+', 70]], 'closed', 'closed'],
-  ['a late success of before closes it as well', [...row('-----'), ['+', 10]], 'closed', 'closed'],
+  ['a late success of an earlier request closes it too', [...row('-----'), ['+', 10]], 'closed', 'closed'],
 ]
 
 function row(signs: string): [string, number][] {

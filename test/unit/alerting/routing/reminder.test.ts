@@ -11,10 +11,10 @@ import {
 const at = (minutes: number) => new Date(1_700_000_000_000 + minutes * 60_000)
 
 const BEATS: [title: string, due: number, every: number, now: number, next: number][] = [
-  ['a reminder keeps the beat', 60, 60, 60, 120],
-  ['also when it came some seconds late', 60, 60, 60.5, 120],
-  ['after an absence the next is a whole interval away', 60, 60, 200, 260],
-  ['and never one of a backlog', 5, 5, 1_000, 1_005],
+  ['the next reminder is one interval after the last', 60, 60, 60, 120],
+  ['also when the last one was some seconds late', 60, 60, 60.5, 120],
+  ['after a long delay the next reminder is one interval from now', 60, 60, 200, 260],
+  ['after a long delay there is no backlog', 5, 5, 1_000, 1_005],
 ]
 for (const [title, due, every, now, next] of BEATS) {
   t.test(title, async t => t.same(computeNextReminderAt(at(due), every, at(now)), at(next)))
@@ -77,10 +77,10 @@ const ENDS: [title: string, change: Partial<DueReminder>][] = [
   ['the deletion of the monitor', { isDeleted: true }],
   ['the end of the incident', { isResolved: true }],
   ['its acknowledgement', { isAcknowledged: true }],
-  ['a rule that wants no outages', { onDown: false }],
-  ['a rule that wants no reminders', { everyMinutes: null }],
+  ['a rule without on_down', { onDown: false }],
+  ['a rule without an interval', { everyMinutes: null }],
 ]
-t.ok(isStillDue(due), 'a lasting outage is told again')
+t.ok(isStillDue(due), 'a lasting outage is sent again')
 for (const [title, change] of ENDS) {
   t.test(`${title} ends the reminders`, async t => t.notOk(isStillDue({ ...due, ...change })))
 }
