@@ -37,14 +37,14 @@ for (const [plan, limit] of [
   })
 }
 
-t.test('POST /alerts/channels 402 for all but as many as fit, however many come at once', async t => {
+t.test('POST /alerts/channels 402 for every concurrent request beyond the limit', async t => {
   const { key } = await api.tenant('free')
   const answers = await Promise.all(Array.from({ length: 14 }, (_, i) => addChannel(key, `Hook ${i}`)))
   t.equal(answers.filter(({ status }) => status === 201).length, 10)
   t.equal(answers.filter(({ status }) => status === 402).length, 4)
 })
 
-t.test('channels beyond the limit stay, work and can be changed; only new ones are refused', async t => {
+t.test('Channels beyond the limit still work and can be changed; only new ones are refused', async t => {
   const { key, projectId } = await api.tenant('free')
   const monitorIds = await insertMonitors(api.db, projectId, 1)
   const where = { projectId, monitorIds, url: 'http://127.0.0.1:9/', secretKey }
@@ -58,7 +58,7 @@ t.test('channels beyond the limit stay, work and can be changed; only new ones a
   t.equal(changed.status, 200)
 })
 
-t.test('POST /alerts/rules 402 for the 21st rule of a monitor, also when another one is moved to it', async t => {
+t.test('POST /alerts/rules 402 for the 21st rule of a monitor, also when a rule is moved to it', async t => {
   const { key, projectId } = await api.tenant()
   const [full, other] = (await insertMonitors(api.db, projectId, 2)) as [string, string]
   const where = { projectId, monitorIds: [full], url: 'http://127.0.0.1:9/', secretKey }
@@ -74,7 +74,7 @@ t.test('POST /alerts/rules 402 for the 21st rule of a monitor, also when another
   t.equal(moved.status, 402)
 })
 
-t.test('POST /import 402 for a file with more channels, or more rules of a monitor, than fit', async t => {
+t.test('POST /import 402 for a file with channels, or rules of a monitor, beyond the limit', async t => {
   const { key } = await api.tenant('free')
   const names = Array.from({ length: 11 }, (_, i) => `Hook ${i}`)
   const file = { version: 1, alert_channels: names.map(channel) }
@@ -95,7 +95,7 @@ t.test('POST /import 402 for a file with more channels, or more rules of a monit
   t.match(tooMany.body.error, { message: /at most 20 alert rules/ })
 })
 
-t.test('an installation sets limits of its own', async t => {
+t.test('An installation can set its own limits', async t => {
   const own = await startApi(t, { ALERT_CHANNELS_LIMIT: '2', ALERT_RULES_LIMIT: '1' })
   const { key, projectId } = await own.tenant()
   const [monitor_id] = await insertMonitors(own.db, projectId, 1)

@@ -26,7 +26,7 @@ async function storedSecretOf(id: string) {
   return decryptSigningSecret({ id, projectId, signingSecret: row?.signingSecret ?? null }, api.secrets)
 }
 
-t.test('POST /alerts/channels 400 names the place of what is wrong and stores nothing', async t => {
+t.test('POST /alerts/channels 400 names the invalid field and stores nothing', async t => {
   const config = (more: object) => ({ config: { ...valid.config, ...more } })
   const headers = (map: object) => config({ headers: map })
   const rows: [object, string][] = [
@@ -74,7 +74,7 @@ t.test('POST /alerts/channels 400 names the place of what is wrong and stores no
   t.same(await stored(), [])
 })
 
-t.test('POST /alerts/channels 201 shows the signing secret of a webhook in full, reads mask it', async t => {
+t.test('POST /alerts/channels 201 returns the signing secret of a webhook in full; reads mask it', async t => {
   const config = {
     url: 'https://hooks.example.com/x?y=z',
     headers: { 'X-Plain': 'seen', Authorization: 'Bearer hush' },
@@ -107,7 +107,7 @@ t.test('POST /alerts/channels 201 shows the signing secret of a webhook in full,
   t.notOk(JSON.stringify(await stored()).includes(Buffer.from('hush').toString('hex')), 'sealed at rest')
 })
 
-t.test('PUT /alerts/channels/{id} 200 changes what the body names and keeps masked secrets', async t => {
+t.test('PUT /alerts/channels/{id} 200 changes the given fields and keeps masked secrets', async t => {
   const config = { url: 'https://a.example.com', headers: { 'X-Api-Key': 'hush' } }
   const { body } = await call('POST /alerts/channels', { ...valid, config })
   const { id, signing_secret } = body.data
@@ -132,7 +132,7 @@ t.test('PUT /alerts/channels/{id} 200 changes what the body names and keeps mask
   t.same(await stored(), before)
 })
 
-t.test('POST /alerts/channels/{id}/rotate-secret 200 shows the new secret once', async t => {
+t.test('POST /alerts/channels/{id}/rotate-secret 200 returns the new secret once', async t => {
   const { body } = await call('POST /alerts/channels', valid)
   const rotated = await call(`POST /alerts/channels/${body.data.id}/rotate-secret`)
   t.equal(rotated.status, 200)
@@ -142,34 +142,37 @@ t.test('POST /alerts/channels/{id}/rotate-secret 200 shows the new secret once',
   t.equal((await call(`GET /alerts/channels/${body.data.id}`)).body.data.signing_secret, '********')
 })
 
-t.test('POST /alerts/channels/{id}/resume 200 makes a paused channel active; until then a test is a 409', async t => {
-  const { body } = await call('POST /alerts/channels', valid)
-  const path = `/alerts/channels/${body.data.id}`
-  await api.db.raw(
-    `UPDATE alert_channels SET is_paused = true, paused_at = '2026-08-01T12:00:00Z', paused_reason = 'it failed',
+t.test(
+  'POST /alerts/channels/{id}/resume 200 makes a paused channel active; before that a test is refused with 409',
+  async t => {
+    const { body } = await call('POST /alerts/channels', valid)
+    const path = `/alerts/channels/${body.data.id}`
+    await api.db.raw(
+      `UPDATE alert_channels SET is_paused = true, paused_at = '2026-08-01T12:00:00Z', paused_reason = 'it failed',
        consecutive_failures = 50 WHERE id = ?`,
-    [body.data.id],
-  )
-  const paused = {
-    is_paused: true,
-    paused_at: '2026-08-01T12:00:00.000Z',
-    paused_reason: 'it failed',
-    consecutive_failures: 50,
-  }
-  t.match((await call(`GET ${path}`)).body.data, paused)
-  t.match(
-    await call(`PUT ${path}`, { name: 'Renamed' }),
-    { status: 200, body: { data: paused } },
-    'a change resumes nothing',
-  )
-  t.match(await call(`POST ${path}/test`), { status: 409, body: { error: { code: 'conflict' } } })
-  const active = { is_paused: false, paused_at: null, paused_reason: null, consecutive_failures: 0 }
-  t.match(await call(`POST ${path}/resume`), { status: 200, body: { data: active } })
-  t.match(await call(`POST ${path}/resume`), { status: 200, body: { data: active } }, 'an active one stays active')
-})
+      [body.data.id],
+    )
+    const paused = {
+      is_paused: true,
+      paused_at: '2026-08-01T12:00:00.000Z',
+      paused_reason: 'it failed',
+      consecutive_failures: 50,
+    }
+    t.match((await call(`GET ${path}`)).body.data, paused)
+    t.match(
+      await call(`PUT ${path}`, { name: 'Renamed' }),
+      { status: 200, body: { data: paused } },
+      'a change does not resume the channel',
+    )
+    t.match(await call(`POST ${path}/test`), { status: 409, body: { error: { code: 'conflict' } } })
+    const active = { is_paused: false, paused_at: null, paused_reason: null, consecutive_failures: 0 }
+    t.match(await call(`POST ${path}/resume`), { status: 200, body: { data: active } })
+    t.match(await call(`POST ${path}/resume`), { status: 200, body: { data: active } }, 'an active one stays active')
+  },
+)
 
 t.test(
-  'POST /alerts/channels/{id}/test 200 queues an event that says it is a test and answers its log entry',
+  'POST /alerts/channels/{id}/test 200 queues an event that is marked as a test and returns its log entry',
   async t => {
     const { body } = await call('POST /alerts/channels', valid)
     const { status, body: answer } = await call(`POST /alerts/channels/${body.data.id}/test`)
@@ -186,7 +189,7 @@ t.test(
   },
 )
 
-t.test('DELETE /alerts/channels/{id} 200, and 404 from then on', async t => {
+t.test('DELETE /alerts/channels/{id} 200 deletes a channel; later requests are 404', async t => {
   const { body } = await call('POST /alerts/channels', valid)
   const { id } = body.data
   t.same(await call(`DELETE /alerts/channels/${id}`).then(answer => answer.body), { data: { id, deleted: true } })
@@ -194,25 +197,28 @@ t.test('DELETE /alerts/channels/{id} 200, and 404 from then on', async t => {
   t.equal((await call(`GET /alerts/channels/${id}`)).status, 404)
 })
 
-t.test('every route of a channel answers 404 for a malformed, an unknown and another tenant’s id', async t => {
-  const other = await api.account()
-  const theirs = await other.call('POST /alerts/channels', valid)
-  const before = await other.call('GET /alerts/channels')
-  for (const id of ['nonsense', UNKNOWN, theirs.body.data.id]) {
-    const path = `/alerts/channels/${id}`
-    const routes = [
-      `GET ${path}`,
-      `DELETE ${path}`,
-      ...['rotate-secret', 'resume', 'test'].map(verb => `POST ${path}/${verb}`),
-    ]
-    for (const route of routes) {
-      t.match(
-        await call(route),
-        { status: 404, body: { error: { code: 'not_found', message: 'channel not found' } } },
-        route,
-      )
+t.test(
+  'Every route of a channel returns 404 for a malformed id, an unknown id and the id of another tenant',
+  async t => {
+    const other = await api.account()
+    const theirs = await other.call('POST /alerts/channels', valid)
+    const before = await other.call('GET /alerts/channels')
+    for (const id of ['nonsense', UNKNOWN, theirs.body.data.id]) {
+      const path = `/alerts/channels/${id}`
+      const routes = [
+        `GET ${path}`,
+        `DELETE ${path}`,
+        ...['rotate-secret', 'resume', 'test'].map(verb => `POST ${path}/${verb}`),
+      ]
+      for (const route of routes) {
+        t.match(
+          await call(route),
+          { status: 404, body: { error: { code: 'not_found', message: 'channel not found' } } },
+          route,
+        )
+      }
+      t.equal((await call(`PUT ${path}`, { name: 'Mine' })).status, 404)
     }
-    t.equal((await call(`PUT ${path}`, { name: 'Mine' })).status, 404)
-  }
-  t.same((await other.call('GET /alerts/channels')).body, before.body)
-})
+    t.same((await other.call('GET /alerts/channels')).body, before.body)
+  },
+)

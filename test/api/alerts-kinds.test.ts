@@ -20,7 +20,7 @@ t.teardown(mailer.close)
 
 type Api = Awaited<ReturnType<typeof startWith>>
 
-/** The API with a worker beside it; without a mailer it is one whose operator set no SMTP_URL. */
+/** The API and a worker. Without a mailer it is an installation without SMTP_URL. */
 async function startWith(given: typeof mailer | null) {
   const api = await createResourceApi(
     t,
@@ -53,14 +53,14 @@ const { call } = api
 const create = async ({ call }: Pick<Api, 'call'>, type: string, config: object, name = 'Ops') =>
   (await call('POST /alerts/channels', { name, type, config })).body.data
 
-/** Sends a test and answers its log entry once it has ended. */
+/** Sends a test and returns its log entry after it has ended. */
 async function sendTest({ call }: Pick<Api, 'call'>, id: string) {
   const queued = await call(`POST /alerts/channels/${id}/test`)
   const read = async () => (await call(`GET /alerts/log/${queued.body.data.id}`)).body.data
   return waitFor(async () => ((await read()).status === 'pending' ? null : read()), { label: 'the end of a test' })
 }
 
-t.test('POST /alerts/channels 400 names the place of what is wrong in each kind’s config', async t => {
+t.test('POST /alerts/channels 400 names the invalid field in the config of each kind', async t => {
   const rows: [string, object, string][] = [
     ['email', {}, 'config.to'],
     ['email', { to: 'ops@example.com' }, 'config.to'],
@@ -97,26 +97,29 @@ t.test('POST /alerts/channels 400 names the place of what is wrong in each kind�
   t.equal((await call('GET /alerts/channels')).body.meta.total, 0)
 })
 
-t.test('GET /alerts/channels/{id} shows of a chat’s address its origin; the masked one sent back keeps it', async t => {
-  const address = 'https://chat.example.com/services/T0/B0/hush'
-  for (const type of ['chat_a', 'chat_b', 'chat_c']) {
-    const created = await create(api, type, { webhook_url: address })
-    const masked = { webhook_url: 'https://chat.example.com/********' }
-    t.match(created, { type, config: masked, signing_secret: null })
-    const path = `/alerts/channels/${created.id}`
-    for (const sent of [masked, { webhook_url: '********' }]) {
-      t.match(await call(`PUT ${path}`, { config: sent }), { status: 200, body: { data: { config: masked } } })
+t.test(
+  'GET /alerts/channels/{id} shows the origin of a chat’s address only; a masked address that is sent back keeps the stored one',
+  async t => {
+    const address = 'https://chat.example.com/services/T0/B0/hush'
+    for (const type of ['chat_a', 'chat_b', 'chat_c']) {
+      const created = await create(api, type, { webhook_url: address })
+      const masked = { webhook_url: 'https://chat.example.com/********' }
+      t.match(created, { type, config: masked, signing_secret: null })
+      const path = `/alerts/channels/${created.id}`
+      for (const sent of [masked, { webhook_url: '********' }]) {
+        t.match(await call(`PUT ${path}`, { config: sent }), { status: 200, body: { data: { config: masked } } })
+      }
+      const elsewhere = await call(`PUT ${path}`, { config: { webhook_url: 'https://evil.example/********' } })
+      t.match(elsewhere, { status: 400, body: { error: { details: [{ path: 'config.webhook_url' }] } } })
+      t.match(await call(`POST ${path}/rotate-secret`), { status: 409, body: { error: { code: 'conflict' } } })
     }
-    const elsewhere = await call(`PUT ${path}`, { config: { webhook_url: 'https://evil.example/********' } })
-    t.match(elsewhere, { status: 400, body: { error: { details: [{ path: 'config.webhook_url' }] } } })
-    t.match(await call(`POST ${path}/rotate-secret`), { status: 409, body: { error: { code: 'conflict' } } })
-  }
-  const rows = await query<{ row: string }>(api.db, 'SELECT alert_channels::text AS row FROM alert_channels')
-  t.notOk(rows.some(({ row }) => row.includes('hush') || row.includes(Buffer.from('hush').toString('hex'))))
-})
+    const rows = await query<{ row: string }>(api.db, 'SELECT alert_channels::text AS row FROM alert_channels')
+    t.notOk(rows.some(({ row }) => row.includes('hush') || row.includes(Buffer.from('hush').toString('hex'))))
+  },
+)
 
 t.test(
-  'a test reaches each chat in its own form, and its address stays out of the log and of the database',
+  'A test reaches each chat in its own format, and neither the log nor the database contains the address',
   async t => {
     const forms: Record<string, object> = {
       chat_a: { blocks: [{ type: 'header', text: { text: '🔴 Test of the channel Ops is down' } }] },
@@ -127,7 +130,7 @@ t.test(
       const receiver = await startReceiver(t)
       const address = `${receiver.url}/hush-hush?token=abc`
       const { id } = await create(api, type, { webhook_url: address })
-      // as servers do that do not know an address
+      // as a server that does not know an address
       receiver.always({ status: 404, body: 'Cannot POST /hook/hush-hush?token=abc' })
       const failed = await sendTest(api, id)
       t.match(failed, {
@@ -149,7 +152,7 @@ t.test(
   },
 )
 
-t.test('a test arrives as a mail, which the log shows whole', async t => {
+t.test('A test arrives as a mail, and the log shows the whole mail', async t => {
   const { id } = await create(api, 'email', { to: ['ops@example.com', 'on-call@example.com'] })
   const entry = await sendTest(api, id)
   const mail = smtp.mails.at(-1)
@@ -168,7 +171,7 @@ t.test('a test arrives as a mail, which the log shows whole', async t => {
 })
 
 t.test(
-  'a mail server’s 4xx is tried again with the same mail, its 5xx is final, and a replay is the same mail',
+  'A 4xx of the mail server is retried with the same mail, a 5xx is final, and a replay sends the same mail',
   async t => {
     const { id } = await create(api, 'email', { to: ['ops@example.com'] })
     smtp.replyWith('451 4.7.1 Greylisted')
@@ -191,10 +194,13 @@ t.test(
   },
 )
 
-t.test('without a mail server a channel of type email can be made, and its deliveries say what is missing', async t => {
-  const without = await startWith(null)
-  const { id } = await create(without, 'email', { to: ['ops@example.com'] })
-  const { status, attempts } = await sendTest(without, id)
-  t.match(attempts, [{ response_code: null, error: 'email is not configured: set SMTP_URL' }])
-  t.same([status, attempts.length], ['failed', 1])
-})
+t.test(
+  'Without a mail server a channel of type email can be created, and its deliveries report the missing setting',
+  async t => {
+    const without = await startWith(null)
+    const { id } = await create(without, 'email', { to: ['ops@example.com'] })
+    const { status, attempts } = await sendTest(without, id)
+    t.match(attempts, [{ response_code: null, error: 'email is not configured: set SMTP_URL' }])
+    t.same([status, attempts.length], ['failed', 1])
+  },
+)

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { ROLES: 'api,deliver' })
 
-/** A channel to a receiver of its own, and the log entry of a test that was sent there and has ended. */
+/** A channel with its own receiver, and the log entry of a test that was sent there and has ended. */
 async function sendTest(t: Test, answer: Parameters<Awaited<ReturnType<typeof startReceiver>>['always']>[0] = 200) {
   const { key } = await api.tenant()
   const receiver = await startReceiver(t)
@@ -23,7 +23,7 @@ async function sendTest(t: Test, answer: Parameters<Awaited<ReturnType<typeof st
   return { key, receiver, channelId, secret, id, ended, entry: await ended() }
 }
 
-t.test('GET /alerts/log/{id} 200: the request as it was sent, secrets masked, and each answer', async t => {
+t.test('GET /alerts/log/{id} 200 returns the request with masked secrets, and each response', async t => {
   const { receiver, entry, id, channelId } = await sendTest(t, { status: 202, body: 'thank you' })
   const [received] = receiver.received
   t.match(entry, { id, delivery_id: id, channel_id: channelId, event: 'monitor.down', status: 'delivered' })
@@ -35,44 +35,41 @@ t.test('GET /alerts/log/{id} 200: the request as it was sent, secrets masked, an
   t.ok(Number.isInteger(entry.attempts[0].duration_ms))
 })
 
-t.test(
-  'an alert channel is alert_channel_id wherever the API names one, and channel_id is only another name',
-  async t => {
-    const { key, channelId, entry, id } = await sendTest(t)
-    t.match(entry, { alert_channel_id: channelId, channel_id: channelId })
-    const named = async (filter: string) => (await api.call('GET', `/alerts/log?${filter}`, { key })).body
-    for (const name of ['alert_channel_id', 'channel_id']) {
-      t.match((await named(`${name}=${channelId}`)).data, [{ id }])
-      t.equal((await named(`${name}=${uuidv7()}`)).error.status, 404)
-      const body = { [name]: channelId }
-      t.match(await api.call('POST', '/alerts/relay/redrive', { key, body }), {
-        status: 200,
-        body: { data: { redriven: 0 } },
-      })
-    }
-    t.match((await named(`alert_channel_id=${channelId}&channel_id=${channelId}`)).data, [{ id }])
-    t.match((await named(`alert_channel_id=${channelId}&channel_id=${uuidv7()}`)).error, {
-      status: 400,
-      details: [{ path: 'channel_id', message: /older name of alert_channel_id.* send alert_channel_id only/ }],
+t.test('The id of an alert channel is alert_channel_id in the whole API, and channel_id is an alias', async t => {
+  const { key, channelId, entry, id } = await sendTest(t)
+  t.match(entry, { alert_channel_id: channelId, channel_id: channelId })
+  const named = async (filter: string) => (await api.call('GET', `/alerts/log?${filter}`, { key })).body
+  for (const name of ['alert_channel_id', 'channel_id']) {
+    t.match((await named(`${name}=${channelId}`)).data, [{ id }])
+    t.equal((await named(`${name}=${uuidv7()}`)).error.status, 404)
+    const body = { [name]: channelId }
+    t.match(await api.call('POST', '/alerts/relay/redrive', { key, body }), {
+      status: 200,
+      body: { data: { redriven: 0 } },
     })
+  }
+  t.match((await named(`alert_channel_id=${channelId}&channel_id=${channelId}`)).data, [{ id }])
+  t.match((await named(`alert_channel_id=${channelId}&channel_id=${uuidv7()}`)).error, {
+    status: 400,
+    details: [{ path: 'channel_id', message: /older name of alert_channel_id.* send alert_channel_id only/ }],
+  })
 
-    const lonely: string[] = []
-    const walk = (node: Schema, place: string) => {
-      if (typeof node !== 'object' || node === null) return
-      const names = Object.keys(node.properties ?? {})
-      if (names.includes('channel_id') && !names.includes('alert_channel_id')) lonely.push(place)
-      for (const [key, inner] of Object.entries(node)) walk(inner, `${place}.${key}`)
-    }
-    const { operations } = await readOperations(api)
-    for (const { name, body, query, answers } of operations) {
-      walk({ body, answers }, name)
-      walk({ properties: Object.fromEntries(query.map(one => [one.name, one.schema])) }, `${name} query`)
-    }
-    t.same(lonely, [])
-  },
-)
+  const lonely: string[] = []
+  const walk = (node: Schema, place: string) => {
+    if (typeof node !== 'object' || node === null) return
+    const names = Object.keys(node.properties ?? {})
+    if (names.includes('channel_id') && !names.includes('alert_channel_id')) lonely.push(place)
+    for (const [key, inner] of Object.entries(node)) walk(inner, `${place}.${key}`)
+  }
+  const { operations } = await readOperations(api)
+  for (const { name, body, query, answers } of operations) {
+    walk({ body, answers }, name)
+    walk({ properties: Object.fromEntries(query.map(one => [one.name, one.schema])) }, `${name} query`)
+  }
+  t.same(lonely, [])
+})
 
-t.test('GET /alerts/log/{id} 200: of a long answer 1 kB is kept, of a redirect nothing is followed', async t => {
+t.test('GET /alerts/log/{id} 200 returns 1 kB of a long response; redirects are not followed', async t => {
   const { entry, receiver } = await sendTest(t, {
     status: 301,
     headers: { location: '/elsewhere' },
@@ -87,14 +84,14 @@ t.test('GET /alerts/log/{id} 200: of a long answer 1 kB is kept, of a redirect n
   )
 })
 
-t.test('GET /alerts/log/{id} 200: credentials that a receiver repeats are masked in what it answered', async t => {
+t.test('GET /alerts/log/{id} 200 masks credentials that a receiver repeats in its response', async t => {
   const echo = await sendTest(t, { status: 200, body: 'you are "Bearer of the receiver", are you?' })
   t.equal(echo.entry.attempts[0].response_snippet, 'you are "********", are you?')
   const cut = await sendTest(t, { status: 200, body: `${'x'.repeat(1_010)}Bearer of the receiver` })
   t.equal(cut.entry.attempts[0].response_snippet, `${'x'.repeat(1_010)}********`, 'the part before the limit too')
 })
 
-t.test('POST /alerts/log/{id}/retry 200 sends the stored bytes again, under the same id, and says so', async t => {
+t.test('POST /alerts/log/{id}/retry 200 sends the stored body again with the same id and the retry header', async t => {
   const { key, receiver, id, ended, secret } = await sendTest(t, 410)
   receiver.always(200)
   const answer = await api.call('POST', `/alerts/log/${id}/retry`, { key })
@@ -108,7 +105,7 @@ t.test('POST /alerts/log/{id}/retry 200 sends the stored bytes again, under the 
   t.match(await ended(), { status: 'delivered', attempts: [{ response_code: 410 }, { response_code: 200 }] })
 })
 
-t.test('POST /alerts/log/{id}/retry 200 after a rotation: the same bytes, signed with the new secret', async t => {
+t.test('POST /alerts/log/{id}/retry 200 sends the same body, signed with the new secret after a rotation', async t => {
   const { key, receiver, id, channelId, secret } = await sendTest(t)
   const rotated = await api.call('POST', `/alerts/channels/${channelId}/rotate-secret`, { key })
   await api.call('POST', `/alerts/log/${id}/retry`, { key })
@@ -119,19 +116,16 @@ t.test('POST /alerts/log/{id}/retry 200 after a rotation: the same bytes, signed
   t.equal(again?.headers['x-service-signature'], signedWith(rotated.body.data.signing_secret))
 })
 
-t.test(
-  'POST /alerts/log/{id}/retry 409 while the delivery is still being attempted or its channel is paused',
-  async t => {
-    const { key, id, receiver, channelId } = await sendTest(t)
-    receiver.always('hang')
-    await api.call('POST', `/alerts/log/${id}/retry`, { key })
-    const twice = await api.call('POST', `/alerts/log/${id}/retry`, { key })
-    t.match(twice, { status: 409, body: { error: { code: 'conflict', message: /still being attempted/ } } })
-    await receiver.waitFor(2)
-    await receiver.close()
-    await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
-    await api.db.raw(`UPDATE deliveries SET status = 'failed' WHERE id = ?`, [id])
-    const paused = await api.call('POST', `/alerts/log/${id}/retry`, { key })
-    t.match(paused, { status: 409, body: { error: { code: 'conflict', message: /paused/ } } })
-  },
-)
+t.test('POST /alerts/log/{id}/retry 409 while the delivery is pending or its channel is paused', async t => {
+  const { key, id, receiver, channelId } = await sendTest(t)
+  receiver.always('hang')
+  await api.call('POST', `/alerts/log/${id}/retry`, { key })
+  const twice = await api.call('POST', `/alerts/log/${id}/retry`, { key })
+  t.match(twice, { status: 409, body: { error: { code: 'conflict', message: /still pending/ } } })
+  await receiver.waitFor(2)
+  await receiver.close()
+  await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
+  await api.db.raw(`UPDATE deliveries SET status = 'failed' WHERE id = ?`, [id])
+  const paused = await api.call('POST', `/alerts/log/${id}/retry`, { key })
+  t.match(paused, { status: 409, body: { error: { code: 'conflict', message: /paused/ } } })
+})

@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { ROLES: 'api,deliver' })
 
-/** A project whose webhook asks for the relay, and the log entry of a test that was sent there. */
+/** A project whose webhook uses the relay, and the log entry of a test that was sent there. */
 async function startRelay(t: Test, answer: Answer) {
   const { key } = await api.tenant()
   const receiver = await startReceiver(t)
@@ -21,30 +21,33 @@ async function startRelay(t: Test, answer: Answer) {
   return { key, receiver, channelId, id, entry, reaches, circuits, redrive, origin: new URL(receiver.url).origin }
 }
 
-t.test('GET /alerts/relay 200: each destination with its circuit, what waits and what is dead', async t => {
-  const { circuits, origin, entry } = await startRelay(t, 503)
-  await waitFor(async () => (await entry()).attempts.length > 0, { label: 'an attempt' })
-  await api.db.raw(`UPDATE relay_messages SET next_attempt_at = now() + interval '1 hour'`)
-  const { length } = (await entry()).attempts
-  const { data, meta } = await circuits()
-  t.match(meta, { page: 1, total: 1 })
-  t.match(data, [
-    { destination: origin, state: 'closed', consecutive_failures: length, opened_at: null, waiting: 1, dead: 0 },
-  ])
-  t.match(await entry(), { status: 'pending', attempts: [{ response_code: 503 }], attempts_left_out: 0 })
+t.test(
+  'GET /alerts/relay 200 returns each destination with its circuit and the numbers of waiting and dead messages',
+  async t => {
+    const { circuits, origin, entry } = await startRelay(t, 503)
+    await waitFor(async () => (await entry()).attempts.length > 0, { label: 'an attempt' })
+    await api.db.raw(`UPDATE relay_messages SET next_attempt_at = now() + interval '1 hour'`)
+    const { length } = (await entry()).attempts
+    const { data, meta } = await circuits()
+    t.match(meta, { page: 1, total: 1 })
+    t.match(data, [
+      { destination: origin, state: 'closed', consecutive_failures: length, opened_at: null, waiting: 1, dead: 0 },
+    ])
+    t.match(await entry(), { status: 'pending', attempts: [{ response_code: 503 }], attempts_left_out: 0 })
 
-  const { id } = data[0]
-  const open = 'UPDATE relay_destinations SET opened_at = now(), next_trial_at = now() + ?::interval WHERE id = ?'
-  await api.db.raw(open, ['1 hour', id])
-  t.match((await circuits()).data, [{ state: 'open', next_trial_at: /Z$/ }])
-  await api.db.raw(open, ['-1 second', id])
-  t.match((await circuits()).data, [{ state: 'half_open' }])
-  const stranger = await api.tenant()
-  t.same((await api.call('GET', '/alerts/relay', { key: stranger.key })).body.data, [], "another tenant's")
-})
+    const { id } = data[0]
+    const open = 'UPDATE relay_destinations SET opened_at = now(), next_trial_at = now() + ?::interval WHERE id = ?'
+    await api.db.raw(open, ['1 hour', id])
+    t.match((await circuits()).data, [{ state: 'open', next_trial_at: /Z$/ }])
+    await api.db.raw(open, ['-1 second', id])
+    t.match((await circuits()).data, [{ state: 'half_open' }])
+    const stranger = await api.tenant()
+    t.same((await api.call('GET', '/alerts/relay', { key: stranger.key })).body.data, [], "another tenant's")
+  },
+)
 
 t.test(
-  'GET /alerts/log 200: status dead is the list of dead letters; POST /alerts/log/{id}/retry 200 sends one again',
+  'GET /alerts/log 200 lists dead deliveries with status=dead; POST /alerts/log/{id}/retry 200 sends one again',
   async t => {
     const { key, receiver, id, reaches, circuits } = await startRelay(t, 410)
     await reaches('dead')
@@ -60,26 +63,29 @@ t.test(
   },
 )
 
-t.test('POST /alerts/relay/redrive 200 sends all that is dead again, of one channel or of all', async t => {
-  const { receiver, channelId, reaches, redrive, key } = await startRelay(t, 410)
-  await reaches('dead')
-  t.match(await redrive({ channel_id: channelId }), { status: 200, body: { data: { redriven: 1 } } })
-  await receiver.waitFor(2)
-  await reaches('dead')
-  receiver.always(200)
-  t.match((await redrive({})).body, { data: { redriven: 1 } })
-  await reaches('delivered')
-  t.match((await redrive({})).body, { data: { redriven: 0 } })
-  receiver.always('hang')
-  const { id } = (await api.call('POST', `/alerts/channels/${channelId}/test`, { key })).body.data
-  await receiver.waitFor(4)
-  t.equal(
-    (await api.call('POST', `/alerts/log/${id}/retry`, { key })).status,
-    409,
-    'what the relay has is not sent again',
-  )
-  await receiver.close()
-})
+t.test(
+  'POST /alerts/relay/redrive 200 sends the dead deliveries of one channel, or of all channels, again',
+  async t => {
+    const { receiver, channelId, reaches, redrive, key } = await startRelay(t, 410)
+    await reaches('dead')
+    t.match(await redrive({ channel_id: channelId }), { status: 200, body: { data: { redriven: 1 } } })
+    await receiver.waitFor(2)
+    await reaches('dead')
+    receiver.always(200)
+    t.match((await redrive({})).body, { data: { redriven: 1 } })
+    await reaches('delivered')
+    t.match((await redrive({})).body, { data: { redriven: 0 } })
+    receiver.always('hang')
+    const { id } = (await api.call('POST', `/alerts/channels/${channelId}/test`, { key })).body.data
+    await receiver.waitFor(4)
+    t.equal(
+      (await api.call('POST', `/alerts/log/${id}/retry`, { key })).status,
+      409,
+      'a message in the relay is not sent again',
+    )
+    await receiver.close()
+  },
+)
 
 t.test('POST /alerts/relay/redrive 400, 403, 404 and 409', async t => {
   const { channelId, redrive, key, reaches } = await startRelay(t, 410)
@@ -95,6 +101,10 @@ t.test('POST /alerts/relay/redrive 400, 403, 404 and 409', async t => {
   t.equal((await api.call('POST', '/alerts/relay/redrive', { key: reader, body: {} })).status, 403)
   await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
   t.match(await redrive({ channel_id: channelId }), { status: 409, body: { error: { message: /paused/ } } })
-  t.match((await redrive({})).body, { data: { redriven: 0 } }, 'all leaves those of paused channels')
+  t.match(
+    (await redrive({})).body,
+    { data: { redriven: 0 } },
+    'without a channel those of paused channels are left out',
+  )
   t.equal((await api.call('GET', '/alerts/log?status=dead', { key })).body.meta.total, 1)
 })

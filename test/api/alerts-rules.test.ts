@@ -42,7 +42,7 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
 })
 
-t.test('PUT /alerts/rules/{id} 200 sets how often an outage is told again; a create does not take it', async t => {
+t.test('PUT /alerts/rules/{id} 200 sets the interval of reminders; a create refuses it', async t => {
   const { call } = await api.account()
   const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
   const refused = await call('POST /alerts/rules', { ...pair, remind_every_minutes: 30 })
@@ -61,7 +61,7 @@ t.test('PUT /alerts/rules/{id} 200 sets how often an outage is told again; a cre
   t.same((await call('GET /alerts/rules')).body.data, [kept.body.data])
 })
 
-t.test('POST /alerts/rules 409 for a second rule of the same pair, however it comes about', async t => {
+t.test('POST /alerts/rules 409 for a second rule of the same pair, in a create or an update', async t => {
   const { call } = await api.account()
   const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
   const together = await Promise.all(Array.from({ length: 5 }, () => call('POST /alerts/rules', pair)))
@@ -71,7 +71,7 @@ t.test('POST /alerts/rules 409 for a second rule of the same pair, however it co
   t.match(collided, { status: 409, body: { error: { code: 'conflict' } } })
 })
 
-t.test('POST /alerts/rules 404 for a monitor or channel that is not the caller’s', async t => {
+t.test('POST /alerts/rules 404 for a monitor or channel of another tenant', async t => {
   const { call } = await api.account()
   const other = await api.account()
   const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
@@ -97,7 +97,7 @@ t.test('POST /alerts/rules 404 for a monitor or channel that is not the caller�
   t.equal((await call('GET /alerts/rules')).body.meta.total, 1)
 })
 
-t.test('POST /alerts/rules 400 names the place of what is wrong', async t => {
+t.test('POST /alerts/rules 400 names the invalid field', async t => {
   const { call } = await api.account()
   const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
   const rows: [object, string][] = [
@@ -118,7 +118,7 @@ t.test('POST /alerts/rules 400 names the place of what is wrong', async t => {
   t.equal((await call('GET /alerts/rules')).body.meta.total, 0)
 })
 
-t.test('GET /alerts/rules 200 answers everything when no page is asked for, by monitor when one is named', async t => {
+t.test('GET /alerts/rules 200 returns all rules without page parameters, and filters by monitor', async t => {
   const { call } = await api.account()
   const channel = await addChannel(call, { is_default: true })
   const monitors = Array.from({ length: 30 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
@@ -140,7 +140,7 @@ t.test('GET /alerts/rules 200 answers everything when no page is asked for, by m
 })
 
 t.test(
-  'a default channel is linked to monitors that are created after it, by POST and in bulk, never to older ones',
+  'A default channel is linked to monitors that are created later, by POST and in bulk, and not to older ones',
   async t => {
     const { call } = await api.account()
     const older = await addMonitor(call)
@@ -161,7 +161,7 @@ t.test(
   },
 )
 
-t.test('DELETE /alerts/rules/{id} 200 ends one rule and no other; from then on it is a 404', async t => {
+t.test('DELETE /alerts/rules/{id} 200 deletes one rule only; later requests are 404', async t => {
   const { call } = await api.account()
   const monitor_id = await addMonitor(call)
   const pair = async () => ({ monitor_id, alert_channel_id: await addChannel(call) })
@@ -173,7 +173,7 @@ t.test('DELETE /alerts/rules/{id} 200 ends one rule and no other; from then on i
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
 })
 
-t.test('rules of a deleted monitor are gone, rules of a deleted channel too', async t => {
+t.test('Rules of a deleted monitor or channel are not listed', async t => {
   const { call } = await api.account()
   const channels = [await addChannel(call, { is_default: true }), await addChannel(call, { is_default: true })]
   const [kept, deleted] = [await addMonitor(call), await addMonitor(call)]
@@ -184,7 +184,7 @@ t.test('rules of a deleted monitor are gone, rules of a deleted channel too', as
   t.equal(body.meta.total, 1)
 })
 
-t.test('GET, PUT and DELETE /alerts/rules/{id} 404 for what is not the caller’s', async t => {
+t.test('GET, PUT and DELETE /alerts/rules/{id} 404 for a rule of another tenant', async t => {
   const { call } = await api.account()
   const other = await api.account()
   await addChannel(other.call, { is_default: true })

@@ -4,7 +4,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, settingsRoutes)
 
-t.test('GET /alerts/settings 200 answers the defaults of a project that has set nothing', async t => {
+t.test('GET /alerts/settings 200 returns the defaults of a project without settings', async t => {
   const { call, projectId } = await api.account()
   const { status, body } = await call('GET /alerts/settings')
   t.equal(status, 200)
@@ -13,7 +13,7 @@ t.test('GET /alerts/settings 200 answers the defaults of a project that has set 
   t.equal(created_at, updated_at)
 })
 
-t.test('PUT /alerts/settings 200 changes what the body names, of the caller’s project alone', async t => {
+t.test('PUT /alerts/settings 200 changes the given fields of the caller’s project only', async t => {
   const { call, callWith } = await api.account()
   const other = await api.account()
   t.match(await call('PUT /alerts/settings', { digest_threshold: 3 }), {
@@ -30,7 +30,7 @@ t.test('PUT /alerts/settings 200 changes what the body names, of the caller’s 
   t.equal((await reader('PUT /alerts/settings', { digest_threshold: 5 })).status, 403)
 })
 
-t.test('PUT /alerts/settings names a member to be on call and nobody again; 404 for whoever is no member', async t => {
+t.test('PUT /alerts/settings sets and removes the person on call; 404 for a user who is not a member', async t => {
   const { call, userId, organizationId } = await api.account()
   const other = await api.account()
   const named = await call('PUT /alerts/settings', { on_call_user_id: userId })
@@ -43,10 +43,10 @@ t.test('PUT /alerts/settings names a member to be on call and nobody again; 404 
   t.equal((await call('PUT /alerts/settings', { on_call_user_id: null })).body.data.on_call_user_id, null)
   await call('PUT /alerts/settings', { on_call_user_id: userId })
   await api.db.raw('DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [organizationId, userId])
-  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, null, 'who has left is not on call')
+  t.equal((await call('GET /alerts/settings')).body.data.on_call_user_id, null, 'a former member is not on call')
 })
 
-t.test('PUT /alerts/settings 400 names what is wrong', async t => {
+t.test('PUT /alerts/settings 400 names the invalid field', async t => {
   const { call } = await api.account()
   const rows: [object, string][] = [
     [{ digest_threshold: 0 }, 'digest_threshold'],

@@ -33,7 +33,7 @@ function verify({ rawBody, headers }: Received, secret: string): void {
   t.ok(new Webhook(secret).verify(rawBody, headers as Record<string, string>))
 }
 
-t.test('a test arrives with the configured headers, signed with the secret that the create answer showed', async t => {
+t.test('A test arrives with the configured headers, signed with the secret of the create response', async t => {
   const { call } = await api.account()
   const receiver = await startReceiver(t)
   const config = { url: receiver.url, headers: { Authorization: 'Bearer hush' } }

@@ -4,15 +4,15 @@ import { type ApiServer, startApi } from '../support/api-server.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** Nothing inside may be reached. */
+/** No internal address is allowed. */
 const strict = await startApi(t, { ROLES: 'api,deliver', EGRESS_ALLOW: '', RATE_LIMIT_PER_MINUTE: '1000000' })
-/** Receivers on 127.0.0.1 may be. */
+/** Receivers on 127.0.0.1 are allowed. */
 const open = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })
 
 const createChannel = (api: ApiServer, url: string) =>
   api.call('POST', '/alerts/channels', { body: { name: 'Hook', type: 'webhook', config: { url } } })
 
-/** Sends a test to an address and answers its log entry once it has ended. */
+/** Sends a test to an address and returns its log entry after it has ended. */
 async function deliverTo(api: ApiServer, url: string) {
   const { id } = (await createChannel(api, url)).body.data
   const queued = await api.call('POST', `/alerts/channels/${id}/test`)
@@ -24,7 +24,7 @@ async function deliverTo(api: ApiServer, url: string) {
   return { entry, channel }
 }
 
-t.test('an inner address is refused when the channel is created, however it is spelled', async t => {
+t.test('An internal address is refused when the channel is created, in every spelling', async t => {
   const hosts = [
     [
       '127.0.0.1',
@@ -81,7 +81,7 @@ t.test('an inner address is refused when the channel is created, however it is s
   }
 })
 
-t.test('what is no http(s) URL is refused when the channel is created', async t => {
+t.test('A value that is not an http(s) URL is refused when the channel is created', async t => {
   const urls = [
     'file:///etc/passwd',
     'gopher://example.com/',
@@ -107,7 +107,7 @@ t.test('what is no http(s) URL is refused when the channel is created', async t 
   }
 })
 
-t.test('a name that leads inwards is refused when it is connected to: one attempt, nothing arrives', async t => {
+t.test('A name with an internal address is refused at the connection: one attempt, and nothing arrives', async t => {
   const receiver = await startReceiver(t)
   const { port } = new URL(receiver.url)
   const names = ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', hostname()]
@@ -129,7 +129,7 @@ const withReceiver = async (t: Test, script: (receiver: Receiver) => void) => {
 const codesOf = (entry: { attempts: { response_code: number | null }[] }) =>
   entry.attempts.map(one => one.response_code)
 
-t.test('receivers that misbehave meet the rules of the specification', async t => {
+t.test('Deliveries to receivers that misbehave follow the retry rules', async t => {
   const inwards = await startReceiver(t)
   const rows: [what: string, script: (receiver: Receiver) => void, status: string, codes: (number | null)[]][] = [
     ['redirects', r => r.always({ status: 301, headers: { location: inwards.url } }), 'failed', [301]],
@@ -140,12 +140,12 @@ t.test('receivers that misbehave meet the rules of the specification', async t =
       [307],
     ],
     ['has gone', r => r.always(410), 'failed', [410]],
-    ['answers 404', r => r.always(404), 'failed', [404]],
-    ['answers 204', r => r.always(204), 'delivered', [204]],
+    ['returns 404', r => r.always(404), 'failed', [404]],
+    ['returns 204', r => r.always(204), 'delivered', [204]],
     ['is busy', r => r.always(429), 'failed', [429, 429, 429]],
     ['fails once', r => r.answerWith(500), 'delivered', [500, 200]],
     ['cuts the connection', r => r.always('reset'), 'failed', [null, null, null]],
-    ['answers without an end', r => r.always('flood'), 'delivered', [200]],
+    ['responds without an end', r => r.always('flood'), 'delivered', [200]],
     ['hangs once', r => r.answerWith('hang'), 'delivered', [null, 200]],
   ]
   await Promise.all(
@@ -153,11 +153,11 @@ t.test('receivers that misbehave meet the rules of the specification', async t =
       const { entry, receiver, channel } = await withReceiver(t, script)
       t.equal(entry.status, status, `one that ${what}: ${status}`)
       t.same(codesOf(entry), codes, `one that ${what}: ${codes.length} attempts`)
-      t.equal(receiver.received.length, codes.length, `one that ${what} is asked as often`)
-      t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same bytes`)
+      t.equal(receiver.received.length, codes.length, `one that ${what}: as many requests`)
+      t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same body`)
       t.equal(channel.consecutive_failures, status === 'failed' ? 1 : 0, `one that ${what}: deliveries are counted`)
       for (const { response_snippet: snippet } of entry.attempts) {
-        t.ok((snippet ?? '').length <= 1_024, `of one that ${what} ${snippet?.length} bytes are kept`)
+        t.ok((snippet ?? '').length <= 1_024, `one that ${what}: ${snippet?.length} bytes are stored`)
       }
     }),
   )

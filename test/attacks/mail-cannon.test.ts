@@ -42,7 +42,7 @@ const endedLog = (key: string, count: number) =>
     { label: `${count} deliveries that ended` },
   )
 const mailsTo = (address: string) => smtp.mails.filter(mail => mail.to.includes(address))
-/** Waits for the confirmation that an address was sent, and answers the link in it. */
+/** Waits for the confirmation to an address, and returns the link in it. */
 async function confirmationOf(address: string): Promise<string> {
   const mail = await waitFor(() => mailsTo(address).at(-1) ?? null, { label: `a mail to ${address}` })
   return /https?:\/\/\S+\/confirm-address\/[\w-]+/.exec(mail.text ?? '')?.[0] ?? ''
@@ -51,36 +51,33 @@ const open = (link: string, method = 'GET') =>
   fetch(`${api.origin}${new URL(link).pathname}`, { method, ...(method === 'POST' && { headers: FORM }) })
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-t.test(
-  'five channels of twenty invented addresses get a confirmation each and not one word of the account',
-  async t => {
-    const { key } = await api.tenant('free')
-    const channels = []
-    for (const name of ['a', 'b', 'c', 'd', 'e']) channels.push(await addChannel(key, victims(20, name)))
-    t.same(
-      channels.map(({ status }) => status),
-      [201, 201, 201, 201, 201],
-    )
-    for (const { data } of channels) await subscribe(key, data.id)
-    const { body } = await openIncident(key)
-    for (let n = 0; n < 3; n++) {
-      await api.call('POST', `/incidents/${body.data.id}/updates`, {
-        key,
-        body: { message: `${PHISHING}: https://evil.example/` },
-      })
-      await test(key, channels[0]!.data.id)
-    }
-    const entries = await endedLog(key, 5 * 4 + 3)
-    t.ok(entries.every((one: { status: string }) => one.status === 'skipped'))
-    t.match(entries[0].attempts, [{ error: /not confirmed/ }])
-    await smtp.waitFor(100)
-    const sent = smtp.mails.filter(mail => mail.to.some(address => address.endsWith('victims.example')))
-    t.equal(sent.length, 100, 'one for each address')
-    t.notOk(sent.some(mail => mail.raw.includes('Example Bank') || mail.raw.includes('evil.example')))
-  },
-)
+t.test('Each invented address of five channels gets one confirmation and no text of the account', async t => {
+  const { key } = await api.tenant('free')
+  const channels = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) channels.push(await addChannel(key, victims(20, name)))
+  t.same(
+    channels.map(({ status }) => status),
+    [201, 201, 201, 201, 201],
+  )
+  for (const { data } of channels) await subscribe(key, data.id)
+  const { body } = await openIncident(key)
+  for (let n = 0; n < 3; n++) {
+    await api.call('POST', `/incidents/${body.data.id}/updates`, {
+      key,
+      body: { message: `${PHISHING}: https://evil.example/` },
+    })
+    await test(key, channels[0]!.data.id)
+  }
+  const entries = await endedLog(key, 5 * 4 + 3)
+  t.ok(entries.every((one: { status: string }) => one.status === 'skipped'))
+  t.match(entries[0].attempts, [{ error: /not confirmed/ }])
+  await smtp.waitFor(100)
+  const sent = smtp.mails.filter(mail => mail.to.some(address => address.endsWith('victims.example')))
+  t.equal(sent.length, 100, 'one for each address')
+  t.notOk(sent.some(mail => mail.raw.includes('Example Bank') || mail.raw.includes('evil.example')))
+})
 
-t.test('an address that its owner confirmed by the link, which works once, gets alerts', async t => {
+t.test('An address gets alerts after its owner confirmed it by the link, which works once', async t => {
   const { key } = await api.tenant('free')
   const { data } = await addChannel(key, ['Ann@Ops.example', 'ben@ops.example'])
   t.match(data.email_addresses, [
@@ -112,7 +109,7 @@ t.test('an address that its owner confirmed by the link, which works once, gets 
 })
 
 t.test(
-  'a test to an address that is not confirmed asks its owner again, once in ten minutes, and sends nothing else',
+  'A test to an unconfirmed address sends a confirmation, at most one in ten minutes, and nothing else',
   async t => {
     const { key } = await api.tenant('free')
     const { data } = await addChannel(key, ['cat@ops.example'])
@@ -133,7 +130,7 @@ t.test(
   },
 )
 
-t.test('a member who proved the address gets alerts; a person whom an admin only named does not', async t => {
+t.test('A member with a proven address gets alerts; a person whom an admin only invited does not', async t => {
   const { key, userId } = await api.tenant('free')
   const [{ email }] = (await api.call('GET', '/members', { key })).body.data
   const { data } = await addChannel(key, [email])
@@ -149,7 +146,7 @@ t.test('a member who proved the address gets alerts; a person whom an admin only
   t.match(await endedLog(key, 1), [{ status: 'delivered' }])
 })
 
-t.test('an invitation holds no link but Picket’s, whatever the organization calls itself', async t => {
+t.test('An invitation contains the link of Picket only, with any name of the organization', async t => {
   const { key, organizationId } = await api.tenant('free')
   const name = 'Your account is locked: https://evil.example/login or www.evil.example'
   await execute(api.db, 'UPDATE organizations SET name = ? WHERE id = ?', [name, organizationId])
@@ -159,7 +156,7 @@ t.test('an invitation holds no link but Picket’s, whatever the organization ca
   for (const part of [mail.headers.subject, mail.text, mail.html]) t.notMatch(part, /evil\.example|https:\/\/evil/)
 })
 
-t.test('the confirmation of a status page holds no link but the page’s, whatever the page is called', async t => {
+t.test('The confirmation of a status page contains the link of the page only, with any name of the page', async t => {
   const { key } = await api.tenant('free')
   const name = 'Your account is locked: https://evil.example/login or www.evil.example'
   const page = (await api.call('POST', '/status-pages', { key, body: { name, slug: 'locked' } })).body.data
@@ -175,7 +172,7 @@ t.test('the confirmation of a status page holds no link but the page’s, whatev
   }
 })
 
-t.test('more confirmations than a day’s are refused, say so, and leave nothing behind', async t => {
+t.test('Confirmations beyond the daily limit are refused with 429, and nothing is stored', async t => {
   const { key } = await api.tenant('free')
   for (let n = 0; n < 6; n++) t.equal((await addChannel(key, victims(20, `f${n}-`))).status, 201)
   const refused = await api.call('POST', '/alerts/channels', {
@@ -190,7 +187,7 @@ t.test('more confirmations than a day’s are refused, say so, and leave nothing
   t.equal((await api.call('GET', '/alerts/channels', { key })).body.meta.total, 6)
 })
 
-t.test('many accounts together cannot fill one mailbox with confirmations', async t => {
+t.test('Many accounts together cannot fill one mailbox with confirmations', async t => {
   const answers = []
   for (let n = 0; n < 11; n++) answers.push(await addChannel((await api.tenant('free')).key, ['one@victims.example']))
   t.same(
@@ -200,7 +197,7 @@ t.test('many accounts together cannot fill one mailbox with confirmations', asyn
   t.match(answers[10]!.error, { code: 'rate_limited', message: /10 confirmations a day for one address/ })
 })
 
-t.test('where mail is only shown on this machine, alerts leave at once and nothing is asked', async t => {
+t.test('Where mail is only shown on this machine, alerts are sent without confirmations', async t => {
   const shown = await startSmtp(t)
   const local = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: shown.url, SMTP_IS_LOCAL: 'yes' })
   const body = { name: 'Ops', type: 'email', config: { to: ['ann@ops.example'] } }

@@ -22,7 +22,7 @@ const create = (config: object, key = account.key) =>
 const change = (id: string, config: object, key = writeKey) =>
   api.call('PUT', `/alerts/channels/${id}`, { key, body: { config: { url, headers: masked, ...config } } })
 
-t.test('a write key cannot have stored headers sent to another source of the relay', async t => {
+t.test('A write key cannot send stored headers to another source of the relay', async t => {
   const plain = (await create({ headers: secret })).body.data.id
   t.match(await change(plain, { relay_source_id: 'source-of-the-attacker' }), REFUSED)
   const relayed = (await create({ headers: secret, relay_source_id: 'own-source' })).body.data.id
@@ -37,7 +37,7 @@ t.test('a write key cannot have stored headers sent to another source of the rel
   t.same(places(), ['/hook/source-2 Bearer own', '/hook/source-3 Bearer A-SECRET-HOOK'])
 })
 
-t.test('a source of the relay belongs to one project, also when two ask for it at once', async t => {
+t.test('A source of the relay belongs to one project, also after concurrent requests of two projects', async t => {
   const other = await api.tenant()
   await create({ relay_source_id: 'mine' })
   t.match(await create({ relay_source_id: 'mine' }, other.key), { status: 409, body: { error: { code: 'conflict' } } })
@@ -60,7 +60,7 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   t.equal((await create({ relay_source_id: 'freed' }, other.key)).status, 201, 'nor one that has no id any more')
 })
 
-t.test('while a project saves a channel with an id, for example in a long import, others save theirs', async t => {
+t.test('A long import of a channel with a relay source does not block other projects with other sources', async t => {
   const other = await api.tenant()
   const { id: channelId } = (await create({})).body.data
   const db = createPostgres(api.databaseUrl, 2)
@@ -76,12 +76,12 @@ t.test('while a project saves a channel with an id, for example in a long import
 })
 
 t.test(
-  'an id of a channel that is older than the list of ids belongs to the project of the oldest channel',
+  'A relay source of channels that are older than the list belongs to the project of the oldest channel',
   async t => {
     const [first, second, third] = [await api.tenant(), await api.tenant(), await api.tenant()]
     const db = createPostgres(api.databaseUrl, 2)
     t.teardown(() => db.destroy())
-    // as processes of the version before do, which know no list
+    // as processes of the previous version do, which have no list
     const createOld = async (key: string) => {
       await execute(db, 'DELETE FROM relay_sources')
       return (await create({ relay_source_id: 'old' }, key)).body.data.id as string
@@ -95,7 +95,7 @@ t.test(
       api.call('PUT', `/alerts/channels/${id}`, { key, body: { config: { url: url + path, relay_source_id: 'old' } } })
     t.match(await create({ relay_source_id: 'old' }, third.key), { status: 409 })
     t.match(await save(younger, second.key, '/other'), { status: 409 })
-    t.equal((await save(younger, second.key, '')).status, 200, 'what stays as it is may be saved')
+    t.equal((await save(younger, second.key, '')).status, 200, 'an unchanged config can be saved')
     t.equal((await save(oldest, first.key, '/other')).status, 200)
   },
 )

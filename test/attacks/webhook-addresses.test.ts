@@ -37,7 +37,7 @@ const endOf = (id: string, attempts: number) =>
 const delivery = (await api.call('POST', `/alerts/channels/${channel.id}/test`, { key })).body.data
 const failed = await endOf(delivery.id, 1)
 
-t.test('a read key sees to which host a webhook leads, and nothing of the secrets in its address', async t => {
+t.test('A read key sees the host of a webhook, and none of the secrets in its address', async t => {
   const paths = [
     '/alerts/channels',
     `/alerts/channels/${channel.id}`,
@@ -60,11 +60,11 @@ t.test('a read key sees to which host a webhook leads, and nothing of the secret
     const whole = (await api.call('GET', `/alerts/channels/${channel.id}`, { key: as })).body.data
     t.equal(whole.config.url, address)
   }
-  t.equal(failed.request_url, address, 'who may change the channel sees where a delivery went')
+  t.equal(failed.request_url, address, 'a caller that can change the channel sees the address of a delivery')
   t.match(failed.attempts[0].response_snippet, PATH)
 })
 
-t.test('a masked address that is sent back keeps the stored one, and is refused for another host', async t => {
+t.test('A masked address that is sent back keeps the stored one, and is refused for another host', async t => {
   const change = (url: string) =>
     api.call('PUT', `/alerts/channels/${channel.id}`, { key: write, body: { config: { url } } })
   const kept = await change(masked)
@@ -82,23 +82,26 @@ const stored = async () => {
   return row!
 }
 
-t.test('the address of a delivery is sealed in the database, also of deliveries of the version before', async t => {
-  const before = await stored()
-  t.equal(before.request_url, null)
-  t.notMatch(before.request_address?.toString('latin1'), TOKEN)
-  t.notMatch(before.all, TOKEN, 'nor is the query kept where the receiver repeated it')
-  const old = 'UPDATE deliveries SET request_url = ?, request_address = NULL WHERE id = ?'
-  await execute(api.db, old, [address, delivery.id])
-  t.equal((await log(delivery.id)).request_url, address, 'an old row is shown until it is sealed')
-  t.equal((await log(delivery.id, read)).request_url, masked)
+t.test(
+  'The address of a delivery is encrypted in the database, also for deliveries of the previous version',
+  async t => {
+    const before = await stored()
+    t.equal(before.request_url, null)
+    t.notMatch(before.request_address?.toString('latin1'), TOKEN)
+    t.notMatch(before.all, TOKEN, 'nor is the query kept where the receiver repeated it')
+    const old = 'UPDATE deliveries SET request_url = ?, request_address = NULL WHERE id = ?'
+    await execute(api.db, old, [address, delivery.id])
+    t.equal((await log(delivery.id)).request_url, address, 'an old row is shown until it is sealed')
+    t.equal((await log(delivery.id, read)).request_url, masked)
 
-  await startApi(t, env)
-  await waitFor(async () => (await stored()).request_url === null, { label: 'a process that starts seals it' })
-  t.notMatch((await stored()).request_address?.toString('latin1'), TOKEN)
-  t.equal((await log(delivery.id)).request_url, address)
-})
+    await startApi(t, env)
+    await waitFor(async () => (await stored()).request_url === null, { label: 'a process that starts seals it' })
+    t.notMatch((await stored()).request_address?.toString('latin1'), TOKEN)
+    t.equal((await log(delivery.id)).request_url, address)
+  },
+)
 
-t.test('a replay sends the same bytes to the same address', async t => {
+t.test('A replay sends the same body to the same address', async t => {
   const [first] = receiver.received
   const replay = await api.call('POST', `/alerts/log/${delivery.id}/retry`, { key: write })
   t.equal(replay.status, 200)
@@ -109,10 +112,13 @@ t.test('a replay sends the same bytes to the same address', async t => {
   t.equal(second?.rawBody, first?.rawBody)
 })
 
-t.test('an address that the key does not open is shown as none, and hides no other entry of the log', async t => {
-  await execute(api.db, "UPDATE deliveries SET request_address = decode('00', 'hex') WHERE id = ?", [delivery.id])
-  const { status, body } = await api.call('GET', '/alerts/log', { key: write })
-  t.equal(status, 200)
-  const entries = body.data as { id: string; request_url: string | null }[]
-  t.equal(entries.find(({ id }) => id === delivery.id)?.request_url, null)
-})
+t.test(
+  'An address that cannot be decrypted is returned as null, and other entries of the log are returned',
+  async t => {
+    await execute(api.db, "UPDATE deliveries SET request_address = decode('00', 'hex') WHERE id = ?", [delivery.id])
+    const { status, body } = await api.call('GET', '/alerts/log', { key: write })
+    t.equal(status, 200)
+    const entries = body.data as { id: string; request_url: string | null }[]
+    t.equal(entries.find(({ id }) => id === delivery.id)?.request_url, null)
+  },
+)

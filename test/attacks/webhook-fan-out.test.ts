@@ -11,51 +11,46 @@ const VICTIM = 'https://victim.example'
 const add = (key: string, type: string, config: object) =>
   api.call('POST', '/alerts/channels', { key, body: { name: 'Hook', type, config } })
 
-t.test(
-  'a project has at most 20 channels that lead to one host, of whatever type, however many come at once',
-  async t => {
-    const { key } = await api.tenant()
-    const answers = await Promise.all(
-      Array.from({ length: 26 }, (_, n) =>
-        n % 2 === 0
-          ? add(key, 'webhook', { url: `${VICTIM}:${8_000 + n}/${n}` })
-          : add(key, 'chat_b', { webhook_url: `${VICTIM.toUpperCase()}./${n}` }),
-      ),
-    )
-    t.equal(answers.filter(({ status }) => status === 201).length, 20)
-    const refused = answers.filter(({ status }) => status === 402)
-    t.equal(refused.length, 6)
-    t.match(refused[0]!.body.error, {
-      code: 'tier_limit_reached',
-      message: 'a project has at most 20 channels that lead to victim.example, and has 20',
-    })
-    const other = await add(key, 'webhook', { url: 'https://other.example/' })
-    const moved = await api.call('PUT', `/alerts/channels/${other.body.data.id}`, {
-      key,
-      body: { config: { url: `${VICTIM}/late` } },
-    })
-    t.equal(moved.status, 402)
-    const mine = answers.find(({ status, body }) => status === 201 && body.data.type === 'webhook')!.body.data.id
-    const within = await api.call('PUT', `/alerts/channels/${mine}`, {
-      key,
-      body: { config: { url: `${VICTIM}/new` } },
-    })
-    t.equal(within.status, 200, 'one that leads there already may change its path')
-    const chats = await Promise.all(
-      Array.from({ length: 25 }, (_, n) =>
-        add(key, 'chat_a', { webhook_url: `https://hooks.slack.com/services/${n}` }),
-      ),
-    )
-    t.ok(
-      chats.every(({ status }) => status === 201),
-      'chats of one provider are many receivers',
-    )
-    const { limits } = (await api.call('GET', '/project', { key })).body.data
-    t.equal(limits.channels_per_host, 20)
-  },
-)
+t.test('A project has at most 20 channels to one host, of all types, also after concurrent requests', async t => {
+  const { key } = await api.tenant()
+  const answers = await Promise.all(
+    Array.from({ length: 26 }, (_, n) =>
+      n % 2 === 0
+        ? add(key, 'webhook', { url: `${VICTIM}:${8_000 + n}/${n}` })
+        : add(key, 'chat_b', { webhook_url: `${VICTIM.toUpperCase()}./${n}` }),
+    ),
+  )
+  t.equal(answers.filter(({ status }) => status === 201).length, 20)
+  const refused = answers.filter(({ status }) => status === 402)
+  t.equal(refused.length, 6)
+  t.match(refused[0]!.body.error, {
+    code: 'tier_limit_reached',
+    message: 'a project can have at most 20 channels to victim.example; this project has 20',
+  })
+  const other = await add(key, 'webhook', { url: 'https://other.example/' })
+  const moved = await api.call('PUT', `/alerts/channels/${other.body.data.id}`, {
+    key,
+    body: { config: { url: `${VICTIM}/late` } },
+  })
+  t.equal(moved.status, 402)
+  const mine = answers.find(({ status, body }) => status === 201 && body.data.type === 'webhook')!.body.data.id
+  const within = await api.call('PUT', `/alerts/channels/${mine}`, {
+    key,
+    body: { config: { url: `${VICTIM}/new` } },
+  })
+  t.equal(within.status, 200, 'one that leads there already may change its path')
+  const chats = await Promise.all(
+    Array.from({ length: 25 }, (_, n) => add(key, 'chat_a', { webhook_url: `https://hooks.slack.com/services/${n}` })),
+  )
+  t.ok(
+    chats.every(({ status }) => status === 201),
+    'chats of one provider are many receivers',
+  )
+  const { limits } = (await api.call('GET', '/project', { key })).body.data
+  t.equal(limits.channels_per_host, 20)
+})
 
-t.test('a channel that is moved to a host while another one is made counts with it', async t => {
+t.test('A channel that is moved to a host counts with one that is created at the same time', async t => {
   const narrow = await startApi(t, { CHANNELS_PER_HOST: '1' })
   const refusals = async () => {
     const { key } = await narrow.tenant()
@@ -70,7 +65,7 @@ t.test('a channel that is moved to a host while another one is made counts with 
   for (const both of refused) t.same(both.sort(), [false, true])
 })
 
-t.test('a file with more channels to one host than fit is refused as a whole', async t => {
+t.test('An import with too many channels to one host is refused as a whole', async t => {
   const { key } = await api.tenant()
   const alert_channels = Array.from({ length: 21 }, (_, n) => ({
     name: `Hook ${n}`,
@@ -86,7 +81,7 @@ t.test('a file with more channels to one host than fit is refused as a whole', a
 })
 
 t.test(
-  'of one event ten requests to a host leave at once, the others one a second, also from two processes',
+  'Ten requests of an event to a host are sent immediately, the others one a second, also from two processes',
   async t => {
     const delivering = await createDelivering(t)
     const receiver = await startReceiver(t)
@@ -107,7 +102,7 @@ t.test(
       `SELECT 1000 * extract(epoch FROM CAST(attempts -> 0 ->> 'at' AS timestamptz) - created_at)::float8 AS "afterMs"
      FROM deliveries ORDER BY 1`,
     )
-    // the eleventh leaves a second after the others at the earliest, and so on
+    // the eleventh is sent a second after the others at the earliest, and so on
     for (const [i, { afterMs }] of rows.slice(10).entries())
       t.ok(afterMs >= (i + 1) * 1_000 - 1, `${i + 11}: ${afterMs} ms`)
     const { rows: paces } = await delivering.db.raw<{ rows: object[] }>('SELECT has_left FROM event_paces')
@@ -115,7 +110,7 @@ t.test(
   },
 )
 
-t.test('an event of ten receivers, and other hosts and events, wait for nothing', async t => {
+t.test('An event with ten receivers, other hosts and other events are not delayed', async t => {
   const delivering = await createDelivering(t)
   const receiver = await startReceiver(t)
   const channels: string[] = []
@@ -128,7 +123,7 @@ t.test('an event of ten receivers, and other hosts and events, wait for nothing'
   t.equal(rows.length, 0)
 })
 
-t.test('through a relay of the installation, requests wait for those to the same receiver only', async t => {
+t.test('Behind an external relay, requests wait for those to the same receiver only', async t => {
   const delivering = await createDelivering(t)
   const relay = await startReceiver(t)
   const channels: string[] = []
@@ -145,13 +140,13 @@ t.test('through a relay of the installation, requests wait for those to the same
   )
 })
 
-t.test('the pace of an event: a table', async t => {
+t.test('The pace of an event follows the table', async t => {
   const at = (ms: number) => new Date(1_000_000 + ms)
   const first = planPace(INITIAL_PACE, 13, 10, at(0))
   t.same(first.waits, [...Array.from({ length: 10 }, () => null), at(1_000), at(2_000), at(3_000)])
   t.same(first.pace, { hasLeft: 10, nextAt: at(1_000) })
   const late = planPace(first.pace, 3, 10, at(5_000))
-  t.same(late.waits, [null, at(6_000), at(7_000)], 'what comes late is not sent all at once')
+  t.same(late.waits, [null, at(6_000), at(7_000)], 'late requests are not sent together')
   t.same(planPace(late.pace, 1, 10, at(5_500)).waits, [at(6_000)])
   t.same(planPace(late.pace, 2, 10, at(-9_000)).waits, [at(-8_000), at(-7_000)], 'the clock was set back')
   const rows: [string, string | null][] = [

@@ -16,7 +16,7 @@ queue.startWorker(t, { trust: [authority.ca] })
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const GIGABYTE = 2 ** 30
 
-/** Does `once` with its first request and answers 200 to the others. Answers its URL. */
+/** Calls `once` for the first request and responds 200 to the others. Returns its URL. */
 async function startMoody(t: Test, once: (write: (text: string) => boolean) => void): Promise<string> {
   let requests = 0
   const port = await startRawServer(t, socket =>
@@ -31,7 +31,7 @@ async function deliver(url: string) {
   return { id, status, attempts, codes: attempts.map(one => one.response_code) }
 }
 
-/** The rule of the specification, "Signature verification rules", as a customer would write it. */
+/** The verification of the signature as a customer would write it. */
 function isSigned(header: string, rawBody: string, secret: string): boolean {
   const [algorithm, hex = ''] = header.split('=')
   if (algorithm !== 'sha256') return false
@@ -40,12 +40,12 @@ function isSigned(header: string, rawBody: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(expected), Buffer.from(hex))
 }
 
-/** After ten seconds by the worker's own clock, or what a busy machine makes of them. */
+/** After ten seconds of the worker's clock, or longer on a busy machine. */
 const isLeftInTime = (t: Test, durationMs: number) =>
   t.ok(durationMs >= 9_900 && durationMs < 20_000, `${durationMs} ms`)
 
 const ANSWERS: [what: string, answers: Answer[], status: string, codes: (number | null)[]][] = [
-  ['that takes it', [200], 'delivered', [200]],
+  ['that accepts it', [200], 'delivered', [200]],
   ['that fails three times', [500, 502, 503], 'failed', [500, 502, 503]],
   [
     'that is busy and asks for half a minute',
@@ -53,13 +53,13 @@ const ANSWERS: [what: string, answers: Answer[], status: string, codes: (number 
     'delivered',
     [429, 429, 200],
   ],
-  ['that has gone', [410], 'failed', [410]],
+  ['that returns 410', [410], 'failed', [410]],
   ['that moved', [{ status: 301, headers: { location: 'http://127.0.0.1/' } }], 'failed', [301]],
   ['that cuts the connection', ['reset'], 'delivered', [null, 200]],
   ['that hangs', ['hang'], 'delivered', [null, 200]],
 ]
 
-t.test('a receiver', async t => {
+t.test('A receiver', async t => {
   t.jobs = 20
   const rows: [what: string, run: (t: Test) => Promise<unknown>][] = [
     ...ANSWERS.map(([what, answers, status, codes]): [string, (t: Test) => Promise<void>] => [
@@ -77,7 +77,7 @@ t.test('a receiver', async t => {
       },
     ]),
     [
-      'that hangs in the middle of its answer is left after 10 seconds, and what came is kept',
+      'that hangs in the middle of its response is aborted after 10 seconds, and the received part is stored',
       async t => {
         const url = await startMoody(t, write => write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nalmost'))
         const { codes, attempts } = await deliver(url)
@@ -87,7 +87,7 @@ t.test('a receiver', async t => {
       },
     ],
     [
-      'that answers a byte at a time is left after 10 seconds',
+      'that responds a byte at a time is aborted after 10 seconds',
       async t => {
         const url = await startMoody(t, write => {
           write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
@@ -100,7 +100,7 @@ t.test('a receiver', async t => {
       },
     ],
     [
-      'that answers with a gigabyte has taken the event, and a kilobyte of it is kept',
+      'that responds with a gigabyte has accepted the event, and a kilobyte is stored',
       async t => {
         let writtenBytes = 0
         const chunk = 'x'.repeat(65_536)
@@ -115,11 +115,11 @@ t.test('a receiver', async t => {
         const { status, attempts } = await deliver(url)
         t.equal(status, 'delivered')
         t.equal(attempts[0]!.response_snippet!.length, 1_024)
-        t.ok(writtenBytes < GIGABYTE / 10, `${writtenBytes} bytes were taken from it`)
+        t.ok(writtenBytes < GIGABYTE / 10, `${writtenBytes} bytes were read from it`)
       },
     ],
     [
-      'whose certificate nobody vouches for gets nothing, three times',
+      'with an untrusted certificate gets nothing, in three attempts',
       async t => {
         const port = await startTlsServer(t, authority.selfSigned('127.0.0.1'))
         const { status, attempts } = await deliver(`https://127.0.0.1:${port}/hook`)
@@ -129,7 +129,7 @@ t.test('a receiver', async t => {
       },
     ],
     [
-      'with a good certificate takes it',
+      'with a valid certificate accepts it',
       async t => {
         const port = await startTlsServer(t, authority.issue('127.0.0.1', -1, 30))
         t.match(await deliver(`https://127.0.0.1:${port}/hook`), { status: 'delivered', codes: [200] })

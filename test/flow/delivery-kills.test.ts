@@ -12,11 +12,11 @@ import { waitFor } from '../support/wait.ts'
 const KILLS = 200
 const CHANNELS = 10
 
-/** With each kill so many deliveries more, three of them about one subject. */
+/** How many deliveries each kill adds, three of them about one subject. */
 const PER_KILL = 10
 
 t.test(
-  'the delivering process is killed at 200 random moments: every delivery arrives, always with the same bytes',
+  'The delivering process is killed at 200 random moments: every delivery arrives, always with the same body',
   async t => {
     const queue = await createDelivering(t)
     const receiver = await startReceiver(t)
@@ -68,7 +68,7 @@ t.test(
   },
 )
 
-/** While it sends, or, unless something has to arrive first, at any moment before or after. */
+/** While it sends or, unless a delivery must arrive first, at any moment before or after. */
 async function untilAnyMoment(countArrived: () => number, hasToSend: boolean): Promise<void> {
   const enough = countArrived() + 1 + randomInt(PER_KILL - 1)
   if (hasToSend) return void (await waitFor(() => countArrived() >= enough, { everyMs: 1, label: 'arrivals' }))

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
-/** Counts deliveries by their id and keeps nothing else of them. */
+/** Counts deliveries by id, and stores nothing else. */
 async function startCounter(t: Test) {
   const arrivals = new Map<string, number>()
   const server = createServer((request, response) => {
@@ -22,7 +22,7 @@ async function startCounter(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, arrivals }
 }
 
-t.test('10,000 deliveries at once all arrive, each once for each attempt, and the process stays small', async t => {
+t.test('10,000 simultaneous deliveries arrive, each once for each attempt, and the process stays small', async t => {
   const queue = await createDelivering(t)
   const counter = await startCounter(t)
   const channels = await Promise.all(Array.from({ length: 20 }, () => queue.channel(counter.url)))
@@ -41,7 +41,7 @@ t.test('10,000 deliveries at once all arrive, each once for each attempt, and th
   await worker.stop()
   clearInterval(watching)
   t.same(new Set(counter.arrivals.keys()), new Set(ids))
-  // on a slow machine the receiver may answer after the limit of an attempt; then the next one arrives too
+  // on a slow machine the receiver may respond after the time limit of an attempt; then the next one arrives too
   const attempts = await query<{ id: string; made: number }>(
     queue.db,
     'SELECT id, jsonb_array_length(attempts) AS made FROM deliveries',
@@ -49,17 +49,17 @@ t.test('10,000 deliveries at once all arrive, each once for each attempt, and th
   t.same(
     attempts.filter(({ id, made }) => counter.arrivals.get(id)! > made),
     [],
-    'what arrives has a recorded attempt',
+    'each request has a recorded attempt',
   )
   const delivered = 'SELECT status, count(*) AS count FROM deliveries GROUP BY status'
   t.same(await query(queue.db, delivered), [{ status: 'delivered', count: 10_000 }])
   t.ok(mostBytes < 300 * 2 ** 20, `${Math.round(mostBytes / 2 ** 20)} MB more than before`)
 })
 
-/** Much less than the ten seconds that a receiver has. */
+/** Much less than the time limit of ten seconds. */
 const AT_ONCE_MS = 5_000
 
-t.test('one receiver of 200 that hangs holds up none of the others', async t => {
+t.test('One receiver of 200 that hangs does not delay the others', async t => {
   const queue = await createDelivering(t)
   const counter = await startCounter(t)
   const hanging = await startReceiver(t)
@@ -70,13 +70,13 @@ t.test('one receiver of 200 that hangs holds up none of the others', async t => 
 
   await queue.send(stuck, ...Array.from({ length: 500 }, (_, i) => `monitor:${i}`))
   await hanging.waitFor(8)
-  // how long each takes is measured by `npm run bench`
+  // `npm run bench` measures how long each takes
   for (let round = 0; round < 4; round++) {
     const ids = await queue.sendToAll(channels, `monitor:round-${round}`)
     await waitFor(() => ids.every(id => counter.arrivals.has(id)), { label: `round ${round}` })
   }
   t.ok((await queue.statuses(stuck)).pending! > 400, 'the others did not wait for it')
-  // what has hung for ten seconds is followed by others
+  // after ten seconds the hanging requests end and others follow
   const atOnce = hanging.received.map(
     ({ atMs }) => hanging.received.filter(other => other.atMs >= atMs && other.atMs < atMs + AT_ONCE_MS).length,
   )
@@ -84,7 +84,7 @@ t.test('one receiver of 200 that hangs holds up none of the others', async t => 
   await hanging.close()
 })
 
-t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', async t => {
+t.test('An idle queue sends one query in ten seconds', async t => {
   const queue = await createDelivering(t)
   const statements: string[] = []
   const metrics = createMetrics()
@@ -96,7 +96,7 @@ t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', as
   worker.wake()
   await waitFor(async () => (await rounds('deliver')) >= 2, { label: 'the first rounds' })
   queue.db.on('query', ({ sql }) => statements.push(sql))
-  // whoever listens is woken once more when that connection stands: what counts is the first round that nobody asked for
+  // the listener is woken once more after it has connected; the first round without a wake-up counts
   let waitedMs = 0
   while (waitedMs < 5_000) {
     statements.length = 0

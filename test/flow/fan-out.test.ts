@@ -4,7 +4,7 @@ import { waitFor } from '../support/wait.ts'
 
 const PATIENCE = { timeoutMs: 600_000 }
 
-t.test('20,000 channels of one tenant: another one of the same partition does not wait for them', async t => {
+t.test('An event of a tenant with 20,000 channels does not delay another tenant of the same partition', async t => {
   const { receiver, loud, quiet, check, waiting, made, toldToAll } = await startCrowd(t, 20_000)
   await check([...loud, quiet[0]!], false)
   await receiver.waitFor(1)
@@ -16,7 +16,7 @@ t.test('20,000 channels of one tenant: another one of the same partition does no
   t.same(await toldToAll(), [{ told: 'monitor.down', count: 40_000 }])
 })
 
-t.test('A process is killed in the middle of a fan-out: another one makes the rest, each delivery once', async t => {
+t.test('When a process is killed during a fan-out, another one makes the remaining deliveries, each once', async t => {
   const { picket, loud, check, waiting, made, toldToAll } = await startCrowd(t, 6_000, { ROLES: 'api,verdict' })
   const deliverers = [
     await picket.addControlPlane({ ROLES: 'deliver' }),

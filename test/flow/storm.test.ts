@@ -32,7 +32,7 @@ t.teardown(() => nats.close())
 const [hook, chat] = [await startReceiver(t), await startReceiver(t)]
 const ofIncidents = { hook: await startReceiver(t), chat: await startReceiver(t) }
 
-/** Of one partition, so that one verdict sees them all fail together. */
+/** In one partition, so that one verdict processes all failures together. */
 async function monitorsOfOnePartition(count: number): Promise<string[]> {
   const ids = await insertMonitors(api.db, projectId, count * 24)
   const mine = ids.filter(id => computePartition(id) === computePartition(ids[0]!)).slice(0, count)
@@ -70,11 +70,11 @@ const sendDigests = () =>
     api.db,
     `WITH due AS (UPDATE digests SET due_at = now() WHERE closed_at IS NULL) SELECT pg_notify('digests', '')`,
   )
-/** the monitors of which a message speaks */
+/** the monitors in a message */
 const namesIn = (text: string) => [...new Set(text.match(/Shop [0-9a-f]{12}/g) ?? [])].sort()
 const namesOf = (ids: string[]) => ids.map(id => `Shop ${id.slice(-12)}`).sort()
 
-t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in one message', async t => {
+t.test('In a storm a webhook gets each monitor, and a chat and a mailbox get one message', async t => {
   const ids = await monitorsOfOnePartition(45)
   const [storm, trickle] = [ids.slice(0, 40), ids.slice(40)]
   const hookId = await addChannel('webhook', { url: hook.url }, ids)
@@ -88,13 +88,13 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
   t.same(new Set(singles.map(one => one.json.data.monitor.id)), new Set(storm))
   const [first] = await chat.waitFor(1)
   const mails = await smtp.waitFor(1)
-  t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat is told of all 40')
+  t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat gets all 40')
   t.same(namesIn(mails[0]!.text ?? ''), namesOf(storm), 'so is the mailbox')
   const incidents = await ofIncidents.hook.waitFor(40)
   t.same(new Set(incidents.map(one => one.json.event)), new Set(['incident.created']))
   t.equal(new Set(incidents.map(one => one.json.data.incident.id)).size, 40)
   const [outages] = await ofIncidents.chat.waitFor(1)
-  t.same(namesIn(outages!.rawBody), namesOf(storm), 'so is a chat that hears of incidents only')
+  t.same(namesIn(outages!.rawBody), namesOf(storm), 'so does a chat that gets incidents only')
   t.match(outages!.json.text, /^40 monitors of .+ changed: 40 down/)
 
   for (const id of trickle) await fail([id])
@@ -130,12 +130,12 @@ t.test('a storm: a webhook hears of each monitor, a chat and a mailbox get it in
 })
 
 t.test(
-  'a lasting outage is told again: X-Service-Reminder and the same body for a webhook, words for a chat',
+  'A lasting outage is sent again: to a webhook with X-Service-Reminder and the same body, to a chat as text',
   async t => {
     const [id] = await query<{ id: string }>(api.db, 'SELECT id FROM monitors LIMIT 1').then(rows =>
       rows.map(row => row.id),
     )
-    // the storm is over
+    // the storm has ended
     await execute(api.db, `UPDATE digest_entries SET told_at = told_at - interval '2 minutes'`)
     await execute(api.db, `UPDATE deliveries SET created_at = created_at - interval '2 minutes'`)
     const [before, chatBefore] = [hook.received.length, chat.received.length]

@@ -1,4 +1,4 @@
-/** The events of the specification, each with the shape of its data. */
+/** The required events, each with the shape of its data. */
 export const EVENTS: Record<string, keyof typeof EVENT_FIELDS> = {
   'monitor.down': 'monitor',
   'monitor.up': 'monitor',
@@ -16,7 +16,7 @@ export const EVENTS: Record<string, keyof typeof EVENT_FIELDS> = {
 
 export const ENVELOPE = ['api_version', 'event', 'delivery_id', 'delivered_at', 'data']
 
-/** What `data` holds, as paths; below a list its items are meant. */
+/** The fields of `data` as paths; below a list the path is that of its items. */
 export const EVENT_FIELDS = {
   monitor: [
     ...['monitor.id', 'monitor.name', 'monitor.url', 'monitor.type', 'monitor.status'],
@@ -37,7 +37,7 @@ export const EVENT_FIELDS = {
 /** Headers of a delivery. */
 export const HEADERS = ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature', 'X-Service-Delivery-Retry']
 
-/** Scopes that the installation of the chat app asks for. */
+/** Scopes that the installation of the chat app requests. */
 export const CHAT_SCOPES = [
   ...['chat:write', 'channels:read', 'commands', 'incoming-webhook', 'users:read', 'users:read.email', 'im:write'],
 ]

@@ -44,7 +44,7 @@ export const LIMITS: Limit[] = [
     value: 'at least 30 s',
     ...{ operation: 'POST /data-sources', field: 'fetch_interval_s', bounds: { minimum: 30 } },
   },
-  { name: 'Webhook request timeout', value: '10 s', says: /is left after 10 seconds/ },
+  { name: 'Webhook request timeout', value: '10 s', says: /is aborted after 10 seconds/ },
   { name: 'Webhook attempts', value: '3', says: /a third 500 fails/ },
   { name: 'Auto-pause', value: '50 failed deliveries in a row', says: /50 failed deliveries in a row pause a channel/ },
 ]

@@ -8,7 +8,7 @@ import { insertTenant } from '../support/tenant.ts'
 const queue = await createDelivering(t)
 const { db, tenant } = queue
 
-t.test('what is queued arrives signed, and the log tells what was sent and answered', async t => {
+t.test('A queued delivery arrives signed, and the log has the request and the response', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
   const [id] = await queue.send(await queue.channel(receiver.url, { headers: { 'X-Api-Key': 'hush' } }), 'monitor:a')
@@ -24,7 +24,7 @@ t.test('what is queued arrives signed, and the log tells what was sent and answe
   t.equal(logged.requestHeaders?.['x-api-key'], '********', 'a secret header is masked in the log')
 })
 
-t.test('a receiver that answers 500 twice gets the same id and bytes after 1 s and 5 s', async t => {
+t.test('A receiver that returns 500 twice gets the same id and body after 1 s and 5 s', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
   receiver.answerWith(500, 'reset', 200)
@@ -33,13 +33,13 @@ t.test('a receiver that answers 500 twice gets the same id and bytes after 1 s a
   t.equal((await queue.ended(id!)).status, 'delivered')
   t.same([second?.rawBody, third?.rawBody], [first?.rawBody, first?.rawBody])
   t.same([second?.headers['x-service-delivery'], third?.headers['x-service-delivery']], [id, id])
-  // not later either: next-attempt times are in test/unit/deliveries/attempt
+  // the latest times are tested in test/unit/alerting/deliveries/retry-policy.test.ts
   const gaps = [second!.atMs - first!.atMs, third!.atMs - second!.atMs]
   t.ok(gaps[0]! >= 1_000, `attempt 2 came after ${gaps[0]} ms`)
   t.ok(gaps[1]! >= 5_000, `attempt 3 came after ${gaps[1]} ms`)
 })
 
-t.test('a hard failure ends a delivery at once and does not stop the next one of its lane', async t => {
+t.test('A permanent failure ends a delivery without a retry and does not stop the next one of its lane', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
   receiver.answerWith(410)
@@ -49,7 +49,7 @@ t.test('a hard failure ends a delivery at once and does not stop the next one of
   t.equal(receiver.received.length, 2)
 })
 
-t.test('deliveries about one subject keep their order, even while the first is retried', async t => {
+t.test('Deliveries about one subject keep their order, also while the first is retried', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
   receiver.answerWith(503)
@@ -61,61 +61,67 @@ t.test('deliveries about one subject keep their order, even while the first is r
   )
 })
 
-t.test('a channel sends at most 8 at once, and a receiver that hangs delays no other channel', async t => {
-  const hanging = await startReceiver(t)
-  const healthy = await startReceiver(t)
-  hanging.always('hang')
-  queue.startWorker(t)
-  const slow = await queue.channel(hanging.url)
-  const quick = await queue.channel(healthy.url)
-  const startedMs = performance.now()
-  for (let i = 0; i < 100; i++) await queue.send(slow, `monitor:${i}`)
-  await hanging.waitFor(8)
-  await queue.send(quick, 'monitor:a')
-  await healthy.waitFor(1)
-  // an attempt takes ten seconds there, so after all of them it would be two minutes
-  const rounds = 1 + Math.floor((performance.now() - startedMs) / 10_000)
-  t.ok(hanging.received.length < 100, 'the healthy channel does not wait for the other one')
-  t.ok(hanging.received.length <= 8 * rounds, `${hanging.received.length} requests in ${rounds} rounds`)
-  await hanging.close()
-  await execute(db, 'DELETE FROM alert_channels WHERE id = ?', [slow])
-})
+t.test(
+  'A channel sends at most 8 requests at the same time, and a receiver that hangs delays no other channel',
+  async t => {
+    const hanging = await startReceiver(t)
+    const healthy = await startReceiver(t)
+    hanging.always('hang')
+    queue.startWorker(t)
+    const slow = await queue.channel(hanging.url)
+    const quick = await queue.channel(healthy.url)
+    const startedMs = performance.now()
+    for (let i = 0; i < 100; i++) await queue.send(slow, `monitor:${i}`)
+    await hanging.waitFor(8)
+    await queue.send(quick, 'monitor:a')
+    await healthy.waitFor(1)
+    // an attempt takes ten seconds there, so all of them would take two minutes
+    const rounds = 1 + Math.floor((performance.now() - startedMs) / 10_000)
+    t.ok(hanging.received.length < 100, 'the healthy channel does not wait for the other one')
+    t.ok(hanging.received.length <= 8 * rounds, `${hanging.received.length} requests in ${rounds} rounds`)
+    await hanging.close()
+    await execute(db, 'DELETE FROM alert_channels WHERE id = ?', [slow])
+  },
+)
 
-t.test('50 failed deliveries in a row pause a channel; the rest is skipped and can be replayed after', async t => {
-  const receiver = await startReceiver(t)
-  receiver.always(400)
-  const channelId = await queue.channel(receiver.url)
-  const [waiting] = await queue.send(channelId, 'monitor:waiting')
-  for (const table of ['deliveries', 'delivery_lanes']) {
-    const sql = `UPDATE ${table} SET next_attempt_at = now() + interval '1 hour' WHERE subject = 'monitor:waiting'`
-    await execute(db, sql)
-  }
-  const ids = await queue.send(channelId, ...Array(60).fill('monitor:a'))
-  queue.startWorker(t)
-  const last = await queue.ended(ids.at(-1)!)
-  t.equal(last.status, 'skipped')
-  t.equal((await queue.entry(waiting!)).status, 'skipped', 'what waits for its time, too')
-  const columns = 'is_paused, paused_at, paused_reason, consecutive_failures'
-  const [channel] = await query(db, `SELECT ${columns} FROM alert_channels WHERE id = ?`, [channelId])
-  t.match(channel, {
-    is_paused: true,
-    paused_at: Date,
-    consecutive_failures: 50,
-    paused_reason: /50 deliveries in a row failed/,
-  })
-  t.equal(receiver.received.length, 50)
+t.test(
+  '50 failed deliveries in a row pause a channel; the others are skipped and can be replayed after the resume',
+  async t => {
+    const receiver = await startReceiver(t)
+    receiver.always(400)
+    const channelId = await queue.channel(receiver.url)
+    const [waiting] = await queue.send(channelId, 'monitor:waiting')
+    for (const table of ['deliveries', 'delivery_lanes']) {
+      const sql = `UPDATE ${table} SET next_attempt_at = now() + interval '1 hour' WHERE subject = 'monitor:waiting'`
+      await execute(db, sql)
+    }
+    const ids = await queue.send(channelId, ...Array(60).fill('monitor:a'))
+    queue.startWorker(t)
+    const last = await queue.ended(ids.at(-1)!)
+    t.equal(last.status, 'skipped')
+    t.equal((await queue.entry(waiting!)).status, 'skipped', 'also a delivery that waits for its retry')
+    const columns = 'is_paused, paused_at, paused_reason, consecutive_failures'
+    const [channel] = await query(db, `SELECT ${columns} FROM alert_channels WHERE id = ?`, [channelId])
+    t.match(channel, {
+      is_paused: true,
+      paused_at: Date,
+      consecutive_failures: 50,
+      paused_reason: /50 deliveries in a row failed/,
+    })
+    t.equal(receiver.received.length, 50)
 
-  await t.rejects(replayDelivery(db, tenant.projectId, last.id, new Date()), /the channel is paused/)
-  const [whilePaused] = await queue.send(channelId, 'monitor:b')
-  t.equal((await queue.entry(whilePaused!)).status, 'skipped')
+    await t.rejects(replayDelivery(db, tenant.projectId, last.id, new Date()), /the channel is paused/)
+    const [whilePaused] = await queue.send(channelId, 'monitor:b')
+    t.equal((await queue.entry(whilePaused!)).status, 'skipped')
 
-  receiver.always(200)
-  await execute(db, 'UPDATE alert_channels SET is_paused = false, consecutive_failures = 0 WHERE id = ?', [channelId])
-  await replayDelivery(db, tenant.projectId, last.id, new Date())
-  t.equal((await queue.ended(last.id)).status, 'delivered')
-})
+    receiver.always(200)
+    await execute(db, 'UPDATE alert_channels SET is_paused = false, consecutive_failures = 0 WHERE id = ?', [channelId])
+    await replayDelivery(db, tenant.projectId, last.id, new Date())
+    t.equal((await queue.ended(last.id)).status, 'delivered')
+  },
+)
 
-t.test('what is queued by a machine whose clock is three seconds ahead is sent at once', async t => {
+t.test('A delivery that a machine with a clock three seconds ahead has queued is sent without delay', async t => {
   const receiver = await startReceiver(t)
   const channelId = await queue.channel(receiver.url)
   const [id] = await queue.sendAt(new Date(Date.now() + 3_000), channelId, 'monitor:a')
@@ -126,7 +132,7 @@ t.test('what is queued by a machine whose clock is three seconds ahead is sent a
   t.equal(got?.json.delivery_id, id)
 })
 
-t.test('a replay sends the stored bytes again and says so', async t => {
+t.test('A replay sends the stored body again with the retry header', async t => {
   const receiver = await startReceiver(t)
   queue.startWorker(t)
   const [id] = await queue.send(await queue.channel(receiver.url), 'monitor:a')
@@ -142,7 +148,7 @@ t.test('a replay sends the stored bytes again and says so', async t => {
   await t.rejects(replayDelivery(db, stranger.projectId, id!, new Date()), /not found/, "another tenant's entry")
 })
 
-t.test('two workers share the queue and send nothing twice', async t => {
+t.test('Two workers share the queue and send nothing twice', async t => {
   const receiver = await startReceiver(t)
   const channels = await Promise.all(Array.from({ length: 6 }, () => queue.channel(receiver.url)))
   queue.startWorker(t)

@@ -26,7 +26,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
-/** A tenant with one channel, or more, and an outage that it has to be notified of. */
+/** A tenant with one channel or more, and an outage to be delivered. */
 async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: string; count?: number } = {}) {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, 1)
@@ -47,13 +47,13 @@ async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: str
   return tenant.projectId
 }
 
-/** Of all its deliveries, each status once, as "delivered pending". */
+/** The statuses of its deliveries, each once, as "delivered pending". */
 const statusOf = async (projectId: string) => {
   const sql = 'SELECT DISTINCT status FROM deliveries WHERE project_id = ? ORDER BY status'
   return (await query<{ status: string }>(db, sql, [projectId])).map(({ status }) => status).join(' ')
 }
 
-/** A webhook receiver that answers when it is asked to. */
+/** A webhook receiver that responds on command. */
 async function startPatientReceiver() {
   const waiting: ServerResponse[] = []
   const server = createServer((_request, response) => void waiting.push(response))
@@ -62,10 +62,10 @@ async function startPatientReceiver() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, waiting }
 }
 
-t.test('a channel that a transaction holds locked does not hold up the deliveries of other tenants', async t => {
+t.test('A channel that a transaction holds locked does not delay the deliveries of other tenants', async t => {
   const [patient, other] = [await startPatientReceiver(), await startReceiver(t)]
   const held = await outage(patient.url)
-  // what ends on a channel with failures is counted in its row
+  // a delivery that ends on a channel with failures is counted in the channel's row
   await execute(db, 'UPDATE alert_channels SET consecutive_failures = 1 WHERE project_id = ?', [held])
   startWorker(t, { url, db, secretKey })
   await waitFor(() => patient.waiting.length === 1, { label: 'the request to the channel that will be locked' })
@@ -81,7 +81,7 @@ t.test('a channel that a transaction holds locked does not hold up the deliverie
   t.equal(patient.waiting.length, 1, 'it was sent once')
 })
 
-t.test('counters of mails that a transaction holds locked keep no mail and no webhook of any tenant', async t => {
+t.test('Counters of mails that a transaction holds locked delay no mail and no webhook of any tenant', async t => {
   const [smtp, receiver, metrics] = [await startSmtp(t), await startReceiver(t), createMetrics()]
   const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
   t.teardown(mailer.close)
@@ -92,7 +92,7 @@ t.test('counters of mails that a transaction holds locked keep no mail and no we
   }
   const lock = await db.transaction()
   await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
-  // of another organization: the counter of the installation is one for all
+  // of another organization: the counter of the installation is shared
   const { organizationId } = await insertTenant(db)
   const wish = { kind: 'alert' as const, organizationId, plan: 'free' as const, address: 'eve@other.example' }
   await reserveMails(lock, [wish], MAIL_LIMITS, new Date())
@@ -110,7 +110,7 @@ t.test('counters of mails that a transaction holds locked keep no mail and no we
   t.equal(await counted(), 3, 'one organization, one address, one installation')
 })
 
-t.test('the pace of an event that a transaction holds locked delays no other event and no other tenant', async t => {
+t.test('The pace of an event that a transaction holds locked delays no other event and no other tenant', async t => {
   const receiver = await startReceiver(t)
   const held = await outage(receiver.url, { count: 12 })
   const [event] = await query<{ id: string }>(db, 'SELECT id FROM events WHERE project_id = ?', [held])
@@ -126,15 +126,15 @@ t.test('the pace of an event that a transaction holds locked delays no other eve
   await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the event whose pace was locked' })
   t.equal(receiver.received.length, 25, 'each was sent once')
   const [pace] = await query(db, 'SELECT has_left AS "hasLeft" FROM event_paces WHERE event_id = ?', [event!.id])
-  t.same(pace, { hasLeft: 12 }, 'what waited was counted')
+  t.same(pace, { hasLeft: 12 }, 'the deferred requests were counted')
 })
 
-t.test('a delivery whose stored address the key does not open stops no delivery of another tenant', async t => {
+t.test('A delivery whose stored address cannot be decrypted stops no delivery of another tenant', async t => {
   const [smtp, receiver] = [await startSmtp(t), await startReceiver(t)]
   const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
   t.teardown(mailer.close)
   const lost = await outage(receiver.url, { mailTo: 'ann@ops.example' })
-  // claimed before, then the key was lost and the channel saved again
+  // it was claimed, then the key was lost and the channel saved again
   const content = JSON.stringify({
     subject: 'Down',
     message_id: '<1@picket.example>',

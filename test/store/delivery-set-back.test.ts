@@ -10,33 +10,39 @@ const HOUR_MS = 3_600_000
 
 const queue = await createDelivering(t)
 let aheadMs = 0
-// what a process does whose database has a clock that can be set
+// a process whose database has a clock that can be set
 setClockSource({ nowMs: () => Date.now() + aheadMs })
 t.teardown(() => setClockSource({ nowMs: () => null }))
 
-t.test('a retry that was planned while the clock was an hour ahead is made when the clock is right again', async t => {
-  const receiver = await startReceiver(t)
-  aheadMs = HOUR_MS
-  const worker = queue.startWorker(t)
-  receiver.answerWith(500)
-  const channel = await queue.channel(receiver.url)
-  const [id = ''] = await queue.sendAt(new Date(Date.now() + HOUR_MS), channel, 'monitor:a')
-  await waitFor(async () => (await queue.entry(id)).attempts.length === 1, { label: 'the first attempt' })
-  aheadMs = 0
-  worker.wake()
-  t.equal((await queue.ended(id)).status, 'delivered')
-  t.equal(receiver.received.length, 2)
-})
+t.test(
+  'A retry that was planned while the clock was an hour ahead is sent when the clock is correct again',
+  async t => {
+    const receiver = await startReceiver(t)
+    aheadMs = HOUR_MS
+    const worker = queue.startWorker(t)
+    receiver.answerWith(500)
+    const channel = await queue.channel(receiver.url)
+    const [id = ''] = await queue.sendAt(new Date(Date.now() + HOUR_MS), channel, 'monitor:a')
+    await waitFor(async () => (await queue.entry(id)).attempts.length === 1, { label: 'the first attempt' })
+    aheadMs = 0
+    worker.wake()
+    t.equal((await queue.ended(id)).status, 'delivered')
+    t.equal(receiver.received.length, 2)
+  },
+)
 
-t.test('a delivery that was queued under a wrong clock, and never tried, leaves at the start of a process', async t => {
-  const receiver = await startReceiver(t)
-  const channel = await queue.channel(receiver.url)
-  const [id = ''] = await queue.sendAt(new Date(Date.now() + HOUR_MS), channel, 'monitor:a')
-  queue.startWorker(t)
-  t.equal((await queue.ended(id)).status, 'delivered')
-})
+t.test(
+  'A delivery that was queued under a wrong clock, and never tried, is sent at the start of a process',
+  async t => {
+    const receiver = await startReceiver(t)
+    const channel = await queue.channel(receiver.url)
+    const [id = ''] = await queue.sendAt(new Date(Date.now() + HOUR_MS), channel, 'monitor:a')
+    queue.startWorker(t)
+    t.equal((await queue.ended(id)).status, 'delivered')
+  },
+)
 
-t.test('requests of an event that wait for others leave a second apart when the clock was set back', async t => {
+t.test('Deferred requests of an event are sent a second apart after the clock was set back', async t => {
   const receiver = await startReceiver(t)
   aheadMs = HOUR_MS
   const worker = queue.startWorker(t, { webhookBurst: 10 })
@@ -50,7 +56,7 @@ t.test('requests of an event that wait for others leave a second apart when the 
   t.equal(receiver.received.length, 12, 'each was sent once')
 })
 
-t.test('what waits for its retry under the right clock goes on waiting', async t => {
+t.test('A delivery that waits for its retry under the correct clock keeps its time', async t => {
   const receiver = await startReceiver(t)
   receiver.always(500)
   const worker = queue.startWorker(t)
@@ -75,7 +81,7 @@ const setLane = (channel: string, owner: string | null) =>
   )
 const replan = () => queue.db.transaction(tx => rescheduleAfterClockStep(tx, new Date()))
 
-t.test('a delivery behind one that ended under the wrong clock is due at once', async t => {
+t.test('A delivery behind one that ended under the wrong clock is due immediately', async t => {
   const channel = await queue.channel('http://127.0.0.1:9/')
   await queue.send(channel, 'monitor:a')
   await setLane(channel, null)
@@ -84,7 +90,7 @@ t.test('a delivery behind one that ended under the wrong clock is due at once', 
   t.equal(await replan(), 0)
 })
 
-t.test('what a process held that died under the wrong clock is free when its lease would have ended', async t => {
+t.test('A lane of a process that died under the wrong clock is free when its lease would have ended', async t => {
   const channel = await queue.channel('http://127.0.0.1:9/')
   await queue.send(channel, 'monitor:a')
   await setLane(channel, 'a process that died')

@@ -17,7 +17,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secretKey = randomBytes(32)
 
-/** A tenant with an outage of which so many channels still have to hear, each of them of so many monitors. */
+/** A tenant with pending deliveries to the given number of channels, each about the given number of monitors. */
 async function outage(channels: number, monitors: number, receiverUrl = 'http://127.0.0.1:9/') {
   const tenant = await insertTenant(db)
   const monitorIds = await insertMonitors(db, tenant.projectId, monitors)
@@ -34,7 +34,7 @@ function claimer() {
   const owner = uuidv7()
   let cursors: ClaimRequest['cursors'] = new Map()
   return async (limit: number, held: Record<string, number> = {}) => {
-    const claiming = { owner, limit, quickChannels: [], held: new Map(Object.entries(held)), cursors }
+    const claiming = { owner, limit, fastChannels: [], held: new Map(Object.entries(held)), cursors }
     const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))
     cursors = claimed.cursors
     return claimed.lanes.map(({ channelId }) => channelId)
@@ -43,21 +43,18 @@ function claimer() {
 
 const forget = () => execute(db, 'DELETE FROM delivery_lanes')
 
-t.test(
-  'thousands of deliveries of one tenant are due: the first one of another tenant is in the next claim',
-  async t => {
-    const big = await outage(600, 5)
-    const claim = claimer()
-    t.equal((await claim(256)).filter(id => big.ids.has(id)).length, 256)
-    const small = await outage(1, 1)
-    const next = await claim(10)
-    t.equal(next.length, 10)
-    t.equal(next.filter(id => small.ids.has(id)).length, 1)
-    await forget()
-  },
-)
+t.test('The next claim contains a delivery of another tenant, although thousands of one tenant are due', async t => {
+  const big = await outage(600, 5)
+  const claim = claimer()
+  t.equal((await claim(256)).filter(id => big.ids.has(id)).length, 256)
+  const small = await outage(1, 1)
+  const next = await claim(10)
+  t.equal(next.length, 10)
+  t.equal(next.filter(id => small.ids.has(id)).length, 1)
+  await forget()
+})
 
-t.test('claims go around: of 700 channels of a tenant each has a delivery claimed in three claims of 256', async t => {
+t.test('Three claims of 256 contain a delivery of each of the 700 channels of a tenant', async t => {
   const { ids } = await outage(700, 3)
   const claim = claimer()
   const claimed: string[] = []
@@ -67,7 +64,7 @@ t.test('claims go around: of 700 channels of a tenant each has a delivery claime
   await forget()
 })
 
-t.test('a tenant takes half of what the others leave of a process, and the rest stays for others', async t => {
+t.test('A tenant gets half of the places that the others leave free, and the rest stays free', async t => {
   const big = await outage(200, 2)
   const small = await outage(3, 1)
   const claim = claimer()
@@ -78,14 +75,14 @@ t.test('a tenant takes half of what the others leave of a process, and the rest 
   await forget()
 })
 
-t.test('lanes that a process of the version before made, without a project, are claimed too', async t => {
+t.test('Lanes without a project, from a process of the previous version, are claimed too', async t => {
   const { ids } = await outage(20, 1)
   await execute(db, `UPDATE delivery_lanes SET project_id = '00000000-0000-0000-0000-000000000000'`)
   t.same(new Set(await claimer()(256)), ids)
   await forget()
 })
 
-t.test('3,000 receivers of one tenant hang: another tenant’s webhook arrives meanwhile', async t => {
+t.test('The webhook of a tenant arrives while 3,000 receivers of another tenant hang', async t => {
   const [hanging, prompt] = [await startReceiver(t), await startReceiver(t)]
   hanging.always('hang')
   const big = await outage(3_000, 1, hanging.url)

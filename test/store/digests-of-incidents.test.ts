@@ -16,9 +16,9 @@ t.teardown(() => db.destroy())
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 const tools = { db, publicUrl: 'http://picket.test', limits: DEFAULT_LIMITS }
-const namesOf = (told: Told[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
+const namesOf = (received: Told[]) => received.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
-/** `chat` hears of incidents, `mail` and `hook` of the monitors too. */
+/** `chat` gets incidents, `mail` and `hook` also monitors. */
 async function scene(count: number) {
   const tenant = await insertTenant(db)
   const ids = await insertMonitors(db, tenant.projectId, count)
@@ -48,7 +48,7 @@ async function incidentOf(monitorId: string): Promise<string> {
 }
 
 t.test(
-  '40 incidents at once: one digest for a chat, 40 messages for a webhook, and one again when they end',
+  '40 simultaneous incidents are one digest for a chat and 40 messages for a webhook, and again when they end',
   async t => {
     const { ids, chat, mail, hook, fail, recover } = await scene(40)
     await fail(ids, 0)
@@ -68,7 +68,7 @@ t.test(
   },
 )
 
-t.test('a channel that hears of monitors and of their incidents counts the monitors', async t => {
+t.test('A channel that gets monitors and their incidents counts the monitors', async t => {
   const { ids, chat, mail, fail } = await scene(12)
   for (const [i, id] of ids.slice(0, 10).entries()) await fail([id], i)
   t.equal((await toldTo(db, chat)).length, 10)
@@ -78,7 +78,7 @@ t.test('a channel that hears of monitors and of their incidents counts the monit
   t.equal((await toldTo(db, mail)).length, 20, 'the eleventh makes it a storm')
 })
 
-t.test('incidents that people open are never gathered, however many, and make no storm', async t => {
+t.test('Incidents that people open are sent singly and do not cause a storm, in any number', async t => {
   const { tenant, ids, chat, fail } = await scene(5)
   const open = (title: string) => openIncident(tools, tenant, { title, monitor_ids: ids }, at(0))
   for (let i = 0; i < 20; i++) await open(`Incident ${i}`)
@@ -87,7 +87,7 @@ t.test('incidents that people open are never gathered, however many, and make no
   t.equal((await toldTo(db, chat)).length, 25)
 })
 
-t.test('what people say about an incident waits behind the digest that tells of it, and is told by itself', async t => {
+t.test('An update by a person waits behind the digest with its incident, and is sent singly', async t => {
   const { tenant, ids, chat, hook, fail, recover } = await scene(20)
   await fail(ids, 0)
   const [first, second, third] = [await incidentOf(ids[0]!), await incidentOf(ids[1]!), await incidentOf(ids[2]!)]
@@ -98,7 +98,7 @@ t.test('what people say about an incident waits behind the digest that tells of 
   await closeDueDigests(db, at(10))
   const expected = ['monitor.digest 20', 'incident.acknowledged 1', 'incident.updated 1']
   t.same(namesOf(await toldTo(db, chat)), expected)
-  t.equal(new Set((await toldTo(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
+  t.equal(new Set((await toldTo(db, chat)).map(received => received.subject)).size, 1, 'in one lane')
 
   await postUpdate(tools, tenant, second, { message: 'Fixed.', status: 'resolved' }, at(20))
   t.equal((await toldTo(db, chat)).length, 3, 'the digest is still to be sent')
@@ -108,14 +108,14 @@ t.test('what people say about an incident waits behind the digest that tells of 
   const digest = (await toldTo(db, chat))[0]!
   await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [digest.id])
   await recover([ids[0]!], 200)
-  t.equal((await toldTo(db, chat)).length, 4, 'what was said of it is still to be sent')
+  t.equal((await toldTo(db, chat)).length, 4, 'its updates are still to be sent')
   await deliverAll()
   await postUpdate(tools, tenant, third, { message: 'Looking.' }, at(201))
-  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
+  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: it is sent immediately')
 })
 
 t.test(
-  'an incident that ends after somebody acknowledged it, all in one digest’s time, is told in that order',
+  'An incident that is acknowledged and then ends, within the time of one digest, is sent in that order',
   async t => {
     const { tenant, ids, chat, fail, recover } = await scene(20)
     await fail(ids, 0)
@@ -126,55 +126,58 @@ t.test(
   },
 )
 
-t.test('incidents as monitors: each is told once to each channel, singly or in a digest, in its order', async t => {
-  const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ turn: fc.uniqueArray(fc.nat(13), { minLength: 1, maxLength: 14 }) }) },
-    { weight: 3, arbitrary: fc.record({ say: fc.constantFrom('acknowledge', 'update', 'resolve'), of: fc.nat(13) }) },
-    { weight: 3, arbitrary: fc.record({ waitSeconds: fc.integer({ min: 1, max: 40 }) }) },
-    { weight: 4, arbitrary: fc.record({ deliver: fc.nat(40) }) },
-  )
-  const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async steps => {
-    const { tenant, ids, chat, mail, hook, fail, recover } = await scene(14)
-    const isDown = new Set<string>()
-    const lanes = { [chat]: [] as Told[], [mail]: [] as Told[] }
-    /** the head of a lane arrives */
-    const deliver = async (channelId: string, pick: number) => {
-      const pending = (await toldTo(db, channelId)).filter(told => told.status === 'pending')
-      const heads = [...new Map(pending.toReversed().map(told => [told.subject, told])).values()]
-      const head = heads[pick % Math.max(1, heads.length)]
-      if (!head) return false
-      await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [head.id])
-      return lanes[channelId]!.push(head)
-    }
-    let seconds = 0
-    for (const one of steps) {
-      if ('waitSeconds' in one) {
-        seconds += one.waitSeconds
-        await closeDueDigests(db, at(seconds))
-      } else if ('deliver' in one) {
-        for (const channelId of [chat, mail]) await deliver(channelId, one.deliver)
-      } else if ('turn' in one) {
-        const turning = one.turn.map(n => ids[n]!)
-        const [downs, ups] = [turning.filter(id => !isDown.has(id)), turning.filter(id => isDown.has(id))]
-        for (const id of downs) isDown.add(id)
-        for (const id of ups) isDown.delete(id)
-        await fail(downs, seconds)
-        await recover(ups, seconds)
-      } else await say(tenant, ids[one.of]!, one.say, at(seconds))
-    }
-    await closeDueDigests(db, at(seconds + 1_000))
-    for (const channelId of [chat, mail]) while (await deliver(channelId, 0));
+t.test(
+  'Each change of an incident or a monitor is sent once to each channel, singly or in a digest, in order',
+  async t => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ turn: fc.uniqueArray(fc.nat(13), { minLength: 1, maxLength: 14 }) }) },
+      { weight: 3, arbitrary: fc.record({ say: fc.constantFrom('acknowledge', 'update', 'resolve'), of: fc.nat(13) }) },
+      { weight: 3, arbitrary: fc.record({ waitSeconds: fc.integer({ min: 1, max: 40 }) }) },
+      { weight: 4, arbitrary: fc.record({ deliver: fc.nat(40) }) },
+    )
+    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async steps => {
+      const { tenant, ids, chat, mail, hook, fail, recover } = await scene(14)
+      const isDown = new Set<string>()
+      const lanes = { [chat]: [] as Told[], [mail]: [] as Told[] }
+      /** the head of a lane arrives */
+      const deliver = async (channelId: string, pick: number) => {
+        const pending = (await toldTo(db, channelId)).filter(received => received.status === 'pending')
+        const heads = [...new Map(pending.toReversed().map(received => [received.subject, received])).values()]
+        const head = heads[pick % Math.max(1, heads.length)]
+        if (!head) return false
+        await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [head.id])
+        return lanes[channelId]!.push(head)
+      }
+      let seconds = 0
+      for (const one of steps) {
+        if ('waitSeconds' in one) {
+          seconds += one.waitSeconds
+          await closeDueDigests(db, at(seconds))
+        } else if ('deliver' in one) {
+          for (const channelId of [chat, mail]) await deliver(channelId, one.deliver)
+        } else if ('turn' in one) {
+          const turning = one.turn.map(n => ids[n]!)
+          const [downs, ups] = [turning.filter(id => !isDown.has(id)), turning.filter(id => isDown.has(id))]
+          for (const id of downs) isDown.add(id)
+          for (const id of ups) isDown.delete(id)
+          await fail(downs, seconds)
+          await recover(ups, seconds)
+        } else await say(tenant, ids[one.of]!, one.say, at(seconds))
+      }
+      await closeDueDigests(db, at(seconds + 1_000))
+      for (const channelId of [chat, mail]) while (await deliver(channelId, 0));
 
-    const all = eventsBySubject(await toldTo(db, hook))
-    const ofIncidents = Object.fromEntries(Object.entries(all).filter(([subject]) => subject.startsWith('incident:')))
-    t.same(eventsBySubject(lanes[mail]!), all)
-    t.same(eventsBySubject(lanes[chat]!), ofIncidents)
-    return t.passing()
-  })
-  await t.resolves(fc.assert(property, { numRuns: 15, endOnFailure: true }))
-})
+      const all = eventsBySubject(await toldTo(db, hook))
+      const ofIncidents = Object.fromEntries(Object.entries(all).filter(([subject]) => subject.startsWith('incident:')))
+      t.same(eventsBySubject(lanes[mail]!), all)
+      t.same(eventsBySubject(lanes[chat]!), ofIncidents)
+      return t.passing()
+    })
+    await t.resolves(fc.assert(property, { numRuns: 15, endOnFailure: true }))
+  },
+)
 
-/** About the newest incident of a monitor, if it has one. */
+/** An update of the newest incident of a monitor, if it has one. */
 async function say(person: { projectId: string; userId: string }, monitorId: string, what: string, now: Date) {
   const [incident] = await query<{ id: string; isOpen: boolean }>(
     db,
@@ -187,15 +190,15 @@ async function say(person: { projectId: string; userId: string }, monitorId: str
   if (what === 'resolve') await postUpdate(tools, person, incident.id, { message: 'Done.', status: 'resolved' }, now)
 }
 
-/** The events of each monitor and incident in the order in which they arrived, singly or as lines of digests. */
+/** The events of each monitor and incident in the order of arrival, singly or as lines of digests. */
 function eventsBySubject(arrived: Told[]): Record<string, string[]> {
-  const heard: Record<string, string[]> = {}
+  const events: Record<string, string[]> = {}
   for (const { about, event, data } of arrived) {
     for (const { subject, name } of data.changes?.map(lineOf) ?? [{ subject: about, name: event }]) {
-      heard[subject] = [...(heard[subject] ?? []), name]
+      events[subject] = [...(events[subject] ?? []), name]
     }
   }
-  return Object.fromEntries(Object.entries(heard).toSorted())
+  return Object.fromEntries(Object.entries(events).toSorted())
 }
 
 function lineOf({ url, status }: { url: string; status: string }) {

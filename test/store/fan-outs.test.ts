@@ -38,66 +38,69 @@ async function scene(channels: number) {
   const [monitorId] = (await insertMonitors(db, projectId, 1)) as [string]
   const where = { projectId, monitorIds: [monitorId], url: 'http://127.0.0.1:9/', secretKey }
   const channelIds = await insertManyChannels(db, { ...where, count: channels })
-  const tell = (...changes: Change[]) => announceChanges(db, tenant, changes, now)
-  return { tenant, projectId, monitorId, channelIds, tell }
+  const publish = (...changes: Change[]) => announceChanges(db, tenant, changes, now)
+  return { tenant, projectId, monitorId, channelIds, publish }
 }
 
-/** What each channel of a project was told, in order: how many channels by what they were told. */
-async function toldIn(projectId: string): Promise<Record<string, number>> {
-  const rows = await query<{ told: string; count: number }>(
+/** The events of each channel of a project, in order: the number of channels for each list of events. */
+async function countReceived(projectId: string): Promise<Record<string, number>> {
+  const rows = await query<{ received: string; count: number }>(
     db,
-    `SELECT told, count(*) AS count FROM (
-       SELECT string_agg(event_name, ' ' ORDER BY seq) AS told FROM deliveries WHERE project_id = ? GROUP BY channel_id
-     ) AS channel GROUP BY told`,
+    `SELECT received, count(*) AS count FROM (
+       SELECT string_agg(event_name, ' ' ORDER BY seq) AS received FROM deliveries WHERE project_id = ? GROUP BY channel_id
+     ) AS channel GROUP BY received`,
     [projectId],
   )
-  return Object.fromEntries(rows.map(({ told, count }) => [told, count]))
+  return Object.fromEntries(rows.map(({ received, count }) => [received, count]))
 }
 
 const waiting = () => query(db, 'SELECT seq FROM fan_outs')
 
-t.test('An event that 1,200 channels hear of costs its writer no delivery, and each channel gets it once', async t => {
-  const { projectId, monitorId, tell } = await scene(1_200)
-  await tell(down(monitorId))
-  t.same(await toldIn(projectId), {}, 'it is committed, and waits')
-  t.equal((await waiting()).length, 1)
-  await runFanOutTurn(db, projectId, now)
-  t.same(await toldIn(projectId), { 'monitor.down': 500 })
-  await fanOutAll(db, now)
-  t.same(await toldIn(projectId), { 'monitor.down': 1_200 })
+t.test(
+  'The transaction of an event with 1,200 recipients makes no delivery, and each channel gets it once',
+  async t => {
+    const { projectId, monitorId, publish } = await scene(1_200)
+    await publish(down(monitorId))
+    t.same(await countReceived(projectId), {}, 'it is committed, and waits')
+    t.equal((await waiting()).length, 1)
+    await runFanOutTurn(db, projectId, now)
+    t.same(await countReceived(projectId), { 'monitor.down': 500 })
+    await fanOutAll(db, now)
+    t.same(await countReceived(projectId), { 'monitor.down': 1_200 })
+    t.same(await waiting(), [])
+  },
+)
+
+t.test('An event with few recipients is queued in the transaction of its cause', async t => {
+  const { projectId, monitorId, publish } = await scene(20)
+  await publish(down(monitorId))
+  t.same(await countReceived(projectId), { 'monitor.down': 20 })
   t.same(await waiting(), [])
 })
 
-t.test('An event that few channels hear of is queued with what caused it', async t => {
-  const { projectId, monitorId, tell } = await scene(20)
-  await tell(down(monitorId))
-  t.same(await toldIn(projectId), { 'monitor.down': 20 })
-  t.same(await waiting(), [])
-})
-
-t.test('Down and up in quick succession: every channel hears of the outage before its end', async t => {
-  const { projectId, monitorId, tell } = await scene(1_200)
-  await tell(down(monitorId))
+t.test('Every channel gets an outage before its end, also when they follow quickly', async t => {
+  const { projectId, monitorId, publish } = await scene(1_200)
+  await publish(down(monitorId))
   await runFanOutTurn(db, projectId, now)
-  await tell(up(monitorId))
+  await publish(up(monitorId))
   await runFanOutTurn(db, projectId, now)
-  await tell(down(monitorId))
-  t.same(await toldIn(projectId), { 'monitor.down': 1_000 })
+  await publish(down(monitorId))
+  t.same(await countReceived(projectId), { 'monitor.down': 1_000 })
   await fanOutAll(db, now)
-  t.same(await toldIn(projectId), { 'monitor.down monitor.up monitor.down': 1_200 })
+  t.same(await countReceived(projectId), { 'monitor.down monitor.up monitor.down': 1_200 })
 })
 
-t.test('What follows an event that waits is delivered after it, though few channels hear of it', async t => {
-  const { projectId, monitorId, channelIds, tell } = await scene(300)
-  await tell(down(monitorId))
+t.test('An event with few recipients is delivered after an earlier one that waits', async t => {
+  const { projectId, monitorId, channelIds, publish } = await scene(300)
+  await publish(down(monitorId))
   await execute(db, 'DELETE FROM alert_rules WHERE alert_channel_id = ANY (?)', [channelIds.slice(0, 290)])
-  await tell(up(monitorId))
-  t.same(await toldIn(projectId), {})
+  await publish(up(monitorId))
+  t.same(await countReceived(projectId), {})
   await fanOutAll(db, now)
-  t.same(await toldIn(projectId), { 'monitor.down monitor.up': 10 })
+  t.same(await countReceived(projectId), { 'monitor.down monitor.up': 10 })
 })
 
-t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a storm, in the fan-out too', async t => {
+t.test('A chat gets a digest of monitors and incidents in a storm, in the fan-out too', async t => {
   const { tenant, projectId } = await scene(0)
   const monitorIds = await insertMonitors(db, projectId, 60)
   const hook = await insertListener(db, tenant, monitorIds, 'webhook')
@@ -105,10 +108,10 @@ t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a st
   await subscribe(db, tenant, hook)
   await tellOutages(db, tenant, monitorIds.map(down), now)
   await tellOutages(db, tenant, monitorIds.map(up), now)
-  const told = await toldTo(db, hook)
-  t.equal(told.length, 240)
+  const received = await toldTo(db, hook)
+  t.equal(received.length, 240)
   for (const id of monitorIds) {
-    const ofMonitor = told.filter(({ about }) => about === `monitor:${id}`).map(({ event }) => event)
+    const ofMonitor = received.filter(({ about }) => about === `monitor:${id}`).map(({ event }) => event)
     t.same(ofMonitor, ['monitor.down', 'monitor.up'])
   }
   t.same(await toldTo(db, chat), [])
@@ -116,61 +119,64 @@ t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a st
   t.same(await query(db, entries, [chat]), [{ n: 120 }])
 })
 
-t.test('Two processes that fan out at once make no delivery twice', async t => {
+t.test('Two processes that fan out at the same time make no delivery twice', async t => {
   const scenes = await Promise.all([scene(3_000), scene(1_500)])
   const workers = await Promise.all([1, 2].map(() => startProcess(t)))
-  await Promise.all(scenes.map(({ tell, monitorId }) => tell(down(monitorId))))
-  await Promise.all(scenes.map(({ tell, monitorId }) => tell(up(monitorId))))
+  await Promise.all(scenes.map(({ publish, monitorId }) => publish(down(monitorId))))
+  await Promise.all(scenes.map(({ publish, monitorId }) => publish(up(monitorId))))
   for (const worker of workers) worker.wake()
   await waitFor(async () => (await waiting()).length === 0, { timeoutMs: 60_000, label: 'the end of the fan-out' })
-  t.same(await toldIn(scenes[0]!.projectId), { 'monitor.down monitor.up': 3_000 })
-  t.same(await toldIn(scenes[1]!.projectId), { 'monitor.down monitor.up': 1_500 })
+  t.same(await countReceived(scenes[0]!.projectId), { 'monitor.down monitor.up': 3_000 })
+  t.same(await countReceived(scenes[1]!.projectId), { 'monitor.down monitor.up': 1_500 })
 })
 
-t.test('A channel that somebody holds keeps neither the writer of an event nor another project waiting', async t => {
+t.test('A locked channel delays neither the transaction of an event nor another project', async t => {
   const [held, other] = await Promise.all([scene(5), scene(200)])
   const holder = await db.transaction()
   await query(holder, 'SELECT FROM alert_channels WHERE id = ? FOR UPDATE', [held.channelIds[2]!])
-  await held.tell(down(held.monitorId))
-  t.same(await toldIn(held.projectId), {}, 'its writer did not wait')
+  await held.publish(down(held.monitorId))
+  t.same(await countReceived(held.projectId), {}, 'its writer did not wait')
   const worker = await startProcess(t)
   worker.wake()
-  await other.tell(down(other.monitorId))
+  await other.publish(down(other.monitorId))
   worker.wake()
-  const isTold = async (projectId: string) => (await toldIn(projectId))['monitor.down']
-  await waitFor(async () => (await isTold(other.projectId)) === 200, { timeoutMs: 60_000, label: 'the other project' })
-  t.same(await toldIn(held.projectId), {})
+  const countDown = async (projectId: string) => (await countReceived(projectId))['monitor.down']
+  await waitFor(async () => (await countDown(other.projectId)) === 200, {
+    timeoutMs: 60_000,
+    label: 'the other project',
+  })
+  t.same(await countReceived(held.projectId), {})
   await holder.rollback()
-  await waitFor(async () => (await isTold(held.projectId)) === 5, { timeoutMs: 60_000, label: 'the held one' })
+  await waitFor(async () => (await countDown(held.projectId)) === 5, { timeoutMs: 60_000, label: 'the held one' })
 })
 
-t.test('An outage is not told again before all channels were told of it once', async t => {
-  const { tenant, projectId, monitorId, tell } = await scene(600)
+t.test('A reminder is not sent before all channels have the outage', async t => {
+  const { tenant, projectId, monitorId, publish } = await scene(600)
   await execute(db, 'UPDATE alert_rules SET remind_every_minutes = 5 WHERE project_id = ?', [projectId])
   await tellOutages(db, tenant, [down(monitorId)], now)
   const found = 'SELECT id, title, status, severity FROM incidents WHERE cause_monitor_id = ?'
   const [incident] = await query<NonNullable<Change['incident']>>(db, found, [monitorId])
   const outage: Change = { ...down(monitorId), incident: { ...incident!, started_at: now.toISOString() } }
-  await tell(outage)
+  await publish(outage)
   await fanOutAll(db, now)
   t.equal(await sendDueReminders(db, 1_000, later(4)), 0)
-  await tell(outage)
+  await publish(outage)
   t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'something of the project waits for the fan-out')
   await fanOutAll(db, later(2))
   t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'the five minutes began again')
   t.equal(await sendDueReminders(db, 1_000, later(8)), 600)
 })
 
-t.test('Deliveries of a project that is deleted meanwhile are made for nobody', async t => {
-  const { projectId, monitorId, tell } = await scene(600)
-  await tell(down(monitorId))
+t.test('The fan-out makes no deliveries of a project that was deleted', async t => {
+  const { projectId, monitorId, publish } = await scene(600)
+  await publish(down(monitorId))
   await runFanOutTurn(db, projectId, now)
   await execute(db, 'DELETE FROM projects WHERE id = ?', [projectId])
   t.same(await waiting(), [])
   t.same(await runFanOutTurn(db, projectId, now), { seconds: [] })
 })
 
-/** One more process that fans out, with connections of its own. */
+/** One more process that fans out, with its own connections. */
 async function startProcess(t: Teardown) {
   const own = createPostgres(url, 2)
   const worker = startFanOutWorker({ db: own, log: createLog('test', 'silent'), metrics: createMetrics() })

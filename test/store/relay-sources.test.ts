@@ -14,7 +14,7 @@ t.teardown(() => db.destroy())
 const secrets = createSecretCipher(randomBytes(32))
 const { projectId } = await insertTenant(db)
 
-/** Channels as a process of the version before writes them; answers their ids. */
+/** Channels as a process of the previous version writes them. Returns their ids. */
 async function insertOldChannels(count: number, configOf: (n: number) => object, by = secrets) {
   const channels = Array.from({ length: count }, (_, n) => ({ id: uuidv7(), config: configOf(n) }))
   await execute(
@@ -42,7 +42,7 @@ const listed = () =>
   )
 
 t.test(
-  'ids of old channels are entered in portions, by several processes at once, past a config that the key does not open',
+  'Relay sources of old channels are stored in batches, by several processes, also after a config that cannot be decrypted',
   async t => {
     const ids = await insertOldChannels(1_200, n => (n % 3 === 0 ? { relay_source_id: `source-${n}` } : {}))
     await insertOldChannels(1, () => ({ relay_source_id: 'unreadable' }), createSecretCipher(randomBytes(32)))
@@ -53,7 +53,7 @@ t.test(
   },
 )
 
-t.test('a channel that is being changed is left to the change', async t => {
+t.test('A channel that another transaction is changing is skipped', async t => {
   const [id = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'before' }))
   const config = encryptConfig({}, { id, projectId }, secrets)
   const before = await listed()

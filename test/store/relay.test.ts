@@ -17,7 +17,7 @@ const { db, tenant } = queue
 
 type Message = { failures: number; waitMs: number }
 
-/** What the relay has of a channel, by the time at which it goes on, with the wait since its last attempt. */
+/** The relay messages of a channel by due time, with the wait since the last attempt. */
 const messagesOf = (channelId: string) =>
   query<Message>(
     db,
@@ -38,7 +38,7 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
     const [row] = await query<{ id: string; failures: number; openedAt: Date | null }>(db, sql, [origin])
     return row
   }
-  /** the clock is turned for whatever of the channel waits */
+  /** moves the due times of the channel's waiting messages */
   const makeDue = async () => {
     await execute(
       db,
@@ -49,7 +49,7 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
     ])
     await execute(db, `SELECT pg_notify('relay', '')`)
   }
-  /** the message when it has failed so often, or more often on a machine that was held meanwhile */
+  /** the message after at least this number of failures; on a slow machine there may be more */
   const failed = (times: number) =>
     waitFor(async () => (await messagesOf(channelId)).slice(0, 1).find(({ failures }) => failures >= times), {
       label: `${times} failures`,
@@ -57,46 +57,43 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
   return { receiver, worker, channelId, circuit, makeDue, failed }
 }
 
-t.test(
-  'a message that its receiver does not take is tried at once and goes on waiting, and holds up no other',
-  async t => {
-    const { receiver, channelId, failed, makeDue } = await startRelay(t, 200)
-    let isTaken = false
-    receiver.always(one => {
-      const isFirst = one.headers['x-service-delivery'] === receiver.received[0]?.headers['x-service-delivery']
-      return isFirst && !isTaken ? 503 : 200
-    })
-    const [first] = await queue.send(channelId, 'monitor:a')
-    const message = await failed(1)
-    const [second] = await queue.send(channelId, 'monitor:a')
-    t.equal((await queue.ended(second!)).status, 'delivered', 'the order of the lane is given up')
-    t.ok(message.waitMs > 6_000 && message.waitMs <= 10_000, `it waits ${message.waitMs} ms`)
-    t.equal((await queue.entry(first!)).status, 'pending')
-    isTaken = true
-    await makeDue()
-    const logged = await queue.ended(first!)
-    t.equal(logged.status, 'delivered')
-    const codes = logged.attempts.map(one => one.response_code)
-    t.ok(codes.length > 1)
-    t.same(
-      codes,
-      codes.map((_, i) => (i < codes.length - 1 ? 503 : 200)),
-    )
-    const mine = receiver.received.filter(one => one.headers['x-service-delivery'] === first)
-    t.equal(mine.length, codes.length)
-    t.equal(new Set(mine.map(({ rawBody }) => rawBody)).size, 1)
-    t.same(await query(db, 'SELECT 1 FROM relay_messages WHERE channel_id = ?', [channelId]), [])
-  },
-)
+t.test('A failing message is tried immediately and retried later, and delays no other message', async t => {
+  const { receiver, channelId, failed, makeDue } = await startRelay(t, 200)
+  let isTaken = false
+  receiver.always(one => {
+    const isFirst = one.headers['x-service-delivery'] === receiver.received[0]?.headers['x-service-delivery']
+    return isFirst && !isTaken ? 503 : 200
+  })
+  const [first] = await queue.send(channelId, 'monitor:a')
+  const message = await failed(1)
+  const [second] = await queue.send(channelId, 'monitor:a')
+  t.equal((await queue.ended(second!)).status, 'delivered', 'the order of the lane is given up')
+  t.ok(message.waitMs > 6_000 && message.waitMs <= 10_000, `it waits ${message.waitMs} ms`)
+  t.equal((await queue.entry(first!)).status, 'pending')
+  isTaken = true
+  await makeDue()
+  const logged = await queue.ended(first!)
+  t.equal(logged.status, 'delivered')
+  const codes = logged.attempts.map(one => one.response_code)
+  t.ok(codes.length > 1)
+  t.same(
+    codes,
+    codes.map((_, i) => (i < codes.length - 1 ? 503 : 200)),
+  )
+  const mine = receiver.received.filter(one => one.headers['x-service-delivery'] === first)
+  t.equal(mine.length, codes.length)
+  t.equal(new Set(mine.map(({ rawBody }) => rawBody)).size, 1)
+  t.same(await query(db, 'SELECT 1 FROM relay_messages WHERE channel_id = ?', [channelId]), [])
+})
 
 // takes about 20 s
 t.test(
-  'a retry of the relay that is more than 10 s away starts when it is due, without a look at the queue',
+  'A retry of the relay that is more than 10 s away starts when it is due, without a query of the queue',
   async t => {
     const { receiver, worker, channelId, failed } = await startRelay(t, 503)
     const [id] = await queue.send(channelId, 'monitor:far')
     await failed(1)
-    // nothing looks at the queue from here on
+    // from here on nothing queries the queue
     await worker.stop()
     const metrics = createMetrics()
     const relay = startRelayWorker(
@@ -128,11 +125,11 @@ t.test(
   },
 )
 
-t.test('a refusal is final, and a message that was redriven has its day anew', async t => {
+t.test('A refusal is final, and a redriven message has another 24 hours', async t => {
   const { receiver, channelId, circuit } = await startRelay(t, 410)
   const ids = await queue.send(channelId, 'monitor:a', 'monitor:b', 'monitor:c')
   for (const id of ids) t.equal((await queue.ended(id)).status, 'dead')
-  t.match(await circuit(), { failures: 0, openedAt: null }, 'what answers is not broken')
+  t.match(await circuit(), { failures: 0, openedAt: null }, 'a response closes the circuit')
   const [counted] = await query(db, 'SELECT consecutive_failures FROM alert_channels WHERE id = ?', [channelId])
   t.same(counted, { consecutive_failures: 3 }, 'a dead message is a failed delivery')
 
@@ -146,7 +143,7 @@ t.test('a refusal is final, and a message that was redriven has its day anew', a
 })
 
 t.test(
-  'after five failures in a row nothing is sent to a destination but one trial, and its success lets all through',
+  'After five failures in a row one trial is sent to a destination, and its success closes the circuit',
   async t => {
     const { receiver, channelId, circuit, makeDue } = await startRelay(t, 503)
     const ids = await queue.send(channelId, ...Array.from({ length: 30 }, (_, i) => `monitor:${i}`))
@@ -172,7 +169,7 @@ t.test(
   },
 )
 
-t.test('what was not brought within a day is dead, also behind an open circuit', async t => {
+t.test('A message that was not delivered within 24 hours is dead, also behind an open circuit', async t => {
   const { channelId, failed, circuit, makeDue } = await startRelay(t, 'reset')
   const [tried] = await queue.send(channelId, 'monitor:a')
   await failed(1)
@@ -195,10 +192,10 @@ t.test('what was not brought within a day is dead, also behind an open circuit',
   await execute(db, `SELECT pg_notify('relay', '')`)
   const logged = await queue.ended(waiting!)
   t.equal(logged.status, 'dead')
-  t.match(logged.attempts.at(-1), { response_code: null, error: 'the relay gave up after a day' })
+  t.match(logged.attempts.at(-1), { response_code: null, error: 'the relay gave up after 24 hours' })
 })
 
-t.test('a channel that is paused takes back what waits in the relay', async t => {
+t.test('Pausing a channel skips its messages in the relay', async t => {
   const { receiver, channelId, failed } = await startRelay(t, 400)
   receiver.always(one => {
     const isFirst = one.headers['x-service-delivery'] === receiver.received[0]?.headers['x-service-delivery']
@@ -215,7 +212,7 @@ t.test('a channel that is paused takes back what waits in the relay', async t =>
   t.equal(await redrive(db, tenant.projectId, null, new Date()), 2, 'those of the other channels go')
 })
 
-t.test('the log keeps the first three attempts and the last ten, and says how many it left out', async t => {
+t.test('The log keeps the first three and the last ten attempts, and the number of the others', async t => {
   const { receiver, channelId, failed, makeDue } = await startRelay(t, 503)
   const [id] = await queue.send(channelId, 'monitor:a')
   for (let times = 1; times <= 15; times++) {
@@ -232,7 +229,7 @@ t.test('the log keeps the first three attempts and the last ten, and says how ma
   t.match(await queue.ended(id!), { status: 'delivered', attemptsLeftOut: failures - 12 })
 })
 
-t.test('a relay outside gets the signed request unchanged, by the queue of every webhook', async t => {
+t.test('An external relay gets the signed request unchanged, by the queue of every webhook', async t => {
   const [relay, receiver] = [await startReceiver(t), await startReceiver(t)]
   relay.answerWith(500)
   queue.startWorker(t, { relayUrl: relay.url })
@@ -245,7 +242,7 @@ t.test('a relay outside gets the signed request unchanged, by the queue of every
   t.same(receiver.received, [])
 })
 
-t.test('a message follows its channel: out of the relay when it no longer asks for one', async t => {
+t.test('A message leaves the relay when its channel no longer uses it', async t => {
   const { receiver, channelId, failed, makeDue } = await startRelay(t, 503)
   const [id] = await queue.send(channelId, 'monitor:a')
   await failed(1)

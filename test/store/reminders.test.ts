@@ -48,8 +48,8 @@ async function scene({ count = 1, every = 30 as number | null, type = 'webhook' 
       const changes = ids.map(monitorId => ({ monitorId, status: 'up' as const }))
       await tellChanges(db, tenant, changes, at(minutes))
     },
-    /** "DOWN 1 2 UP": what the channel was told, reminders by their number */
-    async told() {
+    /** "DOWN 1 2 UP": the events of the channel, reminders by their number */
+    async received() {
       const rows = await query<{ event: string; reminder: number | null }>(
         db,
         'SELECT event_name AS event, reminder FROM deliveries WHERE channel_id = ? ORDER BY seq',
@@ -77,56 +77,56 @@ async function changeOnlyRule(projectId: string, body: Parameters<typeof changeR
   return changeRule(db, projectId, rule!.id, body, 20, at(minutes))
 }
 
-t.test('a lasting outage is told again every 30 minutes, with a number, and not after the recovery', async t => {
-  const { fail, recover, told, channelId } = await scene()
+t.test('A lasting outage is sent again every 30 minutes, with a number, and not after the recovery', async t => {
+  const { fail, recover, received, channelId } = await scene()
   await fail(0)
   await remind(29.9)
-  t.equal(await told(), 'DOWN')
+  t.equal(await received(), 'DOWN')
   await remind(30)
   await remind(30)
   await remind(60)
-  t.equal(await told(), 'DOWN 1 2')
+  t.equal(await received(), 'DOWN 1 2')
   await recover(70)
   await remind(90)
   await remind(2_000)
-  t.equal(await told(), 'DOWN 1 2 UP')
+  t.equal(await received(), 'DOWN 1 2 UP')
   const ids = (await toldTo(db, channelId)).map(one => one.id)
-  t.equal(new Set(ids).size, 4, 'each with a delivery of its own')
+  t.equal(new Set(ids).size, 4, 'each with its own delivery')
   t.same(await query(db, 'SELECT FROM reminders'), [], 'nothing is left behind')
 })
 
-t.test('the next outage is counted anew, one that goes on after degraded is counted on', async t => {
-  const { fail, recover, told, ids, tenant } = await scene()
+t.test('The next outage starts a new count; an outage that continues after degraded continues its count', async t => {
+  const { fail, recover, received, ids, tenant } = await scene()
   await fail(0)
   await remind(30)
   await recover(40)
   await fail(50)
   await remind(79)
   await remind(80)
-  t.equal(await told(), 'DOWN 1 UP DOWN 1')
+  t.equal(await received(), 'DOWN 1 UP DOWN 1')
   const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE resolved_at IS NULL')
   const again = { id: incident!.id, title: '', status: '', severity: '', started_at: '' }
   await tellChanges(db, tenant, [{ monitorId: ids[0]!, status: 'down', incident: again }], at(90))
   await remind(110)
   await remind(120)
-  t.equal(await told(), 'DOWN 1 UP DOWN 1 DOWN 2')
+  t.equal(await received(), 'DOWN 1 UP DOWN 1 DOWN 2')
   await recover(121)
 })
 
-t.test('after an absence there is one reminder, not a backlog', async t => {
-  const { fail, recover, told } = await scene()
+t.test('After the workers were stopped there is one reminder, not a backlog', async t => {
+  const { fail, recover, received } = await scene()
   await fail(0)
   await remind(300)
   await remind(301)
-  t.equal(await told(), 'DOWN 1')
+  t.equal(await received(), 'DOWN 1')
   await remind(330)
-  t.equal(await told(), 'DOWN 1 2')
+  t.equal(await received(), 'DOWN 1 2')
   await recover(331)
 })
 
 const ENDS: [title: string, sql: string][] = [
   ['an acknowledged incident', `UPDATE incidents SET acknowledged_at = now() WHERE cause_monitor_id = ?`],
-  ['an incident that somebody resolved', `UPDATE incidents SET resolved_at = now() WHERE cause_monitor_id = ?`],
+  ['an incident that a person resolved', `UPDATE incidents SET resolved_at = now() WHERE cause_monitor_id = ?`],
   ['a paused monitor', `UPDATE monitors SET is_paused = true WHERE id = ?`],
   ['a deleted monitor', `UPDATE monitors SET deleted_at = now() WHERE id = ?`],
   ['a monitor that is only degraded', `UPDATE monitors SET status = 'degraded' WHERE id = ?`],
@@ -134,18 +134,18 @@ const ENDS: [title: string, sql: string][] = [
   ['a rule that wants no outages any more', `UPDATE alert_rules SET on_down = false WHERE monitor_id = ?`],
 ]
 for (const [title, sql] of ENDS) {
-  t.test(`${title} reminds of nothing`, async t => {
-    const { fail, told, ids } = await scene()
+  t.test(`${title} ends the reminders`, async t => {
+    const { fail, received, ids } = await scene()
     await fail(0)
     await remind(30)
     await execute(db, sql, [ids[0]!])
     await remind(60)
-    t.equal(await told(), 'DOWN 1')
+    t.equal(await received(), 'DOWN 1')
   })
 }
 
-t.test('while a monitor is silenced its reminders are put off', async t => {
-  const { fail, recover, told, ids, tenant } = await scene()
+t.test('The reminders of a suppressed monitor are deferred', async t => {
+  const { fail, recover, received, ids, tenant } = await scene()
   await fail(0)
   await execute(
     db,
@@ -154,81 +154,81 @@ t.test('while a monitor is silenced its reminders are put off', async t => {
   )
   await remind(30)
   await remind(60)
-  t.equal(await told(), 'DOWN')
+  t.equal(await received(), 'DOWN')
   await remind(90)
-  t.equal(await told(), 'DOWN 1')
+  t.equal(await received(), 'DOWN 1')
   await recover(91)
 })
 
-t.test('a rule that is changed during an outage reminds of it from then on, or no more', async t => {
-  const { fail, recover, told, change } = await scene({ every: null })
+t.test('A change of a rule during an outage starts or ends its reminders', async t => {
+  const { fail, recover, received, change } = await scene({ every: null })
   await fail(0)
   await remind(100)
-  t.equal(await told(), 'DOWN')
+  t.equal(await received(), 'DOWN')
   await change({ remind_every_minutes: 10 }, 100)
   await change({ on_recovery: true }, 105)
   await remind(109)
   await remind(110)
-  t.equal(await told(), 'DOWN 1')
+  t.equal(await received(), 'DOWN 1')
   await change({ remind_every_minutes: 60 }, 115)
   await remind(120)
   await remind(175)
-  t.equal(await told(), 'DOWN 1 2', 'counted on')
+  t.equal(await received(), 'DOWN 1 2', 'counted on')
   await change({ remind_every_minutes: null }, 180)
   await remind(1_000)
-  t.equal(await told(), 'DOWN 1 2')
+  t.equal(await received(), 'DOWN 1 2')
   await recover(1_001)
   await change({ remind_every_minutes: 5 }, 1_002)
   await remind(2_000)
-  t.equal(await told(), 'DOWN 1 2 UP')
+  t.equal(await received(), 'DOWN 1 2 UP')
 })
 
-t.test('an outage that was withheld from everybody is not told for the first time as a reminder', async t => {
-  const { ids, tenant, told, change } = await scene({ every: null })
+t.test('A suppressed outage is not sent for the first time as a reminder', async t => {
+  const { ids, tenant, received, change } = await scene({ every: null })
   await execute(db, `UPDATE monitors SET status = 'down' WHERE id = ?`, ids)
   await insertIncident(tenant.projectId, ids[0]!, { id: uuidv7(), started_at: at(0).toISOString() })
   await change({ remind_every_minutes: 5 }, 1)
   await remind(100)
-  t.equal(await told(), '')
+  t.equal(await received(), '')
 })
 
-t.test('a monitor that is being judged is left for later, and several processes remind once', async t => {
-  const { fail, recover, told, ids } = await scene()
+t.test('A locked monitor is skipped until later, and several processes send one reminder', async t => {
+  const { fail, recover, received, ids } = await scene()
   await fail(0)
   await db.transaction(async tx => {
     await query(tx, 'SELECT FROM monitors WHERE id = ? FOR UPDATE', ids)
     t.equal(await remind(30), 0)
   })
   await Promise.all([remind(30), remind(30), remind(30)])
-  t.equal(await told(), 'DOWN 1')
+  t.equal(await received(), 'DOWN 1')
   await recover(31)
 })
 
-t.test('reminders of many monitors come in a digest as well', async t => {
+t.test('Reminders of many monitors are sent in a digest', async t => {
   const { fail, recover, channelId } = await scene({ count: 12, type: 'chat_a' })
   await fail(0)
   await closeDueDigests(db, at(1))
   await execute(db, `UPDATE deliveries SET status = 'delivered'`)
   t.equal(await remind(30), 12)
   await closeDueDigests(db, at(31))
-  const told = await toldTo(db, channelId)
+  const received = await toldTo(db, channelId)
   t.same(
-    told.map(one => `${one.event} ${one.data.changes?.length}`),
+    received.map(one => `${one.event} ${one.data.changes?.length}`),
     ['monitor.digest 12', 'monitor.digest 12'],
   )
   await recover(32)
 })
 
-t.test('the worker tells what is due and then waits for the next', async t => {
-  const { fail, told } = await scene()
+t.test('The worker sends due reminders and then waits for the next one', async t => {
+  const { fail, received } = await scene()
   await fail(0)
   const dueIn = (interval: string) =>
     execute(db, 'UPDATE reminders SET due_at = now() + CAST(? AS interval)', [interval])
   await dueIn('-1 hour')
   const worker = startReminderWorker({ db, log: createLog('test', 'silent'), metrics: createMetrics() })
   t.teardown(() => worker.stop())
-  await waitFor(async () => (await told()) === 'DOWN 1')
+  await waitFor(async () => (await received()) === 'DOWN 1')
   await dueIn('300 milliseconds')
   worker.wake()
-  await waitFor(async () => (await told()) === 'DOWN 1 2')
+  await waitFor(async () => (await received()) === 'DOWN 1 2')
 })

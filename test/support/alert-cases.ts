@@ -1,11 +1,11 @@
-/** Series as a healthy installation shows them, and the faults that each alert rule is there for; for `promtool test rules`. */
+/** Series of a healthy installation, and the fault that each alert rule detects; for `promtool test rules`. */
 
 const STEP_S = 15
-/** A fault begins after a quarter of an hour. */
+/** A fault begins after 15 minutes. */
 const BEGIN = 60
 const AFTER = 180
 
-/** Values: a constant, or `{ by }` more with each step. */
+/** Values: a constant, or an increase of `{ by }` with each step. */
 type Values = number | { by: number } | 'gone'
 export type Series = Record<string, Values>
 
@@ -65,7 +65,7 @@ export const HEALTHY: Series = {
   [control('picket_results_late_total', 'region="us-east"')]: 300,
   [control('picket_results_unrecordable_total', 'reason="refused"')]: 0,
   [stream('picket_history_waiting_seconds', 'RESULTS')]: 2,
-  // it is full all the time, and the oldest messages make room
+  // it is always full, and the oldest messages are removed
   [stream('picket_stream_bytes', 'RESULTS')]: 15.9 * GIB,
   [stream('picket_stream_max_bytes', 'RESULTS')]: 16 * GIB,
   [stream('picket_stream_bytes', 'PINGS')]: 0,
@@ -99,7 +99,7 @@ export const HEALTHY: Series = {
   [FINDINGS]: 0,
 }
 
-/** `series` is how things are from the beginning of the fault on; what fires `minutes` later is `alerts`, and nothing else. */
+/** `series` are the values from the beginning of the fault; exactly `alerts` fire `minutes` later. */
 export type Case = { fault: string; series: Series; minutes: number; alerts: string[] }
 
 const one = (alert: string, minutes: number, fault: string, series: Series): Case => ({
@@ -115,7 +115,7 @@ export const CASES: Case[] = [
     [control('picket_fleet_unassigned_monitors', 'region="us-east"')]: 5,
   }),
   one('PicketProbeCutOff', 6, 'a probe has lost the fleet', { [probe('picket_probe_agent_fleet_connected')]: 0 }),
-  one('PicketRegionInDoubt', 8, 'many hosts of a region begin to fail at once', {
+  one('PicketRegionInDoubt', 8, 'many hosts of a region begin to fail together', {
     [control('picket_verdict_doubted_results_total', 'region="us-east"')]: { by: 5 },
   }),
   one('PicketProbeLosesResults', 2, 'a probe drops results', {
@@ -179,7 +179,7 @@ export const CASES: Case[] = [
     [stream('picket_history_waiting_seconds', 'RESULTS')]: 1_000,
     [stream('picket_stream_bytes', 'RESULTS')]: 2 * GIB,
   }),
-  one('PicketStreamNearlyFull', 2, 'a full stream holds what is not recorded', {
+  one('PicketStreamNearlyFull', 2, 'a full stream contains unrecorded messages', {
     [stream('picket_history_waiting_seconds', 'RESULTS')]: 700,
   }),
   one('PicketStreamNearlyFull', 2, 'the stream of kept pings is nearly full', {
@@ -188,7 +188,7 @@ export const CASES: Case[] = [
   one('PicketResultsUnrecordable', 2, 'ClickHouse refuses results', {
     [control('picket_results_unrecordable_total', 'reason="refused"')]: { by: 1 },
   }),
-  one('PicketPingsKept', 3, 'a process takes pings without PostgreSQL', {
+  one('PicketPingsKept', 3, 'a process accepts pings without PostgreSQL', {
     [control('picket_heartbeat_pings_kept_total', 'outcome="kept"')]: { by: 1 },
   }),
   one('PicketPingsRefused', 2, 'pings are refused', {
@@ -229,14 +229,14 @@ export const CASES: Case[] = [
   one('PicketHealthUnknown', 11, 'no process says how the watching is', { [FINDINGS]: 'gone' }),
 ]
 
-/** Samples in promtool's notation: healthy up to the fault, then as it is from then on. A counter goes on from where it was. */
+/** Samples in promtool's notation: healthy before the fault, then the values of the fault. A counter continues from its value. */
 function samples(healthy: Values, then: Values): string {
   const [start, rise] = typeof healthy === 'object' ? [0, healthy.by] : [Number(healthy), 0]
   const last = start + rise * (BEGIN - 1)
   const before = `${start}+${rise}x${BEGIN - 1}`
   if (then === 'gone') return `${before} stale`
   if (typeof then === 'object') return `${before} ${last + then.by}+${then.by}x${AFTER}`
-  // a counter that stops stays where it is; a gauge takes its value
+  // a counter that stops keeps its value; a gauge gets the new value
   return `${before} ${rise > 0 && then === 0 ? last : then}+0x${AFTER}`
 }
 

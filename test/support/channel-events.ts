@@ -49,7 +49,7 @@ const vendor = { name: 'Mailer Inc.', category: 'email' }
 const outage = { title: 'Delays in sending', severity: 'major', status: 'investigating' }
 const source_url = 'https://status.mailer.example.com/incidents/1'
 
-/** One event of each name, as an ordinary day brings them. */
+/** One typical event of each name. */
 export const SAMPLES: { [Name in EventName]: EventData<Name> } = {
   'monitor.down': {
     monitor: { ...monitor, status: 'down' },
@@ -122,7 +122,7 @@ export function sampleEnvelope(name: EventName): Envelope {
   )
 }
 
-/** The same events with `text` in every place where somebody else's text may stand. */
+/** The same events with `text` in every field that contains text of users or third parties. */
 export function hostileEnvelope(name: EventName, text: string): Envelope {
   const keep =
     /^(id|status|severity|started_at|resolved_at|acknowledged_at|created_at|dashboard_url|type|down_duration)$/

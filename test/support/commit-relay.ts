@@ -2,13 +2,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
 export type CommitRelay = {
-  /** the given URL, led through the relay */
+  /** the given URL, through the relay */
   url: string
-  /** The next transaction that says `text` loses its COMMIT on the way to the server, or the answer to it. */
+  /** The next transaction that contains `text` loses its COMMIT on the way to the server, or the response to it. */
   lose(what: 'commit' | 'answer', text: string): void
 }
 
-/** Breaks the connection to PostgreSQL at the worst moment: when nobody but the server knows whether it committed. */
+/** Breaks the connection to PostgreSQL at the COMMIT, when only the server knows whether it committed. */
 export async function startCommitRelay(t: Teardown, target: string): Promise<CommitRelay> {
   const sockets = new Set<Socket>()
   let planned: { what: 'commit' | 'answer'; text: string } | null = null

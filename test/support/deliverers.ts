@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import type { Delivering } from './delivering.ts'
 import type { Teardown } from './teardown.ts'
 
-/** Drivers of other databases, which knex would like to have. */
+/** Drivers of other databases, which knex tries to load. */
 const NOT_USED = [
   'mysql',
   'mysql2',
@@ -20,18 +20,18 @@ const NOT_USED = [
   'pg-native',
 ]
 
-/** How many processes wait for their turn: node takes longer to begin than the test to kill. */
+/** How many started processes wait, because node needs more time to start than the test to kill. */
 const STANDBY = 3
 
 export type Deliverer = { kill9(): Promise<void> }
 
-/** Delivering processes, one after the other, each of its own: `next` lets one begin. */
+/** Delivering processes, one after the other. `next` starts the work of one. */
 export async function createDeliverers(t: Teardown, { url, secretKey }: Delivering): Promise<() => Promise<Deliverer>> {
   const program = await bundle(t)
   const spawn = () => {
     const child = fork(program, [url, secretKey.toString('base64')], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // not this process's loader, which is slow to begin
+      // not the loader of this process, which starts slowly
       execArgv: [],
     })
     t.teardown(() => child.kill('SIGKILL'))
@@ -55,7 +55,7 @@ async function kill9(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** In one file it begins in a tenth of the time that its hundreds of modules take. */
+/** Bundled into one file it starts in a tenth of the time that hundreds of modules need. */
 async function bundle(t: Teardown): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-deliverer-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))

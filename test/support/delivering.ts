@@ -18,20 +18,20 @@ export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 type Entry = DeliveryRow & { requestUrl: string | null }
 
-/** A queue on a database of its own, with what fills it, empties it and looks into it. */
+/** A queue on its own database, with functions to fill, process and inspect it. */
 export type Delivering = {
   url: string
   db: Db
   tenant: Tenant
   secretKey: Buffer
   startWorker(t: Teardown, options?: WorkerOptions): DeliveryWorker
-  /** a webhook channel; `config` beside its URL */
+  /** a webhook channel; `config` in addition to its URL */
   channel(receiverUrl: string, config?: object): Promise<string>
-  /** queues one event about each subject, in order, in one transaction; answers the delivery ids */
+  /** queues one event about each subject, in order, in one transaction; returns the delivery ids */
   send(channelId: string, ...subjects: string[]): Promise<string[]>
-  /** the same by another clock */
+  /** the same with another clock */
   sendAt(now: Date, channelId: string, ...subjects: string[]): Promise<string[]>
-  /** queues one event for each channel, in one transaction; answers the delivery ids */
+  /** queues one event for each channel, in one transaction; returns the delivery ids */
   sendToAll(channelIds: readonly string[], subject: string): Promise<string[]>
   entry(id: string): Promise<Entry>
   ended(id: string): Promise<Entry>
@@ -88,7 +88,7 @@ export async function createDelivering(t: Teardown): Promise<Delivering> {
   }
 }
 
-/** Queues one event about each subject for each channel, in order, in one transaction; answers the delivery ids. */
+/** Queues one event about each subject for each channel, in order, in one transaction. Returns the delivery ids. */
 export function send(
   db: Db,
   projectId: string,

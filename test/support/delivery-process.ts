@@ -1,4 +1,4 @@
-/** A process that delivers and does nothing else, to be killed. It begins when it is told to, and says so. */
+/** A process that only delivers, to be killed. It starts on a message and confirms the start. */
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startWorker } from './delivery-worker.ts'
 

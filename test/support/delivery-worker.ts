@@ -16,7 +16,7 @@ export type WorkerOptions = {
   webhookBurst?: number
 }
 
-/** One process's share of the work, with its ear to NOTIFY. */
+/** The delivery worker of one process, with a listener for NOTIFY. */
 export function startWorker(
   t: Teardown,
   { url, db, secretKey, ...options }: WorkerOptions & { url: string; db: Db; secretKey: Buffer },

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
-/** Channels of a project, straight into the table, that send nothing. Answers their ids. */
+/** Inserts channels of a project that send nothing. Returns their ids. */
 export async function insertIdleChannels(db: Db, projectId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => uuidv7())
   await execute(

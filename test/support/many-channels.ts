@@ -7,14 +7,14 @@ export type ManyChannels = {
   projectId: string
   monitorIds: string[]
   count: number
-  /** where the webhooks lead; sealed with `secretKey` */
+  /** the URL of the webhooks; encrypted with `secretKey` */
   url: string
   secretKey: Buffer
 }
 
 const AT_ONCE = 5_000
 
-/** Webhook channels by the thousand, straight into the tables, each with a rule for everything on each monitor. */
+/** Inserts thousands of webhook channels, each with a rule for all events of each monitor. */
 export async function insertManyChannels(db: Db, { count, ...rest }: ManyChannels): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < count)

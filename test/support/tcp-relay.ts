@@ -3,18 +3,18 @@ import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 
 export type TcpRelay = {
-  /** the given URL, the first of several, led through the relay */
+  /** the given URL, the first of several, through the relay */
   url: string
-  /** breaks every connection and refuses new ones, as a server that went away would */
+  /** breaks every connection and refuses new ones, as a stopped server does */
   cut(): Promise<void>
-  /** nothing passes and no side is notified, as behind a switch that hangs; what was sent arrives after `restore` */
+  /** nothing passes and neither side is notified, as behind a switch that hangs; sent data arrives after `restore` */
   hold(): void
-  /** the same, but what was sent is lost, and the connections end with `restore` */
+  /** the same, but sent data is lost, and the connections end with `restore` */
   swallow(): void
-  /** what clients sent and it swallowed */
+  /** the data of clients that it dropped */
   swallowed(): string
   /**
-   * The open connections lead nowhere from now on, without a reset; new ones work at once. A host that vanished and was
+   * The open connections carry nothing any more, without a reset; new ones work. A host that vanished and was
    * replaced by another one behind the same name looks like this.
    */
   abandon(): void
@@ -26,8 +26,8 @@ type Pair = { inner: Socket; outer: Socket }
 type State = 'open' | 'cut' | 'held' | 'swallowing'
 
 /**
- * A way to take a server away from one program while the others keep it. Of several targets each connection gets the
- * next one that takes it, as behind a balancer.
+ * Makes a server unreachable for one program while the others keep it. Of several targets each connection gets the
+ * next one that accepts it, as behind a balancer.
  */
 export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[]]): Promise<TcpRelay> {
   const pairs = new Set<Pair>()
@@ -73,7 +73,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     for (const inner of waiting) inner.destroy()
   }
   const stop = (next: State) => {
-    // whoever mends it would not know that it has to listen again
+    // the owner would not know that it must listen again
     if (state !== 'open') throw new Error(`a relay that is ${state} cannot be ${next}`)
     state = next
     for (const pair of pairs) part(pair)
@@ -108,7 +108,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
         part(pair)
         pairs.delete(pair)
         abandoned.add(pair)
-        // read, so that the end of the client is noticed; what the server says is not, as by a proxy that hangs
+        // read, so that the end of the client is noticed; data of the server is not read, as by a proxy that hangs
         pair.inner.on('data', () => {}).resume()
       }
     },
@@ -134,7 +134,7 @@ function part({ inner, outer }: Pair): void {
   outer.unpipe(inner).pause()
 }
 
-/** Null when nobody takes the connection. */
+/** Null when no target accepts the connection. */
 function connected(port: number, host: string): Promise<Socket | null> {
   const socket = connect(port, host)
   return new Promise(resolve => {

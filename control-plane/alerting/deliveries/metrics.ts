@@ -4,19 +4,21 @@ export type DeliveryMetrics = ReturnType<typeof createDeliveryMetrics>
 
 export function createDeliveryMetrics(metrics: Metrics) {
   return {
-    deliveries: metrics.counter('picket_delivery_attempts_total', 'Attempts by what the delivery became', ['status']),
-    relayed: metrics.counter('picket_relay_attempts_total', 'Attempts of the relay by what the delivery became', [
+    deliveries: metrics.counter('picket_delivery_attempts_total', 'Attempts by the resulting status of the delivery', [
+      'status',
+    ]),
+    relayed: metrics.counter('picket_relay_attempts_total', 'Relay attempts by the resulting status of the delivery', [
       'status',
     ]),
     keptBack: metrics.counter(
       'picket_mails_kept_back_total',
-      'Mails that were not sent at all, because no address was confirmed or a limit of the day was reached',
+      'Mails that were not sent, because no address was confirmed or a daily limit was reached',
     ),
     uncounted: metrics.counter(
       'picket_mails_uncounted_total',
-      'Mails, by address, that left without being counted against the limits of the day, because counters were locked',
+      'Mails, by address, that were sent without being counted against the daily limits, because counters were locked',
     ),
-    inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for an answer'),
+    inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for a response'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',
       'From the event to the start of the first attempt',

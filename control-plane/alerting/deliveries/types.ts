@@ -8,37 +8,37 @@ export type NewDelivery = {
   eventId: string
   eventName: string
   subject: string
-  /** which reminder of an outage it is; left out: it is news */
+  /** number of the reminder; undefined when the event is not a reminder */
   reminder?: number
-  /** a subscriber of a status page, whom the channel reaches; left out: the channel itself is who hears it */
+  /** the subscriber of a status page who receives it; undefined when the channel itself is the recipient */
   subscriberId?: string
-  /** one of many of its event, of which some were made before */
+  /** the event has many deliveries, and some were queued earlier */
   isCrowd?: boolean
 }
 
-/** What came of one attempt. `responseCode` (HTTP's or SMTP's) null: there was no answer, and `error` says why. */
+/** The outcome of one attempt. `responseCode` (HTTP or SMTP) is null when there was no response; `error` has the reason. */
 export type DeliveryOutcome = {
   startedAt: Date
   durationMs: number
   responseCode: number | null
   error: string | null
-  /** trying again is of no use: a 4xx of HTTP, a 5xx of SMTP, an address that the egress guard refuses, for instance */
+  /** a retry cannot succeed, for example after an HTTP 4xx, an SMTP 5xx or an address that the egress guard refuses */
   isPermanent: boolean
-  /** first kilobyte of the answer */
+  /** first kilobyte of the response */
   responseSnippet: string | null
-  /** what an answer of the chat's provider said beside its status; left out for whatever else was asked */
+  /** the provider's result in the response body; only for messages to the API of a chat */
   chat?: ChatOutcome
 }
 
-/** What came of a message to a chat. `message`: where it stands now. `revoked`: the app was removed; `expired`: its token is over. */
+/** The outcome of a message to a chat. `message`: its position in the chat. `revoked`: the app was removed. `expired`: the token has expired. */
 export type ChatOutcome =
   | { ok: true; message: ChatMessage | null }
   | { ok: false; fault: 'revoked' | 'expired' | null; retryAfterMs: number | null }
 
-/** How a chat knows a message. */
+/** The identity of a message in a chat. */
 export type ChatMessage = { channel: string; ts: string }
 
-/** An outcome as the log keeps and shows it (decisions 6.7). */
+/** An attempt as the log stores and returns it (docs/design/deliveries.md#log). */
 export type LoggedAttempt = {
   at: string
   response_code: number | null

@@ -16,40 +16,40 @@ import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
 
-/** An idle queue costs one query every ten seconds; NOTIFY, an answer or a retry that falls due wakes it before. */
+/** An idle queue costs one query every ten seconds. NOTIFY, a response or a due retry wakes it earlier. */
 const IDLE_INTERVAL_MS = 10_000
 
-/** What is finished is written at once; this is for when PostgreSQL was away. */
+/** Finished attempts are written immediately. This interval applies after PostgreSQL was unavailable. */
 const WRITE_RETRY_INTERVAL_MS = 1_000
 
-/** Between two looks at a project's channels none of which could be sent to. */
+/** The wait before the next channels of a project are claimed, when the previous ones had no free place. */
 const NEXT_CHANNELS_DELAY_MS = 50
 
 export type DeliveryWorker = Loop & {
-  /** The same on NOTIFY "relay". */
+  /** Call it on NOTIFY "relay". */
   wakeRelay(): void
 }
 
 /**
- * Sends what is queued. Two loops share the work, so that neither waits for the other: one claims what may be sent now,
- * one writes down what requests came to. Requests run between them. `wake` it on NOTIFY "deliveries".
+ * Sends queued deliveries. One loop claims what may be sent now, a second loop records the results, so that neither waits
+ * for the other. Requests run between them. Call `wake` on NOTIFY "deliveries".
  */
-export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
+export function startDeliveryWorker(dependencies: DeliveryContext): DeliveryWorker {
   const owner = newId()
   const connections = createConnections(MAX_CHANNEL_CONCURRENCY)
-  const context = { ...given, connections, secrets: cacheDecrypted(given.secrets) }
+  const context = { ...dependencies, connections, secrets: cacheDecrypted(dependencies.secrets) }
   const meters = createDeliveryMetrics(context.metrics)
   const relay = startRelayWorker(context, meters)
   const turns = createChannelLimiter<PreparedDelivery>()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
-  // each retry that is not far waits with it
+  // every timer for a near retry listens to it
   setMaxListeners(0, stopping.signal)
   let finished: FinishedAttempt[] = []
-  /** where claiming goes on, of projects with many channels */
+  /** for projects with many channels: where the next claim continues */
   let cursors: ReadonlyMap<string, string> = new Map()
   let isWoken = true
-  let lookedAtMs = 0
+  let checkedAtMs = 0
   const hasBeenSetBack = createSetBackDetector()
   let isReplanDue = false
 
@@ -70,12 +70,12 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     isReplanDue ||= hasBeenSetBack()
     if (isReplanDue) await replan()
     isReplanDue = false
-    const isSure = isWoken
+    const wasWoken = isWoken
     isWoken = false
-    // a queue that is never idle must not hide the relay
-    const isLate = nowMs() - lookedAtMs >= IDLE_INTERVAL_MS
-    if ((!isSure || isLate) && !(await look()) && !isSure) return
-    const claiming = { owner, limit, quickChannels: turns.fastChannels(), held: turns.sizeByProject(), cursors }
+    // a queue that is never idle must not keep the relay from being woken
+    const isCheckDue = nowMs() - checkedAtMs >= IDLE_INTERVAL_MS
+    if ((!wasWoken || isCheckDue) && !(await hasDueLanes()) && !wasWoken) return
+    const claiming = { owner, limit, fastChannels: turns.fastChannels(), held: turns.sizeByProject(), cursors }
     const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
     const { prepared, isMore } = claimed
     cursors = claimed.cursors
@@ -84,11 +84,11 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
     for (const dueAt of claimed.dueAt) wakeAt(dueAt)
     for (const one of prepared) if (turns.admit(one)) track(send(one))
     if (isMore) wake()
-    // these channels had no room; the next ones of the project may have
+    // these channels had no free place; the next ones of the project may have
     else if (cursors.size > 0) wakeAt(new Date(nowMs() + NEXT_CHANNELS_DELAY_MS))
   }
 
-  /** The first round looks too: the clock may have been set back while no process ran. */
+  /** Also runs in the first round: the clock may have been set back while no process ran. */
   const replan = async () => {
     let lanes = 0
     for (;;) {
@@ -96,12 +96,12 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
       if (changed === 0) break
       lanes += changed
     }
-    if (lanes > 0) context.log.warn({ lanes }, 'the clock was set back: deliveries that it had put off are due again')
+    if (lanes > 0) context.log.warn({ lanes }, 'the clock was set back; deferred deliveries were rescheduled')
   }
 
-  /** True when there is something to claim. What an idle queue costs. */
-  const look = async () => {
-    lookedAtMs = nowMs()
+  /** The only query of an idle queue. It also wakes the relay. */
+  const hasDueLanes = async () => {
+    checkedAtMs = nowMs()
     const due = await findDueWork(context.db, now())
     if (due.messages || due.oldMessages) relay.wake()
     return due.lanes
@@ -157,5 +157,5 @@ export function startDeliveryWorker(given: DeliveryContext): DeliveryWorker {
   }
 }
 
-/** Claimed and given back: its lane is free again. */
+/** For a delivery that was claimed but not sent: its lane is released. */
 const toUnsentAttempt = (prepared: PreparedDelivery): FinishedAttempt => ({ prepared, outcome: null })

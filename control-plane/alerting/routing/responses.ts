@@ -6,8 +6,8 @@ import type { StoredChannel } from './alert-channels/store.ts'
 import type { StoredRule } from './rules/rule-store.ts'
 
 /**
- * A channel as the API answers it. `signingSecret`: the new one, which is shown in full (decisions 1.7). `isHidden`: for
- * a caller who may not know where it leads. `addresses` null: all of its mail addresses count as confirmed.
+ * API response of a channel. `isHidden`: the caller may not see the whole address. `addresses` null: all of its mail
+ * addresses count as confirmed.
  */
 export function toChannelResponse(
   channel: StoredChannel,
@@ -15,13 +15,13 @@ export function toChannelResponse(
   addresses: Map<string, AddressState> | null,
   isHidden: boolean,
 ) {
-  const { mask, maskForReadOnly: hide = mask, getRecipients: recipientsOf } = getChannelKind(channel.type)
+  const { mask, maskForReadOnly = mask, getRecipients } = getChannelKind(channel.type)
   return {
     id: channel.id,
     name: channel.name,
     type: channel.type,
-    config: (isHidden ? hide : mask)(config),
-    email_addresses: recipientsOf ? toAddressResponses(recipientsOf(config), addresses) : null,
+    config: (isHidden ? maskForReadOnly : mask)(config),
+    email_addresses: getRecipients ? toAddressResponses(getRecipients(config), addresses) : null,
     is_default: channel.isDefault,
     signing_secret: channel.signingSecret && MASK,
     is_paused: channel.isPaused,

@@ -14,7 +14,7 @@ const ChannelType = stringEnum(CHANNEL_TYPES)
 const ChannelConfig = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 50,
   description:
-    'webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id',
+    'Fields by type. `webhook`: `url`, optional `headers`, optional `relay_source_id`. `email`: `to` (1 to 20 addresses). `chat_a`, `chat_b`, `chat_c`: `webhook_url`. `chat_a` with the installed app: `installation_id` and `channel_id`.',
 })
 const RecordId = Type.String({ minLength: 1 })
 
@@ -36,7 +36,7 @@ export const ChannelCreate = strictObject(
 )
 export type ChannelCreate = Static<typeof ChannelCreate>
 
-/** `type` may be sent along, but stays what it is. */
+/** `type` is accepted, but cannot be changed. */
 export const ChannelUpdate = strictObject(
   {
     name: Type.Optional(Name),
@@ -53,7 +53,7 @@ export const ChannelRecord = Type.Object(
     id: Id,
     name: Type.String(),
     type: ChannelType,
-    config: Type.Record(Type.String(), Type.Unknown(), { description: 'secrets are masked' }),
+    config: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets are masked.' }),
     email_addresses: nullable(
       Type.Array(
         Type.Object({
@@ -62,10 +62,15 @@ export const ChannelRecord = Type.Object(
           confirmation_sent_at: nullable(Timestamp),
         }),
       ),
-      { description: 'of mail channels: alerts go to confirmed addresses only; null for other types' },
+      {
+        description:
+          'State of the addresses of a mail channel. Alerts go to confirmed addresses only. Null for other types.',
+      },
     ),
     is_default: Type.Boolean(),
-    signing_secret: nullable(Type.String({ description: 'whsec_…, in full after create and rotate only' })),
+    signing_secret: nullable(
+      Type.String({ description: '`whsec_…`. Shown in full only when it is created or rotated.' }),
+    ),
     is_paused: Type.Boolean(),
     paused_at: nullable(Timestamp),
     paused_reason: nullable(Type.String()),
@@ -98,7 +103,8 @@ export const RuleUpdate = strictObject(
         Type.Integer({
           minimum: 5,
           maximum: 1_440,
-          description: 'tells an outage again while the monitor is down and nobody has acknowledged it; null: never',
+          description:
+            'Interval of reminders while the monitor is down and the incident is not acknowledged. Null: no reminders.',
         }),
       ),
     ),
@@ -125,16 +131,19 @@ export const RuleRecord = Type.Object(
 )
 
 const settings = {
-  is_digest_enabled: Type.Boolean({ description: 'chats and mail are told of many changes at once' }),
+  is_digest_enabled: Type.Boolean({ description: 'Whether chats and mail get one message about many changes.' }),
   digest_threshold: Type.Integer({
     minimum: 1,
     maximum: 1_000,
-    description: 'of how many changing monitors in a minute a channel is told one by one; default 10',
+    description:
+      'Number of changing monitors in a minute up to which alerts are sent one by one. With more, they are combined. Defaults to 10.',
   }),
 }
 
 const OnCall = nullable(
-  Type.String({ description: 'the member who gets a direct message in the chat when an incident opens; null: nobody' }),
+  Type.String({
+    description: 'User id of the member who gets a direct message in the chat when an incident opens. Null: none.',
+  }),
 )
 
 export const SettingsUpdate = strictObject({

@@ -5,7 +5,7 @@ import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
 import type { SettingsUpdate } from './schemas.ts'
 import { holdMember, readSettings, type SettingsRow, writeSettings } from './settings-store.ts'
 
-/** Sets what the body names. Throws 404 when who is to be on call is no member. */
+/** Changes the given settings. Throws 404 when the person on call is not a member. */
 export async function changeSettings(db: Db, projectId: string, body: SettingsUpdate, now: Date): Promise<SettingsRow> {
   const { on_call_user_id: userId } = body
   return await db.transaction(async tx => {

@@ -10,11 +10,11 @@ import { readSettings } from './settings-store.ts'
 
 const tags = ['Alerts']
 
-/** When many changes of a project are told in one message. */
+/** Alert settings of a project: digests and the person on call (docs/design/alerting.md#settings). */
 export function settingsRoutes(app: App, { db }: { db: Db }): void {
   app.get(
     '/alerts/settings',
-    { schema: { summary: 'How alerts are sent', tags, response: responseSchemas(200, dataSchema(SettingsRecord)) } },
+    { schema: { summary: 'Get the alert settings', tags, response: responseSchemas(200, dataSchema(SettingsRecord)) } },
     async request => ({ data: await readSettings(db, getCaller(request).projectId) }),
   )
 
@@ -22,7 +22,8 @@ export function settingsRoutes(app: App, { db }: { db: Db }): void {
     '/alerts/settings',
     {
       schema: {
-        summary: 'Change how alerts are sent: fields that are not named stay',
+        summary: 'Update the alert settings',
+        description: 'Omitted fields are not changed.',
         tags,
         body: SettingsUpdate,
         response: responseSchemas(200, dataSchema(SettingsRecord), 400, 404),

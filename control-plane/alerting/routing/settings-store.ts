@@ -2,18 +2,18 @@ import { type Db, execute, query, type Tx } from '../../foundation/platform/post
 import { DEFAULT_DIGEST_SETTINGS } from './digests/grouping.ts'
 import type { SettingsUpdate } from './schemas.ts'
 
-/** How a project is told of much at once, and who of it in person. Its `id` is the project's. */
+/** The alert settings of a project. `id` is the project's. */
 export type SettingsRow = {
   id: string
   is_digest_enabled: boolean
   digest_threshold: number
-  /** null also when whoever was named is no member any more */
+  /** null also when the person is not a member any more */
   on_call_user_id: string | null
   created_at: Date
   updated_at: Date
 }
 
-/** What the project has set, or the defaults since it was made. */
+/** The settings of the project, or the defaults with the project's creation time. */
 export async function readSettings(db: Db, projectId: string): Promise<SettingsRow> {
   const [row] = await query<SettingsRow>(
     db,
@@ -28,7 +28,7 @@ export async function readSettings(db: Db, projectId: string): Promise<SettingsR
   return row!
 }
 
-/** Sets what the update names; nobody on call is something to be named, too. */
+/** Changes the given settings. `on_call_user_id` null removes the person on call. */
 export async function writeSettings(tx: Tx, projectId: string, update: SettingsUpdate, now: Date): Promise<void> {
   const { is_digest_enabled: isDigestEnabled = null, digest_threshold: digestThreshold = null } = update
   const onCallUserId = update.on_call_user_id ?? null
@@ -40,14 +40,14 @@ export async function writeSettings(tx: Tx, projectId: string, update: SettingsU
      ON CONFLICT (project_id) DO UPDATE SET
        is_digest_enabled = coalesce(:isDigestEnabled::boolean, alert_settings.is_digest_enabled),
        digest_threshold = coalesce(:digestThreshold::integer, alert_settings.digest_threshold),
-       on_call_user_id = CASE WHEN :isOnCallNamed THEN :onCallUserId ELSE alert_settings.on_call_user_id END,
+       on_call_user_id = CASE WHEN :isOnCallGiven THEN :onCallUserId ELSE alert_settings.on_call_user_id END,
        updated_at = excluded.updated_at`,
     {
       projectId,
       isDigestEnabled,
       digestThreshold,
       onCallUserId,
-      isOnCallNamed: update.on_call_user_id !== undefined,
+      isOnCallGiven: update.on_call_user_id !== undefined,
       defaultEnabled: DEFAULT_DIGEST_SETTINGS.isDigestEnabled,
       defaultThreshold: DEFAULT_DIGEST_SETTINGS.digestThreshold,
       now,
@@ -55,7 +55,7 @@ export async function writeSettings(tx: Tx, projectId: string, update: SettingsU
   )
 }
 
-/** True when the user is a member of the project's organization, who stays so until the transaction ends. */
+/** True when the user is a member of the project's organization. The membership cannot be deleted until the transaction ends. */
 export async function holdMember(tx: Tx, projectId: string, userId: string): Promise<boolean> {
   const rows = await query(
     tx,

@@ -183,7 +183,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List deliveries, newest first
+     * List deliveries
+     *
+     * Newest first. Deliveries to subscribers of status pages are not included.
      */
     public listAlertLog<ThrowOnError extends boolean = false>(options?: Options<ListAlertLogData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAlertLogResponses, ListAlertLogErrors, ThrowOnError>({
@@ -194,7 +196,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One delivery with every attempt
+     * Get a delivery
+     *
+     * Returns the stored request and the attempts with their responses.
      */
     public readAlertLog<ThrowOnError extends boolean = false>(options: Options<ReadAlertLogData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAlertLogResponses, ReadAlertLogErrors, ThrowOnError>({
@@ -205,7 +209,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Send a delivery again: the same id and bytes, with X-Service-Delivery-Retry
+     * Send a delivery again
+     *
+     * Sends the stored body with the same delivery id and the header `X-Service-Delivery-Retry`, to the current address of the channel.
      */
     public retryAlertLog<ThrowOnError extends boolean = false>(options: Options<RetryAlertLogData, ThrowOnError>) {
         return (options.client ?? this.client).post<RetryAlertLogResponses, RetryAlertLogErrors, ThrowOnError>({
@@ -216,7 +222,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the destinations of the relay with their circuit breakers, by address
+     * List the destinations of the relay
+     *
+     * Destinations with their circuit breakers, ordered by origin.
      */
     public listAlertRelay<ThrowOnError extends boolean = false>(options?: Options<ListAlertRelayData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAlertRelayResponses, ListAlertRelayErrors, ThrowOnError>({
@@ -227,7 +235,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Send dead deliveries again, at most 10,000 a call: the same ids and bytes, for another day
+     * Send dead deliveries again
+     *
+     * Sends at most 10,000 deliveries a call, oldest first, with the same ids and bodies. The relay tries them for another 24 hours.
      */
     public redriveAlertRelay<ThrowOnError extends boolean = false>(options: Options<RedriveAlertRelayData, ThrowOnError>) {
         return (options.client ?? this.client).post<RedriveAlertRelayResponses, RedriveAlertRelayErrors, ThrowOnError>({
@@ -242,7 +252,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List channels, newest first
+     * List channels
+     *
+     * Newest first. Secrets are masked.
      */
     public listAlertChannels<ThrowOnError extends boolean = false>(options?: Options<ListAlertChannelsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAlertChannelsResponses, ListAlertChannelsErrors, ThrowOnError>({
@@ -253,7 +265,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Create a channel; the answer holds the whole signing secret
+     * Create a channel
+     *
+     * The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.
      */
     public createAlertChannel<ThrowOnError extends boolean = false>(options: Options<CreateAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateAlertChannelResponses, CreateAlertChannelErrors, ThrowOnError>({
@@ -268,7 +282,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete a channel with its rules and its log
+     * Delete a channel
+     *
+     * Also deletes the rules, subscriptions and log entries of the channel.
      */
     public deleteAlertChannel<ThrowOnError extends boolean = false>(options: Options<DeleteAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteAlertChannelResponses, DeleteAlertChannelErrors, ThrowOnError>({
@@ -279,7 +295,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One channel
+     * Get a channel
      */
     public readAlertChannel<ThrowOnError extends boolean = false>(options: Options<ReadAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAlertChannelResponses, ReadAlertChannelErrors, ThrowOnError>({
@@ -290,7 +306,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a channel; a config replaces the one before, masked values keep what is stored
+     * Update a channel
+     *
+     * Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.
      */
     public updateAlertChannel<ThrowOnError extends boolean = false>(options: Options<UpdateAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateAlertChannelResponses, UpdateAlertChannelErrors, ThrowOnError>({
@@ -305,7 +323,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Make a new signing secret, shown in this answer only
+     * Rotate the signing secret
+     *
+     * The response contains the whole new secret. It is not shown again. Every later attempt is signed with it.
      */
     public rotateAlertChannelSecret<ThrowOnError extends boolean = false>(options: Options<RotateAlertChannelSecretData, ThrowOnError>) {
         return (options.client ?? this.client).post<RotateAlertChannelSecretResponses, RotateAlertChannelSecretErrors, ThrowOnError>({
@@ -317,6 +337,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Resume a paused channel
+     *
+     * Resets the count of failures. Skipped deliveries are not sent; they can be replayed.
      */
     public resumeAlertChannel<ThrowOnError extends boolean = false>(options: Options<ResumeAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).post<ResumeAlertChannelResponses, ResumeAlertChannelErrors, ThrowOnError>({
@@ -327,9 +349,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Queue a monitor.down that says it is a test; answers its entry in the log
+     * Send a test alert
      *
-     * Mail addresses that are not confirmed are sent a confirmation instead.
+     * Queues a `monitor.down` that is marked as a test, and returns its log entry. Mail addresses that are not confirmed are sent a confirmation instead.
      */
     public testAlertChannel<ThrowOnError extends boolean = false>(options: Options<TestAlertChannelData, ThrowOnError>) {
         return (options.client ?? this.client).post<TestAlertChannelResponses, TestAlertChannelErrors, ThrowOnError>({
@@ -340,7 +362,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List rules, newest first; all of them unless a page is asked for
+     * List rules
+     *
+     * Newest first. Returns all rules when neither `page` nor `per_page` is given.
      */
     public listAlertRules<ThrowOnError extends boolean = false>(options?: Options<ListAlertRulesData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAlertRulesResponses, ListAlertRulesErrors, ThrowOnError>({
@@ -351,7 +375,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Link a monitor to a channel
+     * Create a rule
+     *
+     * Sends events of a monitor to a channel. A monitor and a channel can have one rule.
      */
     public createAlertRule<ThrowOnError extends boolean = false>(options: Options<CreateAlertRuleData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateAlertRuleResponses, CreateAlertRuleErrors, ThrowOnError>({
@@ -377,7 +403,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One rule
+     * Get a rule
      */
     public readAlertRule<ThrowOnError extends boolean = false>(options: Options<ReadAlertRuleData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAlertRuleResponses, ReadAlertRuleErrors, ThrowOnError>({
@@ -388,7 +414,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a rule: fields that are not named stay
+     * Update a rule
+     *
+     * Omitted fields are not changed.
      */
     public updateAlertRule<ThrowOnError extends boolean = false>(options: Options<UpdateAlertRuleData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateAlertRuleResponses, UpdateAlertRuleErrors, ThrowOnError>({
@@ -403,7 +431,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * How alerts are sent
+     * Get the alert settings
      */
     public readAlertSettings<ThrowOnError extends boolean = false>(options?: Options<ReadAlertSettingsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ReadAlertSettingsResponses, ReadAlertSettingsErrors, ThrowOnError>({
@@ -414,7 +442,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change how alerts are sent: fields that are not named stay
+     * Update the alert settings
+     *
+     * Omitted fields are not changed.
      */
     public updateAlertSettings<ThrowOnError extends boolean = false>(options: Options<UpdateAlertSettingsData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateAlertSettingsResponses, UpdateAlertSettingsErrors, ThrowOnError>({
@@ -429,7 +459,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the channels that hear of incidents or of dependencies, newest first
+     * List subscriptions
+     *
+     * Channels that receive the incidents or the vendor events of the project, newest first.
      */
     public listAlertProjectChannels<ThrowOnError extends boolean = false>(options?: Options<ListAlertProjectChannelsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAlertProjectChannelsResponses, ListAlertProjectChannelsErrors, ThrowOnError>({
@@ -440,7 +472,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Let a channel hear of all incidents, or of all dependencies
+     * Subscribe a channel
+     *
+     * Sends all incidents of the project, or all events of its dependencies, to a channel.
      */
     public createAlertProjectChannel<ThrowOnError extends boolean = false>(options: Options<CreateAlertProjectChannelData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateAlertProjectChannelResponses, CreateAlertProjectChannelErrors, ThrowOnError>({
@@ -455,7 +489,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * End a subscription
+     * Delete a subscription
      */
     public deleteAlertProjectChannel<ThrowOnError extends boolean = false>(options: Options<DeleteAlertProjectChannelData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteAlertProjectChannelResponses, DeleteAlertProjectChannelErrors, ThrowOnError>({

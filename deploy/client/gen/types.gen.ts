@@ -69,12 +69,12 @@ export type AlertLogEntry = {
      */
     id: string;
     /**
-     * whd_…, the same in every attempt and replay
+     * `whd_…`, the same in every attempt and replay.
      */
     delivery_id: string;
     alert_channel_id: string;
     /**
-     * an older name of alert_channel_id
+     * Older name of `alert_channel_id`.
      *
      * @deprecated
      */
@@ -89,7 +89,7 @@ export type AlertLogEntry = {
         response_snippet: string | null;
     }>;
     /**
-     * attempts between the third and the last ten, which are not shown
+     * Number of attempts between the first three and the last ten. They are not stored.
      */
     attempts_left_out: number;
     request_url: string | null;
@@ -109,13 +109,13 @@ export type AlertChannel = {
     name: string;
     type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
     /**
-     * secrets are masked
+     * Secrets are masked.
      */
     config: {
         [key: string]: unknown;
     };
     /**
-     * of mail channels: alerts go to confirmed addresses only; null for other types
+     * State of the addresses of a mail channel. Alerts go to confirmed addresses only. Null for other types.
      */
     email_addresses: Array<{
         address: string;
@@ -136,7 +136,7 @@ export type AlertChannelCreate = {
     name: string;
     type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
     /**
-     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+     * Fields by type. `webhook`: `url`, optional `headers`, optional `relay_source_id`. `email`: `to` (1 to 20 addresses). `chat_a`, `chat_b`, `chat_c`: `webhook_url`. `chat_a` with the installed app: `installation_id` and `channel_id`.
      */
     config: {
         [key: string]: unknown;
@@ -148,7 +148,7 @@ export type AlertChannelUpdate = {
     name?: string;
     type?: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
     /**
-     * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+     * Fields by type. `webhook`: `url`, optional `headers`, optional `relay_source_id`. `email`: `to` (1 to 20 addresses). `chat_a`, `chat_b`, `chat_c`: `webhook_url`. `chat_a` with the installed app: `installation_id` and `channel_id`.
      */
     config?: {
         [key: string]: unknown;
@@ -1162,20 +1162,20 @@ export type DependencyCreate = {
      */
     components?: Array<string>;
     /**
-     * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
+     * Which events of this dependency these channels receive, whether or not they are subscribed to dependencies. Other channels follow their subscription.
      */
     overrides?: Array<{
         alert_channel_id: string;
         /**
-         * vendor.down
+         * Send `vendor.down`.
          */
         on_down?: boolean;
         /**
-         * vendor.degraded
+         * Send `vendor.degraded`.
          */
         on_degraded?: boolean;
         /**
-         * vendor.resolved
+         * Send `vendor.resolved`.
          */
         on_resolved?: boolean;
     }>;
@@ -1342,11 +1342,11 @@ export type ProjectFile = {
     version: 1;
     alert_settings?: {
         /**
-         * chats and mail are told of many changes at once
+         * Whether chats and mail get one message about many changes.
          */
         is_digest_enabled?: boolean;
         /**
-         * of how many changing monitors in a minute a channel is told one by one; default 10
+         * Number of changing monitors in a minute up to which alerts are sent one by one. With more, they are combined. Defaults to 10.
          */
         digest_threshold?: number;
     };
@@ -1358,7 +1358,7 @@ export type ProjectFile = {
         name: string;
         type: 'webhook' | 'email' | 'chat_a' | 'chat_b' | 'chat_c';
         /**
-         * webhook: url, optional headers, optional relay_source_id; email: to (1 to 20 addresses); chat_a, chat_b, chat_c: webhook_url; chat_a through the installed app: installation_id and channel_id
+         * Fields by type. `webhook`: `url`, optional `headers`, optional `relay_source_id`. `email`: `to` (1 to 20 addresses). `chat_a`, `chat_b`, `chat_c`: `webhook_url`. `chat_a` with the installed app: `installation_id` and `channel_id`.
          */
         config: {
             [key: string]: unknown;
@@ -1546,15 +1546,15 @@ export type ProjectFile = {
              */
             channel: string;
             /**
-             * vendor.down
+             * Send `vendor.down`.
              */
             on_down?: boolean;
             /**
-             * vendor.degraded
+             * Send `vendor.degraded`.
              */
             on_degraded?: boolean;
             /**
-             * vendor.resolved
+             * Send `vendor.resolved`.
              */
             on_resolved?: boolean;
         }>;
@@ -2273,17 +2273,17 @@ export type ListAlertLogData = {
         per_page?: number;
         alert_channel_id?: string;
         /**
-         * an older name of alert_channel_id
+         * Older name of `alert_channel_id`.
          *
          * @deprecated
          */
         channel_id?: string;
         /**
-         * one event name or monitor.digest, or several separated by commas
+         * One or more event names, or `monitor.digest`, separated by commas.
          */
         event?: string;
         /**
-         * one status, or several separated by commas
+         * One or more statuses, separated by commas.
          */
         status?: string;
     };
@@ -2483,7 +2483,7 @@ export type ListAlertRelayResponses = {
              */
             id: string;
             /**
-             * origin of the URLs that webhooks with a relay_source_id lead to
+             * Origin of the webhook URLs of channels with a `relay_source_id`.
              */
             destination: string;
             state: 'closed' | 'open' | 'half_open';
@@ -2491,11 +2491,11 @@ export type ListAlertRelayResponses = {
             opened_at: string | null;
             next_trial_at: string | null;
             /**
-             * messages that the relay still has to bring
+             * Number of messages that are still to be delivered.
              */
             waiting: number;
             /**
-             * messages that it gave up; GET /alerts/log?status=dead lists them
+             * Number of messages that the relay gave up. `GET /alerts/log?status=dead` lists them.
              */
             dead: number;
             created_at: string;
@@ -2510,11 +2510,11 @@ export type ListAlertRelayResponse = ListAlertRelayResponses[keyof ListAlertRela
 export type RedriveAlertRelayData = {
     body: {
         /**
-         * left out: all channels that are not paused
+         * Defaults to all channels that are not paused.
          */
         alert_channel_id?: string;
         /**
-         * an older name of alert_channel_id
+         * Older name of `alert_channel_id`.
          *
          * @deprecated
          */
@@ -3308,11 +3308,11 @@ export type ReadAlertSettingsResponses = {
              */
             id: string;
             /**
-             * chats and mail are told of many changes at once
+             * Whether chats and mail get one message about many changes.
              */
             is_digest_enabled: boolean;
             /**
-             * of how many changing monitors in a minute a channel is told one by one; default 10
+             * Number of changing monitors in a minute up to which alerts are sent one by one. With more, they are combined. Defaults to 10.
              */
             digest_threshold: number;
             on_call_user_id: string | null;
@@ -3327,11 +3327,11 @@ export type ReadAlertSettingsResponse = ReadAlertSettingsResponses[keyof ReadAle
 export type UpdateAlertSettingsData = {
     body: {
         /**
-         * chats and mail are told of many changes at once
+         * Whether chats and mail get one message about many changes.
          */
         is_digest_enabled?: boolean;
         /**
-         * of how many changing monitors in a minute a channel is told one by one; default 10
+         * Number of changing monitors in a minute up to which alerts are sent one by one. With more, they are combined. Defaults to 10.
          */
         digest_threshold?: number;
         on_call_user_id?: string | null;
@@ -3381,11 +3381,11 @@ export type UpdateAlertSettingsResponses = {
              */
             id: string;
             /**
-             * chats and mail are told of many changes at once
+             * Whether chats and mail get one message about many changes.
              */
             is_digest_enabled: boolean;
             /**
-             * of how many changing monitors in a minute a channel is told one by one; default 10
+             * Number of changing monitors in a minute up to which alerts are sent one by one. With more, they are combined. Defaults to 10.
              */
             digest_threshold: number;
             on_call_user_id: string | null;
@@ -7534,20 +7534,20 @@ export type UpdateDependencyData = {
          */
         components?: Array<string>;
         /**
-         * what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription
+         * Which events of this dependency these channels receive, whether or not they are subscribed to dependencies. Other channels follow their subscription.
          */
         overrides?: Array<{
             alert_channel_id: string;
             /**
-             * vendor.down
+             * Send `vendor.down`.
              */
             on_down?: boolean;
             /**
-             * vendor.degraded
+             * Send `vendor.degraded`.
              */
             on_degraded?: boolean;
             /**
-             * vendor.resolved
+             * Send `vendor.resolved`.
              */
             on_resolved?: boolean;
         }>;

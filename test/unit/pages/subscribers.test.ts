@@ -27,7 +27,7 @@ function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'
     seq,
     dueAt,
     pageEventId: null,
-    toldTo: null,
+    lastSubscriberId: null,
     name: 'incident.updated',
     data: { ...data, incident: { ...data.incident, id: incident }, update: update && { ...update, author_id: author } },
     occurredAt: NOW,

@@ -4,7 +4,7 @@ import { countFailures } from './failure-count.ts'
 
 export type EndedDelivery = { channelId: string; succeeded: boolean }
 
-/** Counts the deliveries that ended against their channels, and pauses a channel that only fails (decisions 6.3). */
+/** Counts ended deliveries against their channels, and pauses a channel after too many failures (docs/design/deliveries.md#auto-pause). */
 export async function recordChannelResults(tx: Tx, ended: EndedDelivery[], now: Date): Promise<void> {
   const failing = new Set(ended.filter(one => !one.succeeded).map(one => one.channelId))
   const ids = [...new Set(ended.map(one => one.channelId))]
@@ -33,7 +33,7 @@ export async function recordChannelResults(tx: Tx, ended: EndedDelivery[], now: 
   }
 }
 
-/** What is pending when a channel is paused becomes `skipped` (decisions 6.4); what is being sent runs to its end. */
+/** Skips the pending deliveries of a channel that is paused. Requests in flight end normally. */
 async function skipPendingDeliveries(tx: Tx, channelId: string, now: Date): Promise<void> {
   await execute(
     tx,

@@ -6,8 +6,8 @@ import type { ChatMessage, DeliveryOutcome } from '../types.ts'
 type SentDelivery = { prepared: PreparedDelivery; outcome: DeliveryOutcome }
 
 /**
- * What the answers of a chat's provider mean beyond their deliveries: an app that was removed is marked so, a token that
- * is over is renewed, and of a message with a button it is kept where it stands, until the button has served.
+ * Applies the responses of a chat's provider: marks an installation whose app was removed, renews an expired token, and
+ * stores the position of a message with a button, so that the message can be changed after the button is used.
  */
 export async function applyChatOutcomes(tx: Tx, sent: SentDelivery[], now: Date): Promise<void> {
   const faults: InstallationFault[] = []
@@ -23,10 +23,10 @@ export async function applyChatOutcomes(tx: Tx, sent: SentDelivery[], now: Date)
 
 type InstallationFault = { id: string; tokens: string; fault: 'revoked' | 'expired' }
 
-/** What users wrote has its quotation marks escaped in JSON, so it cannot look like this. */
+/** Quotation marks in texts of users are escaped in JSON, so such a text cannot match. */
 const hasButton = ({ message }: PreparedDelivery) => message.body.includes(`"action_id":"${ACKNOWLEDGE_ACTION}"`)
 
-/** Only while its tokens are the ones that were refused: the app may have been installed anew. */
+/** Changes nothing when the stored tokens are not the refused ones: the app may have been installed again. */
 async function recordInstallationFault(tx: Tx, { id, tokens, fault }: InstallationFault, now: Date): Promise<void> {
   await execute(
     tx,

@@ -2,27 +2,27 @@ import { type ChatHttpResponse, isRevoked, isTransient, parseChatResponse } from
 import type { ChatMessage, DeliveryOutcome } from '../types.ts'
 import { type AttemptResponse, toHttpOutcome } from './outcome.ts'
 
-/** Somebody renews the token meanwhile. */
+/** The token is renewed during this time. */
 const TOKEN_RENEWAL_DELAY_MS = 3_000
 
 /**
- * What came of a message that the app sent: the provider refuses with status 200, so its own words count. What may pass
- * is tried again, not before the provider wants it; all else is final.
+ * The outcome of a message that the app sent. The provider refuses with status 200, so the error code in its response
+ * counts. A temporary error is retried, not earlier than the provider asks for; every other error is final.
  */
 export function toChatOutcome(
-  answer: AttemptResponse & ChatHttpResponse,
+  httpResponse: AttemptResponse & ChatHttpResponse,
   startedAt: Date,
   hidden: string[],
 ): DeliveryOutcome {
-  const outcome = toHttpOutcome(answer, startedAt, hidden)
-  const said = parseChatResponse(answer)
-  if (said.ok) return { ...outcome, chat: { ok: true, message: parseChatMessage(said.fields) } }
-  const { reason, retryAfterMs } = said
+  const outcome = toHttpOutcome(httpResponse, startedAt, hidden)
+  const response = parseChatResponse(httpResponse)
+  if (response.ok) return { ...outcome, chat: { ok: true, message: parseChatMessage(response.fields) } }
+  const { reason, retryAfterMs } = response
   const isExpired = reason === 'token_expired'
   return {
     ...outcome,
-    error: outcome.error ?? (ERROR_MESSAGES[reason] || `the chat refused it: ${reason}`),
-    isPermanent: answer.error ? outcome.isPermanent : !isTransient(reason),
+    error: outcome.error ?? (ERROR_MESSAGES[reason] || `the chat refused the message: ${reason}`),
+    isPermanent: httpResponse.error ? outcome.isPermanent : !isTransient(reason),
     chat: {
       ok: false,
       fault: isExpired ? 'expired' : isRevoked(reason) ? 'revoked' : null,
@@ -32,13 +32,14 @@ export function toChatOutcome(
 }
 
 const ERROR_MESSAGES: Record<string, string> = {
-  unavailable: 'the chat service is out of order',
-  unreadable: 'the chat service gave an answer that cannot be read',
-  ratelimited: 'the chat takes no more messages at the moment',
-  is_archived: 'the chat refused it: the channel is archived (is_archived); choose another one',
+  unavailable: 'the chat service is unavailable',
+  unreadable: 'the response of the chat service cannot be read',
+  ratelimited: 'the rate limit of the chat service was reached',
+  is_archived: 'the chat refused the message: the channel is archived (is_archived); choose another channel',
   channel_not_found:
-    'the chat refused it: the channel is gone, or private without the app in it (channel_not_found); invite it there',
-  not_in_channel: 'the chat refused it: the app is not in the channel (not_in_channel); invite it there',
+    'the chat refused the message: the channel does not exist, or it is private and the app is not a member (channel_not_found); invite the app to the channel',
+  not_in_channel:
+    'the chat refused the message: the app is not a member of the channel (not_in_channel); invite the app to the channel',
 }
 
 function parseChatMessage({ channel, ts }: Record<string, unknown>): ChatMessage | null {

@@ -1,15 +1,12 @@
-/** A channel with so many failed deliveries in a row is paused (specification, "Delivery and retries" 5). */
+/** A channel is paused after this number of failed deliveries in a row (docs/design/deliveries.md#auto-pause). */
 export const PAUSE_AFTER_FAILURES = 50
 
-/** A mail address that refuses so many is dead: going on would cost the sender's name with its mail server. */
+/** A subscriber's mail address is paused after this number of refusals, which protects the reputation of the sender. */
 export const PAUSE_ADDRESS_AFTER_FAILURES = 10
 
 export type FailureCount = { consecutiveFailures: number; pausedReason: string | null }
 
-/**
- * A channel's count after deliveries ended, in the order in which they did. Deliveries count, not attempts, and one
- * success clears them (decisions 6.3).
- */
+/** A channel's count after deliveries ended, in the given order. Deliveries count, not attempts; a success resets the count. */
 export function countFailures(
   consecutiveFailures: number,
   succeeded: boolean[],
@@ -22,6 +19,8 @@ export function countFailures(
     mostInARow = Math.max(mostInARow, count)
   }
   const pausedReason =
-    mostInARow >= pauseAfter ? `${mostInARow} deliveries in a row failed; resume the channel once it answers` : null
+    mostInARow >= pauseAfter
+      ? `${mostInARow} deliveries in a row failed; resume the channel when its receiver works again`
+      : null
   return { consecutiveFailures: count, pausedReason }
 }

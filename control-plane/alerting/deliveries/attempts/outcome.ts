@@ -5,24 +5,24 @@ import { listQueryParts } from '../../channels/config/masked-url.ts'
 import type { PreparedDelivery } from '../rendering/prepare.ts'
 import type { DeliveryOutcome } from '../types.ts'
 
-/** What the log keeps of an answer, in bytes (decisions 6.3). */
+/** How much of a response the log keeps, in bytes. */
 export const MAX_SNIPPET_BYTES = 1_024
 
-/** Faults that come back however often one tries. */
+/** Errors that a retry cannot fix. */
 const PERMANENT_CODES = ['blocked_target']
 
 export type AttemptResponse = Pick<HttpResponse, 'statusCode' | 'error' | 'body' | 'totalUs'>
 
-/** What is shorter is no secret to speak of, and may be part of any text. */
+/** A shorter value is not masked: it may occur in any text. */
 const MIN_SECRET_LENGTH = 4
 
 /**
- * An HTTP answer, or the lack of one, in the terms of the log. Only 5xx, 429, a timeout or a network error may pass
- * (specification, "Delivery and retries" 3). `hidden`: texts that must not stand in the log.
+ * The outcome of an HTTP request. Only 5xx, 429, a time-out or a network error can be retried
+ * (docs/design/deliveries.md#retries). `hidden`: texts that must not be in the log.
  */
 export function toHttpOutcome(answer: AttemptResponse, startedAt: Date, hidden: string[]): DeliveryOutcome {
   const { statusCode, error, body, totalUs } = answer
-  // a receiver that answers and then breaks off has answered, but not whole: like a network error
+  // an incomplete response counts as a network error
   const responseCode = error ? null : statusCode
   return {
     startedAt,
@@ -52,10 +52,7 @@ function maskTruncatedSecret(text: string, secret: string): string {
   return text
 }
 
-/**
- * A mail server's answer in the terms of the log: 2xx took the mail, 4xx may take it later like a 5xx of HTTP, 5xx never
- * will.
- */
+/** The outcome of a mail. The codes of SMTP: 2xx is a success, 4xx is temporary like a 5xx of HTTP, 5xx is permanent. */
 export function toMailOutcome(
   { code, line, error, durationMs }: MailResult,
   startedAt: Date,
@@ -71,7 +68,7 @@ export function toMailOutcome(
   }
 }
 
-/** Nobody told us of a mail server, and trying again will not change that. */
+/** The outcome when no mail server is configured. A retry would not help. */
 export const NO_MAILER: Omit<DeliveryOutcome, 'startedAt'> = {
   durationMs: 0,
   responseCode: null,
@@ -80,10 +77,10 @@ export const NO_MAILER: Omit<DeliveryOutcome, 'startedAt'> = {
   responseSnippet: null,
 }
 
-/** The values of headers and the address that the log masks, and every query: receivers like to repeat what they were sent. */
+/** The masked headers and address, and every query parameter. Receivers may repeat them in their response. */
 export function listSecretValues({ message, shown }: Pick<PreparedDelivery, 'message' | 'shown'>): string[] {
   const masked = Object.entries(message.headers).filter(([name]) => shown.headers[name] === MASK)
-  // "Bearer x" is repeated as x, too
+  // of "Bearer x" a receiver may repeat x alone
   const values = masked.flatMap(([, value]) => [value, value.replace(/^\S+ +/, '')])
   const { pathname, search } = new URL(message.url)
   const address = message.url === shown.url ? listQueryParts(message.url) : [pathname + search, pathname]

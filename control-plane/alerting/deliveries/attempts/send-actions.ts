@@ -8,7 +8,7 @@ import type { DeliveryOutcome } from '../types.ts'
 import { toChatOutcome } from './chat-outcome.ts'
 import { listSecretValues, MAX_SNIPPET_BYTES, NO_MAILER, toHttpOutcome, toMailOutcome } from './outcome.ts'
 
-/** What carries messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
+/** How messages leave. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
 export type DeliveryTransports = {
   egress: Egress
   visitorEgress: Egress
@@ -16,28 +16,28 @@ export type DeliveryTransports = {
   connections: Connections
 }
 
-/** A receiver's time for the whole of its answer (specification, "Delivery and retries" 1). */
+/** The time limit for the whole response. */
 const ATTEMPT_TIMEOUT_MS = 10_000
 
-/** A chat's provider repeats the message in its answer. */
+/** A chat's provider repeats the message in its response. */
 const MAX_CHAT_RESPONSE_BYTES = 256 * 1024
 
-/** Makes one attempt, by whatever its message goes. Never rejects for what the receiver does. */
+/** Makes one attempt by HTTP or mail. Never rejects because of the receiver. */
 export async function sendMessage(
   prepared: PreparedDelivery,
   startedAt: Date,
-  carriers: DeliveryTransports,
+  transports: DeliveryTransports,
 ): Promise<DeliveryOutcome> {
   const { message } = prepared
   if (message.via === 'mail') {
-    const outcome = await sendMail(message, startedAt, carriers.mailer, listSecretValues(prepared))
+    const outcome = await sendMail(message, startedAt, transports.mailer, listSecretValues(prepared))
     return withOmittedRecipients(outcome, prepared.leftOut)
   }
-  const mostBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
-  const egress = prepared.subscriberId === null ? carriers.egress : carriers.visitorEgress
-  const answer = await httpPost(message, ATTEMPT_TIMEOUT_MS, mostBytes, egress, carriers.connections)
-  if (message.byApp) return toChatOutcome(answer, startedAt, listSecretValues(prepared))
-  return toHttpOutcome(answer, startedAt, listSecretValues(prepared))
+  const maxBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
+  const egress = prepared.subscriberId === null ? transports.egress : transports.visitorEgress
+  const response = await httpPost(message, ATTEMPT_TIMEOUT_MS, maxBytes, egress, transports.connections)
+  if (message.byApp) return toChatOutcome(response, startedAt, listSecretValues(prepared))
+  return toHttpOutcome(response, startedAt, listSecretValues(prepared))
 }
 
 const withOmittedRecipients = (outcome: DeliveryOutcome, leftOut: string | undefined): DeliveryOutcome =>
@@ -51,7 +51,7 @@ async function sendMail(
 ): Promise<DeliveryOutcome> {
   if (mailer === null) return { ...NO_MAILER, startedAt }
   const content = JSON.parse(message.body.toString('utf8')) as MailContent
-  const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...said } = content
-  const answer = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...said }, ATTEMPT_TIMEOUT_MS)
-  return toMailOutcome(answer, startedAt, hidden)
+  const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...texts } = content
+  const result = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...texts }, ATTEMPT_TIMEOUT_MS)
+  return toMailOutcome(result, startedAt, hidden)
 }

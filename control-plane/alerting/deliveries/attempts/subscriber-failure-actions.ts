@@ -12,7 +12,7 @@ export type SubscriberResult = {
 
 type SubscriberFailures = { id: string; failures: number }
 
-/** Locks those against whom something has to be counted; before their deliveries, like whoever removes a subscriber. */
+/** Locks the subscribers whose count may change. Subscribers are locked before their deliveries, as when one is removed. */
 export async function lockSubscribers(tx: Tx, ended: SubscriberResult[]): Promise<SubscriberFailures[]> {
   const counting = ended.filter(isAttributable)
   if (counting.length === 0) return []
@@ -27,12 +27,13 @@ export async function lockSubscribers(tx: Tx, ended: SubscriberResult[]): Promis
   )
 }
 
-/** That our own mail server could not be reached says nothing of an address. */
+/** An error without a response of the mail server does not count against an address. */
 const isAttributable = ({ via, outcome }: SubscriberResult) => via === 'http' || outcome.responseCode !== null
 
 /**
- * Counts the deliveries that ended against the subscribers of status pages that they were for, as countEnded does for
- * channels; `subscribers` are those that lockSubscribers answered. Who only fails is paused: what pends for them becomes `skipped`, and they are sent nothing until they subscribe again.
+ * Counts ended deliveries against subscribers of status pages, as recordChannelResults does for channels. `subscribers`
+ * are the result of lockSubscribers. A subscriber with too many failures is paused: pending deliveries become `skipped`,
+ * and nothing is sent until the subscriber subscribes again.
  */
 export async function recordSubscriberResults(
   tx: Tx,
@@ -71,7 +72,7 @@ async function storeSubscriberFailures(
   if (paused.length > 0) await skipSubscriberDeliveries(tx, paused, now)
 }
 
-/** What pends for subscribers becomes `skipped`; what is being sent runs to its end. */
+/** Skips the pending deliveries of subscribers. Requests in flight end normally. */
 async function skipSubscriberDeliveries(tx: Tx, subscriberIds: string[], now: Date): Promise<void> {
   await execute(
     tx,

@@ -17,7 +17,7 @@ import { listRecentlyMailedLanes } from './mail-store.ts'
 type Ready = PreparedDelivery & { head: QueuedDelivery }
 type Mail = Ready & { message: MailMessage }
 type Owner = { organizationId: string; plan: PlanName }
-/** An address of one mail, and why it is not sent there; null: it is. */
+/** A recipient of one mail. `why`: the reason for not sending to it; null: the mail is sent. */
 type MailRecipient = {
   mail: Mail
   owner: Owner
@@ -27,34 +27,34 @@ type MailRecipient = {
   why: string | null
 }
 
-/** `db`: where mails are counted, in transactions of their own */
+/** `db`: mails are counted there, in separate transactions */
 type Tools = { db: Db; secrets: SecretCipher; mailRules?: MailRules }
 
-/** `uncounted`: how many mails leave without being counted, by address, because another transaction held the counters */
+/** `uncounted`: how many mails, by address, are sent without being counted, because another transaction held the counters */
 export type MailAdmission = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[]; uncounted: number }
 
-/** For one counter; counting takes milliseconds. An alert does not wait any longer: it leaves without being counted. */
+/** For one counter; counting takes milliseconds. An alert does not wait longer: it is sent without being counted. */
 const COUNTER_LOCK_TIMEOUT_MS = 100
 
-const NOT_CONFIRMED = 'the address is not confirmed; its owner has to open the link in the confirmation'
+const NOT_CONFIRMED = 'the address is not confirmed; its owner must open the link in the confirmation mail'
 
 /**
- * Keeps mails back from addresses that are not confirmed, and those beyond a limit of the day. Each mail goes to the
- * addresses that are left, and says in the log which are not; one without any is `held`. Other deliveries are
- * not looked at.
+ * Withholds mails to unconfirmed addresses and mails beyond a daily limit (docs/design/deliveries.md#mail). Each mail
+ * goes to the remaining addresses, and its log entry names the others. A mail without a remaining address is in `held`.
+ * Other deliveries pass unchanged.
  */
 export async function admitMails(
   tx: Tx,
   ready: Ready[],
-  { db, secrets, mailRules: rules = MAIL_RULES }: Tools,
+  { db, secrets, mailRules = MAIL_RULES }: Tools,
   now: Date,
 ): Promise<MailAdmission> {
   const mails = ready.filter(isMail)
   if (mails.length === 0) return { sent: ready, held: [], uncounted: 0 }
-  const shares = await loadMailRecipients(tx, mails, secrets)
-  if (rules.requiresConfirmation) await refuseUnconfirmed(tx, shares)
-  const uncounted = await refuseBeyondLimits(tx, db, shares, rules, now)
-  const byId = new Map(mails.map(({ id }) => [id, shares.filter(({ mail }) => mail.id === id)]))
+  const recipients = await loadMailRecipients(tx, mails, secrets)
+  if (mailRules.requiresConfirmation) await refuseUnconfirmed(tx, recipients)
+  const uncounted = await refuseBeyondLimits(tx, db, recipients, mailRules, now)
+  const byId = new Map(mails.map(({ id }) => [id, recipients.filter(({ mail }) => mail.id === id)]))
   const admitted: MailAdmission = { sent: [], held: [], uncounted }
   for (const one of ready) {
     const mine = byId.get(one.id)
@@ -68,29 +68,29 @@ export async function admitMails(
 const isMail = (ready: Ready): ready is Mail => ready.message.via === 'mail'
 const isSent = ({ why }: MailRecipient) => why === null
 
-/** The mail for the addresses that are left. */
-function withRemainingRecipients(mail: Mail, shares: MailRecipient[], secrets: SecretCipher): Mail {
-  const to = shares.filter(isSent).map(({ address }) => address)
+/** The mail to its remaining addresses. */
+function withRemainingRecipients(mail: Mail, recipients: MailRecipient[], secrets: SecretCipher): Mail {
+  const to = recipients.filter(isSent).map(({ address }) => address)
   if (to.length === mail.message.to.length) return mail
   const url = `mailto:${to.map(encodeURI).join(',')}`
-  // a status page's own log masks the address
+  // for a subscriber the stored address is masked
   const isShown = mail.subscriberId === null
   const shown = isShown ? { ...mail.shown, url } : mail.shown
   const address = isShown ? encryptAddress(url, mail, secrets) : mail.address
-  const leftOut = formatReasons(shares)
+  const leftOut = formatReasons(recipients)
   return { ...mail, message: { ...mail.message, to, url }, shown, address, ...(leftOut !== '' && { leftOut }) }
 }
 
 /** "not sent to a@example.com: …; not sent to b@example.com: …". */
-const formatReasons = (shares: MailRecipient[]): string =>
-  shares.flatMap(({ why, address }) => (why === null ? [] : `not sent to ${address}: ${why}`)).join('; ')
+const formatReasons = (recipients: MailRecipient[]): string =>
+  recipients.flatMap(({ why, address }) => (why === null ? [] : `not sent to ${address}: ${why}`)).join('; ')
 
 async function loadMailRecipients(tx: Tx, mails: Mail[], secrets: SecretCipher): Promise<MailRecipient[]> {
   const owners = await loadOwners(tx, [...new Set(mails.map(({ projectId }) => projectId))])
   return mails.flatMap(mail => {
     const owner = owners.get(mail.projectId)!
     const { eventName, isReplay, attemptsMade, body } = mail.head
-    // a mail that was claimed before was counted then, and goes to the same addresses
+    // a mail that was claimed before has been counted, and goes to the same addresses
     const isAgain = body !== null && !(isReplay && attemptsMade === 0)
     const before =
       isAgain && mail.subscriberId === null ? parseMailtoAddresses(decryptPreviousAddress(mail.head, secrets)) : null
@@ -121,37 +121,37 @@ async function loadOwners(tx: Tx, projectIds: string[]): Promise<Map<string, Own
   return new Map(rows.map(({ projectId, ...owner }) => [projectId, owner]))
 }
 
-/** Subscribers of pages have confirmed their own way. */
-async function refuseUnconfirmed(tx: Tx, shares: MailRecipient[]): Promise<void> {
-  const alerts = shares.filter(({ kind }) => kind === 'alert')
+/** Subscribers of status pages are not checked here: they confirm when they subscribe. */
+async function refuseUnconfirmed(tx: Tx, recipients: MailRecipient[]): Promise<void> {
+  const alerts = recipients.filter(({ kind }) => kind === 'alert')
   if (alerts.length === 0) return
   const trusted = await listTrustedChannelIds(tx, [...new Set(alerts.map(({ mail }) => mail.channelId))])
   const asked = alerts.filter(({ mail }) => !trusted.has(mail.channelId))
-  const nameOf = (organizationId: string, address: string) => `${organizationId} ${normalizeAddress(address)}`
+  const toKey = (organizationId: string, address: string) => `${organizationId} ${normalizeAddress(address)}`
   const wanted = new Map(
     asked.map(({ owner: { organizationId }, address }) => [
-      nameOf(organizationId, address),
+      toKey(organizationId, address),
       { organizationId, address: normalizeAddress(address) },
     ]),
   )
   const known = await listAddressStates(tx, [...wanted.values()])
-  const confirmed = new Set(known.filter(one => one.isConfirmed).map(one => nameOf(one.organizationId, one.address)))
-  for (const share of asked)
-    if (!confirmed.has(nameOf(share.owner.organizationId, share.address))) share.why = NOT_CONFIRMED
+  const confirmed = new Set(known.filter(one => one.isConfirmed).map(one => toKey(one.organizationId, one.address)))
+  for (const recipient of asked)
+    if (!confirmed.has(toKey(recipient.owner.organizationId, recipient.address))) recipient.why = NOT_CONFIRMED
 }
 
-/** How many could not be counted; they leave. */
+/** Returns how many could not be counted; these are sent. */
 async function refuseBeyondLimits(
   tx: Tx,
   db: Db,
-  shares: MailRecipient[],
+  recipients: MailRecipient[],
   { limits }: MailRules,
   now: Date,
 ): Promise<number> {
-  const counted = shares.filter(share => share.isCounted && isSent(share))
-  const uncounted = await countMails(db, counted, share => share.kind, limits, now)
-  // a flapping monitor must not hide the outage of another one
-  const alerts = counted.filter(share => !isSent(share) && share.kind === 'alert')
+  const counted = recipients.filter(recipient => recipient.isCounted && isSent(recipient))
+  const uncounted = await countMails(db, counted, recipient => recipient.kind, limits, now)
+  // mails of a flapping monitor must not prevent the first mail about another one
+  const alerts = counted.filter(recipient => !isSent(recipient) && recipient.kind === 'alert')
   const about = alerts.filter(({ mail }) => mail.subject.startsWith('monitor:'))
   const mailed = await listRecentlyMailedLanes(
     tx,
@@ -163,34 +163,34 @@ async function refuseBeyondLimits(
 }
 
 /**
- * In a transaction of its own: while claims hold other rows, no counter is locked, and a claim that goes silent holds none.
- * When the claim is rolled back its mails stay counted.
+ * Counts in a separate, short transaction, so that a claim never holds locks of counters while it waits for other rows.
+ * When the claim is rolled back, its mails stay counted.
  */
 async function countMails(
   db: Db,
-  shares: MailRecipient[],
-  kindOf: (share: MailRecipient) => MailKind,
+  recipients: MailRecipient[],
+  getKind: (recipient: MailRecipient) => MailKind,
   limits: MailRules['limits'],
   now: Date,
 ): Promise<number> {
-  if (shares.length === 0) return 0
-  const wishes = shares.map(share => ({
-    kind: kindOf(share),
-    ...share.owner,
-    address: normalizeAddress(share.address),
+  if (recipients.length === 0) return 0
+  const requests = recipients.map(recipient => ({
+    kind: getKind(recipient),
+    ...recipient.owner,
+    address: normalizeAddress(recipient.address),
   }))
   const refusals = await db
     .transaction(async tx => {
       await setLockTimeout(tx, COUNTER_LOCK_TIMEOUT_MS)
-      return reserveMails(tx, wishes, limits, now)
+      return reserveMails(tx, requests, limits, now)
     })
     .catch(error => {
       if (isLockTimeout(error)) return null
       throw error
     })
-  for (const [i, share] of shares.entries()) {
+  for (const [i, recipient] of recipients.entries()) {
     const refusal = refusals?.[i] ?? null
-    share.why = refusal && `${refusal}; replay this delivery tomorrow`
+    recipient.why = refusal && `${refusal}; replay this delivery tomorrow`
   }
-  return refusals === null ? shares.length : 0
+  return refusals === null ? recipients.length : 0
 }

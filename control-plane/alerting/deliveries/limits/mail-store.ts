@@ -1,7 +1,7 @@
 import { query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { Lane } from '../queue/lanes.ts'
 
-/** Lanes whose last delivery that arrived did so within the hour, as `channel subject`. */
+/** Those of the lanes in which a mail was delivered within the last hour, as `channel subject`. */
 export async function listRecentlyMailedLanes(tx: Tx, lanes: Lane[], now: Date): Promise<Set<string>> {
   if (lanes.length === 0) return new Set()
   const rows = await query<Lane>(

@@ -8,18 +8,18 @@ import { lockPaces, type PacedDestination, postponeDeliveries, storePaces } from
 type Ready = PreparedDelivery & { head: QueuedDelivery }
 type Group = PacedDestination & { group: Ready[] }
 
-/** `db`: where requests are counted, in transactions of their own */
+/** `db`: requests are counted there, in separate transactions */
 type Tools = { db: Db; webhookBurst?: number }
 
 /** For one pace; counting takes milliseconds. */
 const PACE_LOCK_TIMEOUT_MS = 100
-/** For a pace that is tried alone, after the wait for all of them. */
+/** For a single pace, after the attempt to lock all of them has failed. */
 const SINGLE_PACE_LOCK_TIMEOUT_MS = 10
 
 /**
- * Of one event the first requests to a host leave at once, the others one a second, over all processes, so that no account
- * makes of one event a flood to one receiver. Answers those that leave now, and when the others are due. Only an event of
- * many deliveries is looked at.
+ * Limits the requests of one event to one host, over all processes: the first ones are sent immediately, the others one
+ * a second (docs/design/deliveries.md#pace). Returns the deliveries to send now and the due times of the others. Only
+ * events with many deliveries are limited.
  */
 export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = DEFAULT_BURST }: Tools, now: Date) {
   const byDestination = groupBy(ready.filter(isPaced), one => `${one.head.eventId} ${one.host}`)
@@ -37,13 +37,13 @@ export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = 
   return { leaving: ready.filter(({ id }) => !waiting.has(id)), dueAt: waits.map(({ at }) => at) }
 }
 
-/** Retries have a wait of their own, and replays are asked for one by one. */
+/** Retries have their own wait, and replays are requested one by one. */
 const isPaced = (one: Ready) => one.head.isCrowd && one.attemptsMade === 0 && !one.head.isReplay && one.host !== null
 
 /**
- * In a transaction of its own: while claims hold other rows, no pace is locked, and a claim that goes silent holds none. When
- * the claim is rolled back, its requests stay counted. Where another transaction holds a pace for long, the requests of that
- * event to that host are looked at again a second later; the others leave as planned.
+ * Counts in a separate, short transaction, so that a claim never holds locks of paces while it waits for other rows. When
+ * the claim is rolled back, its requests stay counted. When another transaction holds a pace for too long, the requests of
+ * that event to that host are deferred by a second; the others are sent as planned.
  */
 async function planGroups(db: Db, groups: Group[], burst: number, now: Date): Promise<Pick<PacePlan, 'waits'>[]> {
   const together = await countRequests(db, groups, burst, now, PACE_LOCK_TIMEOUT_MS)
@@ -56,7 +56,7 @@ async function planGroups(db: Db, groups: Group[], burst: number, now: Date): Pr
   return plans
 }
 
-/** Null when a pace is locked: nothing was counted. */
+/** Returns null when a pace is locked; then nothing was counted. */
 function countRequests(db: Db, groups: Group[], burst: number, now: Date, lockMs: number): Promise<PacePlan[] | null> {
   const counting = db.transaction(async tx => {
     await setLockTimeout(tx, lockMs)

@@ -4,7 +4,7 @@ import type { EventPace } from './pace.ts'
 
 export type PacedDestination = { eventId: string; host: string }
 
-/** The paces of some events to some hosts, locked until the transaction ends, in the order given. */
+/** Locks the paces of events to hosts until the transaction ends. Returns them in the given order. */
 export async function lockPaces(tx: Tx, destinations: PacedDestination[]): Promise<EventPace[]> {
   const wanted = destinations.map(({ eventId, host }) => ({ eventId, host: sha256(host).toString('hex') }))
   const columns = { events: wanted.map(one => one.eventId), hosts: wanted.map(one => one.host) }
@@ -45,7 +45,7 @@ export async function storePaces(tx: Tx, paces: (PacedDestination & { pace: Even
   )
 }
 
-/** Puts deliveries off that are not sent yet; their lanes are released afterwards. */
+/** Defers deliveries that are not sent yet. The caller releases their lanes. */
 export async function postponeDeliveries(tx: Tx, waits: { id: string; at: Date }[], now: Date): Promise<void> {
   await execute(
     tx,

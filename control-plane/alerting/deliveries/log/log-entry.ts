@@ -16,20 +16,20 @@ export type DeliveryRow = {
   attempts: LoggedAttempt[]
   attemptsLeftOut: number
   projectId: string
-  /** of a process of the version before, until it is sealed */
+  /** written by a process of the previous version, until it is encrypted */
   plainAddress: string | null
-  sealedAddress: Buffer | null
+  encryptedAddress: Buffer | null
   requestHeaders: Record<string, string> | null
   requestBody: Buffer | null
   createdAt: Date
   updatedAt: Date
 }
 
-/** An entry of the alert log (decisions 6.7). What was not rendered yet has no request. */
+/** An entry of the alert log (docs/design/deliveries.md#log). A delivery that was not rendered yet has no request. */
 export const LogEntry = Type.Object(
   {
     id: Id,
-    delivery_id: Type.String({ description: 'whd_…, the same in every attempt and replay' }),
+    delivery_id: Type.String({ description: '`whd_…`, the same in every attempt and replay.' }),
     ...channelIdResponseFields,
     event: Type.String(),
     status: stringEnum(DELIVERY_STATUSES),
@@ -43,7 +43,7 @@ export const LogEntry = Type.Object(
       }),
     ),
     attempts_left_out: Type.Integer({
-      description: 'attempts between the third and the last ten, which are not shown',
+      description: 'Number of attempts between the first three and the last ten. They are not stored.',
     }),
     request_url: nullable(Type.String()),
     request_headers: nullable(Type.Record(Type.String(), Type.String())),
@@ -54,11 +54,11 @@ export const LogEntry = Type.Object(
   { title: 'AlertLogEntry' },
 )
 
-/** Where it went; null: it was not rendered yet, or the key does not open it. */
+/** The address of the request; null: it was not rendered yet, or the key does not decrypt it. */
 export const getRequestAddress = (row: DeliveryRow, secrets: SecretCipher): string | null =>
-  row.sealedAddress === null ? row.plainAddress : decryptAddress(row.sealedAddress, row, secrets)
+  row.encryptedAddress === null ? row.plainAddress : decryptAddress(row.encryptedAddress, row, secrets)
 
-/** A caller below write sees only the host it went to: the rest of a webhook's address may be a secret. */
+/** A caller without the scope `write` sees the host only: the rest of a webhook's address may be a secret. */
 export function toLogEntryResponse(row: DeliveryRow, secrets: SecretCipher, caller: ApiCaller) {
   const address = getRequestAddress(row, secrets)
   const isHidden = address !== null && /^https?:/.test(address) && !hasScope(caller, 'write')
@@ -78,14 +78,14 @@ export function toLogEntryResponse(row: DeliveryRow, secrets: SecretCipher, call
   }
 }
 
-/** Receivers like to repeat what they were asked for. */
+/** Receivers may repeat the requested address in their response. */
 function maskAddress(attempt: LoggedAttempt, address: string): LoggedAttempt {
   const parts = listHiddenParts(address)
   const hide = (text: string | null) => text && parts.reduce((shown, part) => shown.replaceAll(part, MASK), text)
   return { ...attempt, error: hide(attempt.error), response_snippet: hide(attempt.response_snippet) }
 }
 
-/** An outcome as the log keeps it. */
+/** An outcome as the log stores it. */
 export function toLoggedAttempt({
   startedAt,
   responseCode,
@@ -102,7 +102,7 @@ export function toLoggedAttempt({
   }
 }
 
-/** A delivery that ended without a request, for a reason that is ours. */
+/** The log entry's attempt for a delivery that ended without a request, for a reason in Picket. */
 export function buildUnsentAttempt(error: string, now: Date): LoggedAttempt {
   return { at: now.toISOString(), response_code: null, duration_ms: 0, error, response_snippet: null }
 }

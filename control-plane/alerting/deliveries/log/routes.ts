@@ -29,19 +29,19 @@ const LogQuery = strictObject({
   ...pageProperties,
   ...channelIdParams(),
   event: Type.Optional(
-    Type.String({ description: `one event name or ${DIGEST_EVENT}, or several separated by commas` }),
+    Type.String({ description: `One or more event names, or \`${DIGEST_EVENT}\`, separated by commas.` }),
   ),
-  status: Type.Optional(Type.String({ description: 'one status, or several separated by commas' })),
+  status: Type.Optional(Type.String({ description: 'One or more statuses, separated by commas.' })),
 })
 
 export type AlertLogContext = { db: Db; secrets: SecretCipher; retentionDays: number }
 
-/** The alert log: what was sent to whom, what came back, and sending it again (decisions 6.7). */
-export function alertLogRoutes(app: App, { db, secrets, retentionDays: keptDays }: AlertLogContext): void {
+/** The alert log: requests, responses and replay (docs/design/deliveries.md#log). */
+export function alertLogRoutes(app: App, { db, secrets, retentionDays }: AlertLogContext): void {
   const readEntry = async (caller: ApiCaller, id: string) => {
     if (!isDeliveryId(id)) throw notFound('log entry')
     const row = await findDelivery(db, caller.projectId, id)
-    if (!row) throw buildLogEntryNotFound(id, now(), keptDays)
+    if (!row) throw buildLogEntryNotFound(id, now(), retentionDays)
     return toLogEntryResponse(row, secrets, caller)
   }
 
@@ -49,7 +49,8 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays: keptDays 
     '/alerts/log',
     {
       schema: {
-        summary: 'List deliveries, newest first',
+        summary: 'List deliveries',
+        description: 'Newest first. Deliveries to subscribers of status pages are not included.',
         tags: ['Alerts'],
         querystring: LogQuery,
         response: responseSchemas(200, pageSchema(LogEntry), 400, 404),
@@ -80,7 +81,8 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays: keptDays 
     '/alerts/log/:id',
     {
       schema: {
-        summary: 'One delivery with every attempt',
+        summary: 'Get a delivery',
+        description: 'Returns the stored request and the attempts with their responses.',
         tags: ['Alerts'],
         params: IdParams,
         response: responseSchemas(200, dataSchema(LogEntry), 404),
@@ -93,7 +95,9 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays: keptDays 
     '/alerts/log/:id/retry',
     {
       schema: {
-        summary: 'Send a delivery again: the same id and bytes, with X-Service-Delivery-Retry',
+        summary: 'Send a delivery again',
+        description:
+          'Sends the stored body with the same delivery id and the header `X-Service-Delivery-Retry`, to the current address of the channel.',
         tags: ['Alerts'],
         params: IdParams,
         response: responseSchemas(200, dataSchema(LogEntry), 404, 409),
@@ -108,7 +112,7 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays: keptDays 
         caller.projectId,
         id,
         now(),
-        buildLogEntryNotFound(id, now(), keptDays),
+        buildLogEntryNotFound(id, now(), retentionDays),
       )
       return { data: await readEntry(caller, id) }
     },

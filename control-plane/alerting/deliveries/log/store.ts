@@ -2,12 +2,12 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { DeliveryRow } from './log-entry.ts'
 
 const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
-  request_address AS "sealedAddress", project_id AS "projectId",
+  request_address AS "encryptedAddress", project_id AS "projectId",
   request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
 
 export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
 
-/** A page of the project's alert log, newest first, and how many entries there are. What subscribers of its pages hear is not in it. */
+/** One page of the project's alert log, newest first, and the total. Deliveries to subscribers of status pages are left out. */
 export async function listDeliveries(
   db: Db,
   projectId: string,
@@ -36,7 +36,7 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
   return row ?? null
 }
 
-/** True when the project has this channel. `id` has to be a valid id. */
+/** True when the project has this channel. `id` must be a valid id. */
 export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1

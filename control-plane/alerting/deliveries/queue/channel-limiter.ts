@@ -4,35 +4,35 @@ import { MAX_CHANNEL_CONCURRENCY, MAX_FAST_RESPONSE_MS } from './lanes.ts'
 
 type Queue<Item> = { projectId: string; sending: number; waiting: Item[] }
 
-/** Channels of which it is remembered that they answer quickly. */
+/** How many channels are remembered as fast. */
 const MAX_FAST_CHANNELS = 4_096
 
 /**
- * Who of what a process holds is sent now: at most eight of a channel at once (decisions 6.4), the others wait for their
- * turn. More are claimed only of channels whose receivers answer
- * quickly and well.
+ * Decides which of the deliveries that a process holds are sent now: at most eight of a channel at the same time, the
+ * others wait. More are claimed only for channels whose receivers respond quickly and with success
+ * (docs/design/deliveries.md#claims).
  */
 export type ChannelLimiter<Item> = {
-  /** True: send it now. False: it waits, and comes out of `leave`. */
+  /** True: send it now. False: it waits until `release` returns it. */
   admit(item: Item): boolean
-  /** One was sent. What may be sent now, and what has to be given back: nothing waits behind a receiver in trouble. */
+  /** Records that one was sent. Returns what may be sent now and what goes back to its lane: nothing waits for a failing or slow receiver. */
   release(
     channelId: string,
     outcome: Pick<DeliveryOutcome, 'responseCode' | 'durationMs' | 'chat'>,
   ): { next: Item[]; back: Item[] }
-  /** Takes out all that waits. */
+  /** Removes and returns everything that waits. */
   drain(): Item[]
   /** sent and waiting */
   size(): number
-  /** the same of each project that has any */
+  /** the same for each project that has any */
   sizeByProject(): ReadonlyMap<string, number>
-  /** channels of which more may be claimed than are sent at once: their last answer was quick and good */
+  /** channels whose last response was quick and successful; more may be claimed for them than are sent at the same time */
   fastChannels(): string[]
 }
 
 export function createChannelLimiter<Item extends { channelId: string; projectId: string }>(): ChannelLimiter<Item> {
   const queues = new Map<string, Queue<Item>>()
-  const quick = new Set<string>()
+  const fast = new Set<string>()
   const held = new Map<string, number>()
   let size = 0
 
@@ -43,9 +43,9 @@ export function createChannelLimiter<Item extends { channelId: string; projectId
     else held.delete(projectId)
   }
 
-  const rate = (channelId: string, isQuick: boolean) => {
-    if (!isQuick) quick.delete(channelId)
-    else if (quick.size < MAX_FAST_CHANNELS) quick.add(channelId)
+  const remember = (channelId: string, isFast: boolean) => {
+    if (!isFast) fast.delete(channelId)
+    else if (fast.size < MAX_FAST_CHANNELS) fast.add(channelId)
   }
 
   return {
@@ -53,17 +53,17 @@ export function createChannelLimiter<Item extends { channelId: string; projectId
       const queue = queues.get(item.channelId) ?? { projectId: item.projectId, sending: 0, waiting: [] }
       queues.set(item.channelId, queue)
       count(item.projectId, 1)
-      const isNow = queue.sending < MAX_CHANNEL_CONCURRENCY
-      if (isNow) queue.sending++
+      const isAdmitted = queue.sending < MAX_CHANNEL_CONCURRENCY
+      if (isAdmitted) queue.sending++
       else queue.waiting.push(item)
-      return isNow
+      return isAdmitted
     },
     release(channelId, outcome) {
       const queue = queues.get(channelId)!
-      const isQuick = isSuccess(outcome) && outcome.durationMs <= MAX_FAST_RESPONSE_MS
-      rate(channelId, isQuick)
-      const next = isQuick ? queue.waiting.splice(0, 1) : []
-      const back = isQuick ? [] : queue.waiting.splice(0)
+      const isFast = isSuccess(outcome) && outcome.durationMs <= MAX_FAST_RESPONSE_MS
+      remember(channelId, isFast)
+      const next = isFast ? queue.waiting.splice(0, 1) : []
+      const back = isFast ? [] : queue.waiting.splice(0)
       queue.sending += next.length - 1
       count(queue.projectId, -1 - back.length)
       if (queue.sending === 0) queues.delete(channelId)
@@ -76,6 +76,6 @@ export function createChannelLimiter<Item extends { channelId: string; projectId
     },
     size: () => size,
     sizeByProject: () => held,
-    fastChannels: () => [...quick],
+    fastChannels: () => [...fast],
   }
 }

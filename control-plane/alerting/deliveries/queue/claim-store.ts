@@ -14,24 +14,26 @@ import {
 export type ClaimRequest = {
   owner: string
   limit: number
-  /** may be claimed ahead of their turn, where no other process sends to them */
-  quickChannels: string[]
-  /** how many deliveries of each project `owner` holds */
+  /** more may be claimed for these than are sent at the same time, unless another process sends to them */
+  fastChannels: string[]
+  /** how many deliveries `owner` holds of each project */
   held: ReadonlyMap<string, number>
-  /** of projects with many channels that are due: the one after which to go on */
+  /** for projects with many due channels: the channel after which to continue */
   cursors: ReadonlyMap<string, string>
 }
 
 /**
- * Leases due lanes to `owner`, at most `limit`, and eight a channel over all processes but for those that wait for their
- * turn in the one process that has any of the channel. A channel is given out by one
- * process at a time (advisory lock), so that the eight hold; a channel that another process is handing out is left
- * to it. Each project gets its first lane before any gets its second, and holds no more than its share of the places
- * (lanes.ts); in it each channel gets its first lane before any gets its second.
+ * Leases due lanes to `owner` (docs/design/deliveries.md#claims):
+ * 1. Find the due channels, projects in turn. An advisory lock lets one process at a time claim from a channel, so that
+ *    the limit of eight holds; channels that another process is claiming from are skipped.
+ * 2. Count the free places of each channel. A fast channel that no other process sends to has more places.
+ * 3. Take the oldest lanes: each project gets its first lane before any gets its second, and no more than its share of
+ *    the places (lanes.ts). Within a project the same order applies to channels.
+ * Returns at most `limit` lanes, and where the next claim continues.
  */
 export async function claimLanes(
   tx: Tx,
-  { owner, limit, quickChannels, held, cursors }: ClaimRequest,
+  { owner, limit, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
@@ -51,14 +53,14 @@ export async function claimLanes(
     leaseEnd: new Date(now.getTime() + LEASE_MS),
     owner,
     limit,
-    quickChannels,
+    fastChannels,
     concurrency: MAX_CHANNEL_CONCURRENCY,
     lookAhead: MAX_CHANNEL_PREFETCH,
   })
   return { lanes, cursors: buildCursors(due) }
 }
 
-/** `isCut`: the project may have more channels after it that are due. */
+/** `isCut`: the project may have more due channels after this one. */
 type DueChannel = { projectId: string; channelId: string; isCut: boolean }
 
 function buildCursors(due: DueChannel[]): Map<string, string> {
@@ -75,13 +77,13 @@ const PROJECTS = `
     FROM projects p WHERE p.id IS NOT NULL
   )`
 
-/** A condition: some lane may be sent. */
+/** SQL condition: some lane is due. */
 export const HAS_DUE_LANES_SQL = `EXISTS (
   ${PROJECTS}
   SELECT FROM projects p
   WHERE EXISTS (SELECT FROM delivery_lanes l WHERE l.project_id = p.id AND l.next_attempt_at <= :now))`
 
-/** The project's due channels in a range, one step of the index each, read only as far as they are wanted. */
+/** The project's due channels in a range, one step of the index each. Reads no further than the query needs. */
 const channelsIn = (range: string) => `(
   WITH RECURSIVE channels AS (
     (SELECT channel_id FROM delivery_lanes l WHERE l.project_id = p.id AND ${range} AND l.next_attempt_at <= :now
@@ -93,9 +95,9 @@ const channelsIn = (range: string) => `(
     FROM channels c WHERE c.channel_id IS NOT NULL
   ) SELECT channel_id FROM channels WHERE channel_id IS NOT NULL)`
 
-// Channels are locked before lanes, here as everywhere; one that is being deleted is left alone. Where more projects are
-// due than a round looks at, chance decides, so that none is left out for ever. Most rounds have no cursors, and their
-// statement is planned in half the time.
+// Channels are locked before lanes, as in all other transactions; a channel that is being deleted is skipped. When more
+// projects are due than a round reads, they are chosen at random, so that none is left out for ever. Most rounds have no
+// cursors, and their statement is planned in half the time.
 const dueChannels = (hasCursors: boolean) => `
   ${PROJECTS}, due AS MATERIALIZED (
     SELECT p.id AS project_id, channel.channel_id, channel.place, p.share
@@ -120,7 +122,7 @@ const dueChannels = (hasCursors: boolean) => `
 const CLAIM = `
   WITH room AS MATERIALIZED (
     SELECT channel_id, project_id, CASE
-      WHEN held.by_others OR NOT channel_id = ANY (:quickChannels::uuid[]) THEN :concurrency::integer
+      WHEN held.by_others OR NOT channel_id = ANY (:fastChannels::uuid[]) THEN :concurrency::integer
       ELSE :lookAhead::integer END - held.count AS free
     FROM unnest(:channels::uuid[], :projects::uuid[]) AS due (channel_id, project_id), LATERAL (
       SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes

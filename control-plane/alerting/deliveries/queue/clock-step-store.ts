@@ -2,22 +2,22 @@ import { execute, query, type Tx } from '../../../foundation/platform/postgres/c
 import { lockChannels, releaseLanes } from './lane-store.ts'
 import { type Lane, LEASE_MS } from './lanes.ts'
 
-/** Two processes may differ by as much about PostgreSQL's time, in ms. */
+/** By how much the PostgreSQL time may differ between two processes, in ms. */
 const TOLERANCE_MS = 1_000
-/** How many lanes one transaction takes. */
+/** How many lanes one transaction changes. */
 const MAX_LANES_PER_TRANSACTION = 500
 
 const WRITTEN_IN_FUTURE_SQL = `status = 'pending' AND relay_origin IS NULL AND updated_at > CAST(:latest AS timestamptz)`
 
 /**
- * After PostgreSQL's clock was set back: what was written down under the clock that was ahead has a next attempt that is
- * as far away as the clock was wrong. It gets the wait that was meant, from now on. Answers how many lanes it has
- * changed; call it until there are none.
+ * Reschedules deliveries after PostgreSQL's clock was set back. The next attempt of a row that was written while the
+ * clock was ahead is too late by the error of the clock. It gets the wait that was intended, counted from now. Returns
+ * how many lanes it changed; call it until it returns 0.
  */
 export async function rescheduleAfterClockStep(tx: Tx, now: Date): Promise<number> {
   const latest = new Date(now.getTime() + TOLERANCE_MS)
   const late = await releaseLateLanes(tx, latest, now)
-  // channels are locked before lanes, so the rest is for another transaction
+  // channels must be locked before lanes, so the rest is left to another transaction
   if (late > 0) return late
   const found = await query<Lane>(
     tx,
@@ -53,8 +53,8 @@ export async function rescheduleAfterClockStep(tx: Tx, now: Date): Promise<numbe
 }
 
 /**
- * Lanes that are due later than their first delivery, which was written down under the right clock: the delivery before
- * it ended under the clock that was ahead.
+ * Releases lanes that are due later than their first delivery. That delivery was written with the correct clock, but the
+ * delivery before it ended while the clock was ahead.
  */
 async function releaseLateLanes(tx: Tx, latest: Date, now: Date): Promise<number> {
   const lanes = await query<Lane>(
@@ -71,7 +71,7 @@ async function releaseLateLanes(tx: Tx, latest: Date, now: Date): Promise<number
   return lanes.length
 }
 
-/** A lease that was taken under the clock that was ahead ends when it would have ended by now. */
+/** Shortens leases that were taken while the clock was ahead to the normal length. */
 async function shortenLeases(tx: Tx, now: Date): Promise<void> {
   const leaseEnd = new Date(now.getTime() + LEASE_MS)
   await execute(

@@ -10,8 +10,8 @@ import { DUE_NOW_SQL } from './lanes.ts'
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Queues deliveries beside what caused them, in the same transaction, all in one statement; they start when it
- * commits. To a paused channel they are logged as `skipped` (decisions 6.3). Answers their ids, in order.
+ * Queues deliveries in the transaction of their cause, in one statement. They are sent after it commits. Deliveries to a
+ * paused channel are logged as `skipped` (docs/design/deliveries.md#auto-pause). Returns their ids, in order.
  */
 export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
   if (deliveries.length === 0) return []
@@ -19,12 +19,12 @@ export async function enqueueDeliveries(tx: Tx, deliveries: NewDelivery[], now: 
   return enqueueToLockedChannels(tx, deliveries, now)
 }
 
-/** The same for a caller that keeps the channels from being deleted. */
+/** The same, for a caller that has locked the channels. */
 export async function enqueueToLockedChannels(tx: Tx, deliveries: NewDelivery[], now: Date): Promise<string[]> {
   if (deliveries.length === 0) return []
   const rows = deliveries.map(delivery => ({ id: newDeliveryId(), ...delivery }))
-  // Channels are locked before lanes, here as everywhere, so that deleting a channel cannot deadlock with its alerts. The
-  // lane's row is touched even when it is there: a process that empties the lane has to wait for this transaction.
+  // Channels are locked before lanes, as in all other transactions, so that deleting a channel cannot deadlock with its
+  // alerts. An existing lane is updated too: a process that empties the lane has to wait for this transaction.
   await execute(
     tx,
     `WITH added AS (
@@ -51,13 +51,13 @@ export async function enqueueToLockedChannels(tx: Tx, deliveries: NewDelivery[],
   return rows.map(row => row.id)
 }
 
-/** A delivery that starts anew, in its lane. */
+/** SQL: makes a delivery pending again, in its lane. */
 export const REPLAY_ASSIGNMENTS_SQL = `status = 'pending', is_replay = true, next_attempt_at = NULL, relay_origin = NULL,
   attempts_before_replay = jsonb_array_length(attempts) + attempts_left_out, updated_at = :now`
 
 /**
- * Sends a logged delivery again, with its id and its stored bytes (specification, "Delivery and retries" 7).
- * Throws 404 (`missing`) for an unknown one, 409 while it is pending or its channel is paused.
+ * Sends a logged delivery again with its id and its stored body (docs/design/deliveries.md#replay). Throws `missing`
+ * (404) for an unknown delivery, 409 while it is pending or its channel is paused.
  */
 export async function replayDelivery(
   db: Db,
@@ -75,8 +75,7 @@ export async function replayDelivery(
       [projectId, id],
     )
     if (!delivery) throw missing
-    if (delivery.status === 'pending')
-      throw conflict('this delivery is still being attempted; replay it once it has ended')
+    if (delivery.status === 'pending') throw conflict('the delivery is still pending; replay it after it has ended')
     if (delivery.isPaused) throw conflict('the channel is paused; resume it before replaying its deliveries')
     await execute(tx, `UPDATE deliveries SET ${REPLAY_ASSIGNMENTS_SQL} WHERE id = :id`, { id, now })
     await execute(
@@ -91,9 +90,10 @@ export async function replayDelivery(
   })
 }
 
-/** 404, with the reason where its id shows that the delivery is older than the log. */
-export function buildLogEntryNotFound(id: string, now: Date, keptDays: number): ApiError {
+/** A 404. The message has the reason when the id shows that the delivery is older than the log. */
+export function buildLogEntryNotFound(id: string, now: Date, retentionDays: number): ApiError {
   const ageMs = now.getTime() - parseDeliveryTime(id).getTime()
-  if (ageMs < keptDays * DAY_MS) return notFound('log entry')
-  return new ApiError(404, 'not_found', `log entry not found; deliveries are kept for ${keptDays} days after their end`)
+  if (ageMs < retentionDays * DAY_MS) return notFound('log entry')
+  const message = `log entry not found; deliveries are kept for ${retentionDays} days after their end`
+  return new ApiError(404, 'not_found', message)
 }

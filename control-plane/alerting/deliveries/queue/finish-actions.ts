@@ -3,17 +3,21 @@ import { type Db, isLockTimeout, setLockTimeout } from '../../../foundation/plat
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { type FinishedAttempt, finishDeliveries } from './lane-actions.ts'
 
-/** For one lock. Another transaction may hold it for longer, e.g. of a process whose connection is silent. */
+/** For one lock. Another transaction may hold it for longer, for example when the connection of its process is silent. */
 const LOCK_TIMEOUT_MS = 1_000
-/** For the locks of all projects together: the round of the loop has to end in time. */
+/** For the locks of all projects together, so that the round of the loop ends in time. */
 const ALL_LOCKS_TIMEOUT_MS = 5_000
 
-/** `left`: what has to be written again, and why. */
+/** `unwritten`: attempts that must be written again; `error`: the reason. */
 export type FinishResult = { statuses: string[]; retries: Date[]; unwritten: FinishedAttempt[]; error: unknown }
 
 /**
- * Writes down what requests came to, see finishDeliveries, in one transaction. Where another transaction holds rows that it
- * needs, in one for each project: so locked rows of a project hold up that project only.
+ * Records the results of requests (see finishDeliveries):
+ * 1. Write all of them in one transaction.
+ * 2. If another transaction holds a needed row for too long, write them in one transaction for each project, so that
+ *    locked rows of a project delay that project only.
+ * 3. Return what could not be written. After another error, for example without PostgreSQL, or when the time is over,
+ *    the remaining projects are returned without being tried.
  */
 export async function finishByProject(
   db: Db,
@@ -30,7 +34,7 @@ export async function finishByProject(
     written.statuses.push(...statuses)
     written.retries.push(...retries)
   }
-  const leave = (some: FinishedAttempt[], error: unknown) => {
+  const keep = (some: FinishedAttempt[], error: unknown) => {
     written.unwritten.push(...some)
     written.error = error
   }
@@ -39,24 +43,24 @@ export async function finishByProject(
     return written
   } catch (error) {
     if (!isLockTimeout(error)) {
-      leave(finished, error)
+      keep(finished, error)
       return written
     }
     written.error = error
   }
   const untilMs = monotonicMs() + ALL_LOCKS_TIMEOUT_MS
-  // after another error, e.g. without PostgreSQL, the rest would only fail one by one
+  // after an error other than a lock timeout, the others would fail too
   const isOver = () => monotonicMs() > untilMs || !isLockTimeout(written.error)
   const failed: FinishedAttempt[] = []
   for (const some of groupBy(finished, ({ prepared }) => prepared.projectId).values()) {
-    if (isOver()) leave(some, written.error)
+    if (isOver()) keep(some, written.error)
     else
       await finish(some).catch(error => {
         failed.push(...some)
         written.error = error
       })
   }
-  // those that were not tried come first the next time
-  leave(failed, written.error)
+  // projects that were not tried come first the next time
+  keep(failed, written.error)
   return written
 }

@@ -28,22 +28,27 @@ import type { Lane } from './lanes.ts'
 export type ClaimResult = {
   /** to be sent now */
   prepared: PreparedDelivery[]
-  /** the queue may hold more that can be claimed at once */
+  /** more lanes may be due now */
   isMore: boolean
-  /** where the next claim goes on, of projects with many channels */
+  /** for projects with many channels: where the next claim continues */
   cursors: Map<string, string>
-  /** how many mails ended unsent: no address was confirmed, or a limit was reached */
+  /** how many mails were skipped: no address was confirmed, or a limit was reached */
   withheldMails: number
-  /** how many mails leave without being counted, by address */
+  /** how many mails are sent without being counted, by address */
   uncountedMails: number
-  /** when those are due that wait for others of their event */
+  /** due times of the requests that wait for others of their event */
   dueAt: Date[]
 }
 
 /**
- * Claims deliveries for `owner`, renders and signs them, and stores the bytes before anybody sends them.
- * What is for the built-in relay goes there. One that cannot be rendered is our own fault: it is logged as failed and its
- * lane goes on.
+ * Claims deliveries for `owner`, in the caller's transaction:
+ * 1. Lease due lanes.
+ * 2. Render and sign the oldest delivery of each. One that cannot be rendered is logged as failed.
+ * 3. Skip mails without a confirmed address or beyond a daily limit.
+ * 4. Defer requests beyond the pace of their event.
+ * 5. Store the rendered requests, before any of them is sent.
+ * 6. Hand over to the built-in relay what belongs there.
+ * 7. Release the lanes that have nothing to send.
  */
 export async function claimDeliveries(
   tx: Tx,
@@ -54,8 +59,8 @@ export async function claimDeliveries(
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
   if (lanes.length === 0)
     return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, dueAt: [] }
-  const { prepared: ready, unrenderable: unfit } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
-  // without a mail server a mail ends by itself, and says so
+  const { prepared: ready, unrenderable } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
+  // without a mail server sending fails with that reason
   const {
     sent: admitted,
     held,
@@ -66,7 +71,7 @@ export async function claimDeliveries(
   await recordAttempts(
     tx,
     [
-      ...unfit.map(one => ({ ...one, status: 'failed', retryAt: null })),
+      ...unrenderable.map(one => ({ ...one, status: 'failed', retryAt: null })),
       ...held.map(one => ({ ...one, status: 'skipped', retryAt: null })),
     ],
     now,
@@ -80,7 +85,10 @@ export async function claimDeliveries(
   return { prepared: sent, isMore: true, cursors, withheldMails: held.length, uncountedMails: uncounted, dueAt }
 }
 
-/** Lanes that turned out to hold nothing to send: emptied, of a channel that was paused, with an unfit head or one that the relay has. */
+/**
+ * Releases claimed lanes without anything to send: the lane is empty, its channel was paused, its oldest delivery could
+ * not be rendered, was skipped or deferred, or went to the relay.
+ */
 async function releaseIdleLanes(tx: Tx, lanes: Lane[], prepared: PreparedDelivery[], now: Date): Promise<void> {
   const sending = new Set(prepared.map(one => `${one.channelId} ${one.subject}`))
   const idle = lanes.filter(lane => !sending.has(`${lane.channelId} ${lane.subject}`))
@@ -88,12 +96,18 @@ async function releaseIdleLanes(tx: Tx, lanes: Lane[], prepared: PreparedDeliver
   await releaseLanes(tx, idle, now)
 }
 
-/** `outcome` null: it was not sent, and its lane is given back as it was. */
+/** `outcome` null: it was not sent, and its lane is released unchanged. */
 export type FinishedAttempt = { prepared: PreparedDelivery; outcome: DeliveryOutcome | null }
 
 /**
- * Writes down what requests came to, counts them against their channels and gives the lanes back. An outcome whose
- * lease was lost meanwhile is somebody else's now and is dropped. Answers when retries fall due.
+ * Records the results of requests, in the caller's transaction:
+ * 1. Lock the channels, then the lanes that `owner` still holds. The outcome of a lane whose lease was lost is dropped:
+ *    another process sends the delivery.
+ * 2. Add each attempt to the log, with the next status and the time of the retry.
+ * 3. Count ended deliveries against their channels and subscribers, and pause those that only fail.
+ * 4. Apply what a chat's provider reported about its app.
+ * 5. Release the lanes.
+ * Returns the new statuses and the due times of retries.
  */
 export async function finishDeliveries(
   tx: Tx,

@@ -11,39 +11,39 @@ export type DeliveryEvent =
   | { eventName: typeof PAGE_NOTICE; eventData: PageNoticeData }
   | { eventName: typeof PAGE_CONFIRMATION; eventData: PageConfirmationData }
 
-/** The delivery at the head of a lane, with all that is needed to render, sign and send it. */
+/** The oldest delivery of a lane, with everything that rendering, signing and sending need. */
 export type QueuedDelivery = DeliveryEvent &
   Lane & {
     id: string
     projectId: string
     isReplay: boolean
-    /** which reminder of an outage it is, null for news */
+    /** number of the reminder; null when the event is not a reminder */
     reminder: number | null
     attemptsMade: number
     createdAt: Date
     body: Buffer | null
     eventId: string
-    /** its event has many deliveries (pace-actions.ts) */
+    /** the event has many deliveries (pace-actions.ts) */
     isCrowd: boolean
-    /** where it was sent before, or was to be, as the log shows it */
+    /** address of an earlier attempt, as the log shows it */
     requestUrl: string | null
-    /** the same, sealed; a process of the version before writes the other one */
+    /** the same, encrypted; a process of the previous version writes `requestUrl` */
     requestAddress: Buffer | null
     channelType: string
-    /** of a page's subscriber where there is one, whose config and secret these are then */
+    /** the page's subscriber, to whom config and secret then belong; null: they are the channel's */
     subscriberId: string | null
-    /** components that the subscriber chose; null: all */
+    /** components that the subscriber selected; null: all */
     componentIds: string[] | null
     config: Buffer
     signingSecret: Buffer | null
-    /** the app in a chat that the channel's messages go through; null: none */
+    /** the chat installation that sends the channel's messages; null: none */
     chat: ChatInstallationRef | null
   }
 
-/** An installation of the app in a chat: `tokens` sealed, in hexadecimal digits. */
+/** An installation of the app in a chat. `tokens` are encrypted, in hexadecimal digits. */
 export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boolean }
 
-/** Of the tables `deliveries d`, `events e`, `alert_channels c` and HEAD_JOINS'. */
+/** Columns of the tables `deliveries d`, `events e`, `alert_channels c` and those of QUEUED_DELIVERY_JOINS. */
 export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
@@ -55,7 +55,7 @@ export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, 
 export const QUEUED_DELIVERY_JOINS = `LEFT JOIN page_subscribers s ON s.id = d.subscriber_id
   LEFT JOIN chat_installations i ON i.id = c.chat_installation_id`
 
-/** The first pending delivery of each lane. A lane without one, or of a paused channel, is not answered. */
+/** The oldest pending delivery of each lane. Lanes without one, and lanes of paused channels, are left out. */
 export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> {
   return query<QueuedDelivery>(
     tx,
@@ -73,12 +73,12 @@ export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> 
   )
 }
 
-/** What was made of a delivery in the claim, before it is sent: the bytes stay, the address may change. */
+/** A delivery as the claim rendered it. A later attempt keeps the body; the address may change. */
 export type RenderedRequest = {
   id: string
   message: { body: Buffer }
   shown: { headers: Record<string, string> }
-  /** sealed */
+  /** encrypted */
   address: Buffer
 }
 
@@ -100,14 +100,14 @@ export async function storeRendered(tx: Tx, rendered: RenderedRequest[], now: Da
   )
 }
 
-/** Keeps channels from being deleted until the transaction ends; counting their failures goes on. */
+/** Keeps channels from being deleted until the transaction ends. Their failures can still be counted. */
 export async function lockChannels(tx: Tx, rows: { channelId: string }[]): Promise<void> {
   await query(tx, 'SELECT FROM alert_channels WHERE id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE', [
     [...new Set(rows.map(row => row.channelId))],
   ])
 }
 
-/** Locks those of the lanes that `owner` still holds, in the order in which everybody locks channels and lanes. */
+/** Locks the lanes that `owner` still holds, in the common order: channels, then lanes. */
 export async function lockLeasedLanes(tx: Tx, owner: string, lanes: Lane[]): Promise<Lane[]> {
   await lockChannels(tx, lanes)
   return query<Lane>(
@@ -122,11 +122,14 @@ export async function lockLeasedLanes(tx: Tx, owner: string, lanes: Lane[]): Pro
 
 export type AttemptRecord = { id: string; attempt: LoggedAttempt; status: string; retryAt: Date | null }
 
-/** What the log keeps of a delivery's attempts: how it began, and how it went on last. */
+/** The log keeps the first three and the last ten attempts of a delivery. */
 const MAX_FIRST_ATTEMPTS = 3
 const MAX_LOGGED_ATTEMPTS = 13
 
-/** Adds an attempt to each delivery's log, where one in the middle may make room for it. One that is no longer pending was ended by somebody else and stays as it is. */
+/**
+ * Adds an attempt to the log of each delivery, and removes one from the middle when the log is full. A delivery that is no
+ * longer pending was ended by another transaction and is not changed.
+ */
 export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
   if (recorded.length === 0) return
   await execute(
@@ -149,8 +152,8 @@ export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Dat
 }
 
 /**
- * Gives lanes back: due when their next delivery is, or gone when nothing pends. The lanes are locked, so a delivery
- * that is being added is either visible here or makes its lane anew.
+ * Releases lanes: a lane is due when its next delivery is, and is deleted when nothing is pending. The lanes are locked,
+ * so a delivery that is being added is either visible here or creates its lane again.
  */
 export async function releaseLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
   if (lanes.length === 0) return
@@ -173,7 +176,7 @@ export async function releaseLanes(tx: Tx, lanes: Lane[], now: Date): Promise<vo
   )
 }
 
-/** What pends in lanes of channels that were paused meanwhile, found by the claim (decisions 6.4). */
+/** Skips what is pending in lanes of channels that were paused before the claim (docs/design/deliveries.md#auto-pause). */
 export async function skipPausedLanes(tx: Tx, lanes: Lane[], now: Date): Promise<void> {
   if (lanes.length === 0) return
   await execute(

@@ -1,43 +1,43 @@
-/** How many deliveries of one channel are sent at once (decisions 6.4). */
+/** How many deliveries of one channel are sent at the same time (docs/design/deliveries.md#claims). */
 export const MAX_CHANNEL_CONCURRENCY = 8
 
 /**
- * How many of a channel one process may hold, those that wait for their turn included, while its receiver answers quickly:
- * then the database's time for a round is not the receiver's.
+ * How many deliveries of a channel one process may hold, including those that wait, while its receiver responds quickly.
+ * Few transactions then carry many deliveries.
  */
 export const MAX_CHANNEL_PREFETCH = 40
 
-/** An answer that took no longer is a quick one. */
+/** A response within this time counts as fast. */
 export const MAX_FAST_RESPONSE_MS = 500
 
-/** Longer than a wait for a turn and an attempt can take; past it the worker that held the lane is dead (decisions 6.4). */
+/** Longer than the wait for a place and an attempt together. After it the worker that held the lane is considered dead. */
 export const LEASE_MS = 30_000
 
-/** What one process holds at once. A receiver that hangs has a channel's share of it, never all. */
+/** How many deliveries one process holds. A receiver that hangs can occupy the places of its channel only. */
 export const MAX_PROCESS_CONCURRENCY = 2_048
 
 /**
- * So many channels of one project a round looks at, fewer where many projects have lanes. Where more are due, the next
- * round goes on after them.
+ * How many due channels of one project a round reads: `most`, fewer when many projects have lanes, but at least `least`.
+ * `together` is the limit for all projects. The next round continues after them.
  */
 export const PROJECT_CHANNELS = { most: 256, least: 32, together: 2_048 }
 
-/** Of these it takes so many of all projects. */
+/** How many of these channels a round uses, over all projects. */
 export const MAX_CHANNELS_PER_ROUND = 512
 
 /**
- * How many more deliveries of a project, of which a process holds `mine` of `all`, it may take: never more than half of
- * what the others leave, so that there is always a place for a project that has none.
+ * How many more deliveries of a project a process may claim, when it holds `mine` of the project and `all` in total: at
+ * most half of the places that other projects leave free, so that a project without deliveries always finds a place.
  */
 export const computeFreeSlots = (mine: number, all: number): number =>
   Math.max(0, Math.ceil((MAX_PROCESS_CONCURRENCY - (all - mine)) / 2) - mine)
 
-/** What one round claims at most, so that rounds stay short. */
+/** How many lanes one round claims at most, so that rounds stay short. */
 export const MAX_CLAIMED_LANES = 256
 
 /**
- * SQL: when a lane that is new is due. Some seconds ago, because whoever queues a delivery may be another machine, whose
- * clock is ahead of the one that sends it.
+ * SQL: when a new lane is due. It is some seconds in the past, because the clock of the machine that queues the delivery
+ * may be ahead of the clock of the machine that sends it.
  */
 export const DUE_NOW_SQL = `:now::timestamptz - interval '5 seconds'`
 

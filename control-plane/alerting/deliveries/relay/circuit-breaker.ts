@@ -1,12 +1,12 @@
 import type { DeliveryOutcome } from '../types.ts'
 
-/** A circuit opens after so many failures in a row, and takes one trial so long after it opened or a trial failed. */
+/** A circuit opens after this number of failures in a row. One trial is made after the interval, counted from the opening or from a failed trial. */
 const FAILURE_THRESHOLD = 5
 const TRIAL_INTERVAL_MS = 60_000
 
 export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const
 
-/** The breaker of one destination (decisions 6.6). `openedAt` null: closed, and then `nextTrialAt` is null as well. */
+/** The circuit breaker of one destination (docs/design/deliveries.md#relay). Closed: `openedAt` and `nextTrialAt` are null. */
 export type CircuitBreaker = { consecutiveFailures: number; openedAt: Date | null; nextTrialAt: Date | null }
 
 /** Open: nothing is sent. Half-open: one message is tried. */
@@ -16,8 +16,8 @@ export function getCircuitState({ openedAt, nextTrialAt }: CircuitBreaker, now: 
 }
 
 /**
- * The circuit after an attempt. Whatever the destination decides about a message is an answer and closes the circuit;
- * what may pass by itself (5xx, 429, a timeout, a network error) is a failure.
+ * The circuit after an attempt. A temporary error (5xx, 429, a time-out, a network error) is a failure. Every other
+ * response closes the circuit, also a refusal of the message.
  */
 export function updateCircuit(circuit: CircuitBreaker, outcome: DeliveryOutcome, now: Date): CircuitBreaker {
   if (!isFailure(outcome)) return { consecutiveFailures: 0, openedAt: null, nextTrialAt: null }
@@ -30,7 +30,7 @@ export function updateCircuit(circuit: CircuitBreaker, outcome: DeliveryOutcome,
     case 'half_open':
       return { ...circuit, consecutiveFailures, nextTrialAt }
     case 'open':
-      // sent before it opened
+      // it was sent before the circuit opened
       return { ...circuit, consecutiveFailures }
   }
 }

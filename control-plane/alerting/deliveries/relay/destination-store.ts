@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 
-/** Locks the circuits of destinations and answers them by the destination's id. */
+/** Locks the circuits of destinations. Returns them by the id of the destination. */
 export async function lockCircuits(tx: Tx, ids: string[]): Promise<Map<string, CircuitBreaker>> {
   const rows = await query<CircuitBreaker & { id: string }>(
     tx,
@@ -35,7 +35,7 @@ export type RelayDestination = CircuitBreaker & {
   updatedAt: Date
 }
 
-/** A page of a project's destinations by their address, and how many there are. */
+/** One page of a project's destinations, ordered by origin, and the total. */
 export async function listDestinations(
   db: Db,
   projectId: string,

@@ -23,10 +23,13 @@ import { decideRelayRetry } from './retry-policy.ts'
 
 export type PreparedRelayMessage = PreparedDelivery & { head: RelayMessage }
 
-/** `outcome` null: it is not the relay's any more, and goes back to its lane. */
+/** `outcome` null: the message no longer belongs to the relay, and returns to its lane. `chance` from 0 to 1 is for the jitter. */
 export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOutcome | null; chance: number }
 
-/** Claims messages of the relay for `owner`, signed anew, as their channels are configured now. */
+/**
+ * Claims messages of the relay for `owner`, renders the address and signs them with the current config of their channels.
+ * Messages of paused channels are skipped, those that cannot be rendered become `dead`.
+ */
 export async function claimRelayMessages(
   tx: Tx,
   claiming: { owner: string; limit: number },
@@ -36,32 +39,38 @@ export async function claimRelayMessages(
   const ids = await claimMessages(tx, claiming.owner, claiming.limit, now)
   if (ids.length === 0) return { messages: [], isMore: false }
   const heads = await loadRelayMessages(tx, ids)
-  const alive = new Set(heads.map(({ id }) => id))
+  const loaded = new Set(heads.map(({ id }) => id))
   await skipMessages(
     tx,
-    ids.filter(id => !alive.has(id)),
+    ids.filter(id => !loaded.has(id)),
     now,
   )
-  const { prepared, unrenderable: unfit } = prepareAll(heads, tools, now)
+  const { prepared, unrenderable } = prepareAll(heads, tools, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,
-    unfit.map(one => ({ ...one, status: 'dead', retryAt: null })),
+    unrenderable.map(one => ({ ...one, status: 'dead', retryAt: null })),
     now,
   )
   await removeMessages(
     tx,
-    unfit.map(one => one.id),
+    unrenderable.map(one => one.id),
   )
   return { messages: prepared, isMore: true }
 }
 
-/** The channel still asks for the relay, and still leads where it led when the message was handed over. */
+/** True when the channel still uses the relay and has the origin that it had when the message was handed over. */
 export const hasSameDestination = ({ relayOrigin, head }: PreparedRelayMessage) => relayOrigin === head.origin
 
 /**
- * Writes down what attempts came to: the log, the circuits, the channels' counts. A message whose lease was lost is
- * somebody else's now. Answers when something falls due.
+ * Records the outcomes of attempts, in the caller's transaction:
+ * 1. Lock channels, circuits, and the messages that `owner` still holds. The outcome of a message whose lease was lost is
+ *    dropped: another process sends the message.
+ * 2. Update the circuits.
+ * 3. Add the attempts to the log; defer messages that are retried and delete those that ended.
+ * 4. Return messages that no longer belong to the relay to their lanes.
+ * 5. Count ended deliveries against their channels, and skip messages of paused channels.
+ * Returns the new statuses and the times at which messages or trials are due.
  */
 export async function finishRelayAttempts(
   tx: Tx,
@@ -131,10 +140,10 @@ const listDueTimes = (recorded: AttemptRecord[], circuits: Map<string, CircuitBr
   ...[...circuits.values()].flatMap(circuit => circuit.nextTrialAt ?? []),
 ]
 
-/** What one call of `buryOld` ends at most. */
+/** How many messages one call of `expireUndeliverable` ends. */
 const MAX_EXPIRED_PER_CALL = 500
 
-/** Ends messages that had their day while their circuit was open. Answers how many. */
+/** Ends messages that reached the age limit while their circuit was open. Returns how many. */
 export async function expireUndeliverable(tx: Tx, now: Date): Promise<number> {
   const old = await listExpiredMessages(tx, MAX_EXPIRED_PER_CALL, now)
   await lockChannels(tx, old)
@@ -143,21 +152,21 @@ export async function expireUndeliverable(tx: Tx, now: Date): Promise<number> {
     old.map(({ id }) => id),
     now,
   )
-  const buried = old.filter(({ id }) => idle.has(id))
-  const attempt = buildUnsentAttempt('the relay gave up after a day', now)
+  const expired = old.filter(({ id }) => idle.has(id))
+  const attempt = buildUnsentAttempt('the relay gave up after 24 hours', now)
   await recordAttempts(
     tx,
-    buried.map(({ id }) => ({ id, attempt, status: 'dead', retryAt: null })),
+    expired.map(({ id }) => ({ id, attempt, status: 'dead', retryAt: null })),
     now,
   )
   await removeMessages(
     tx,
-    buried.map(({ id }) => id),
+    expired.map(({ id }) => id),
   )
   await recordChannelResults(
     tx,
-    buried.map(({ channelId }) => ({ channelId, succeeded: false })),
+    expired.map(({ channelId }) => ({ channelId, succeeded: false })),
     now,
   )
-  return buried.length
+  return expired.length
 }

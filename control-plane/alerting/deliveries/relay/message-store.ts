@@ -6,7 +6,7 @@ import { QUEUED_DELIVERY_COLUMNS, QUEUED_DELIVERY_JOINS, type QueuedDelivery } f
 import { LEASE_MS } from '../queue/lanes.ts'
 import { MAX_DESTINATION_CONCURRENCY, MAX_RELAY_AGE_MS } from './retry-policy.ts'
 
-/** A message of the relay with all that is needed to render, sign and send it. */
+/** A message of the relay with everything that rendering, signing and sending need. */
 export type RelayMessage = QueuedDelivery & {
   destinationId: string
   origin: string
@@ -16,7 +16,7 @@ export type RelayMessage = QueuedDelivery & {
 
 export type RelayHandover = { id: string; channelId: string; relayOrigin: string }
 
-/** Takes deliveries out of their lanes' order and gives them to the relay. Their bytes are stored. */
+/** Moves deliveries from their lanes to the relay. Their requests are stored already. */
 export async function handOver(tx: Tx, deliveries: RelayHandover[], now: Date): Promise<void> {
   if (deliveries.length === 0) return
   const rows = JSON.stringify(deliveries.map(({ id, relayOrigin }) => ({ id, origin: relayOrigin, newId: newId() })))
@@ -46,7 +46,7 @@ export async function handOver(tx: Tx, deliveries: RelayHandover[], now: Date): 
   await execute(tx, `SELECT pg_notify('relay', '')`)
 }
 
-// one step of the index a destination; what a circuit holds back is not due
+// one step of the index for each destination; destinations with an open circuit are not due
 const DUE_DESTINATIONS = `
   WITH RECURSIVE waiting AS (
     (SELECT destination_id FROM relay_messages WHERE next_attempt_at <= :now ORDER BY destination_id LIMIT 1)
@@ -60,13 +60,13 @@ const DUE_DESTINATIONS = `
     WHERE o.opened_at IS NULL OR o.next_trial_at <= :now
   )`
 
-/** What there is to do now. One statement, for a queue that is idle most of the time. */
+/** What is due now. One statement reads it, because the queue is idle most of the time. */
 export type DueWork = {
   /** lanes to claim */
   lanes: boolean
   /** messages of the relay to send */
   messages: boolean
-  /** messages that have been in the relay for too long */
+  /** messages beyond the age limit of the relay */
   oldMessages: boolean
 }
 
@@ -80,12 +80,12 @@ export async function findDueWork(db: Db, now: Date): Promise<DueWork> {
   return due!
 }
 
-/** What was handed over then has had its day. */
+/** A message that was handed over at or before this time has expired. */
 const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE_MS)
 
 /**
- * Leases due messages to `owner`, at most `limit`, eight a destination over all processes, one where the circuit is
- * half-open and none where it is open.
+ * Leases due messages to `owner`, at most `limit`. Over all processes a destination has eight at the same time, one when
+ * its circuit is half-open, and none when it is open.
  */
 export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
   const due = await query<{ id: string }>(
@@ -124,7 +124,7 @@ export async function claimMessages(tx: Tx, owner: string, limit: number, now: D
   return leased.map(({ id }) => id)
 }
 
-/** Messages with what they say and where they go. Those of a paused channel are not answered. */
+/** Messages with their events and destinations. Those of paused channels are left out. */
 export function loadRelayMessages(tx: Tx, ids: string[]): Promise<RelayMessage[]> {
   return query<RelayMessage>(
     tx,
@@ -140,7 +140,7 @@ export function loadRelayMessages(tx: Tx, ids: string[]): Promise<RelayMessage[]
   )
 }
 
-/** Locks those of the messages that `owner` still holds; answers their ids. */
+/** Locks the messages that `owner` still holds. Returns their ids. */
 export async function lockMessages(tx: Tx, owner: string, ids: string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -151,7 +151,7 @@ export async function lockMessages(tx: Tx, owner: string, ids: string[]): Promis
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Gives messages back to wait for their next attempt. */
+/** Releases messages until their next attempt. */
 export async function postponeMessages(tx: Tx, messages: { id: string; retryAt: Date }[]): Promise<void> {
   if (messages.length === 0) return
   await execute(
@@ -166,7 +166,7 @@ export async function removeMessages(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length > 0) await execute(tx, 'DELETE FROM relay_messages WHERE delivery_id = ANY (?)', [ids])
 }
 
-/** What waits for channels that are paused becomes `skipped`; what is being sent runs to its end (decisions 6.4). */
+/** Skips the waiting messages of paused channels. Requests in flight end normally (docs/design/deliveries.md#auto-pause). */
 export async function skipPausedMessages(tx: Tx, channelIds: string[], now: Date): Promise<void> {
   await execute(
     tx,
@@ -182,7 +182,7 @@ export async function skipPausedMessages(tx: Tx, channelIds: string[], now: Date
   )
 }
 
-/** Messages that turned out to be of a paused channel, in the hand of who claimed them. */
+/** Skips messages of paused channels that the caller has claimed. */
 export async function skipMessages(tx: Tx, ids: string[], now: Date): Promise<void> {
   if (ids.length === 0) return
   await execute(
@@ -193,7 +193,7 @@ export async function skipMessages(tx: Tx, ids: string[], now: Date): Promise<vo
   await removeMessages(tx, ids)
 }
 
-/** Messages that have been in the relay for a day and are not being sent, at most `limit`. */
+/** Messages beyond the age limit that are not in flight, at most `limit`. */
 export function listExpiredMessages(db: Db, limit: number, now: Date): Promise<{ id: string; channelId: string }[]> {
   return query(
     db,
@@ -204,7 +204,7 @@ export function listExpiredMessages(db: Db, limit: number, now: Date): Promise<{
   )
 }
 
-/** Those of the messages that nobody sends, locked; the others are left to whoever has them. */
+/** Locks the messages that no process is sending. Returns their ids. */
 export async function lockIdleMessages(tx: Tx, ids: string[], now: Date): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -215,7 +215,7 @@ export async function lockIdleMessages(tx: Tx, ids: string[], now: Date): Promis
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Gives deliveries back to their lanes: the channel no longer asks for this relay, or leads elsewhere. */
+/** Returns deliveries to their lanes: the channel no longer uses the relay, or has another origin. */
 export async function returnToLanes(tx: Tx, ids: string[], now: Date): Promise<void> {
   if (ids.length === 0) return
   await execute(

@@ -5,12 +5,12 @@ import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
 import { REPLAY_ASSIGNMENTS_SQL } from '../queue/enqueue-actions.ts'
 import { DUE_NOW_SQL } from '../queue/lanes.ts'
 
-/** What one call puts back at most, oldest first. */
+/** How many deliveries one call sends again, oldest first. */
 const MAX_REDRIVEN_DELIVERIES = 10_000
 
 /**
- * Sends dead deliveries again, of one channel or of all that are not paused (`channelId` null): the same ids and bytes, with
- * another day in the relay. Answers how many. Throws 404 for an unknown channel, 409 for one that is paused.
+ * Sends dead deliveries of one channel again, or of all channels that are not paused (`channelId` null), with the same ids
+ * and bodies, for another 24 hours in the relay. Returns how many. Throws 404 for an unknown channel, 409 for a paused one.
  */
 export async function redrive(db: Db, projectId: string, channelId: string | null, now: Date): Promise<number> {
   return await db.transaction(async tx => {
@@ -23,7 +23,7 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
     if (channelId !== null) {
       const channel = isId(channelId) ? channels[0] : undefined
       if (!channel) throw notFound('channel')
-      if (channel.isPaused) throw conflict('the channel is paused; resume it before its dead deliveries are sent again')
+      if (channel.isPaused) throw conflict('the channel is paused; resume it before sending its dead deliveries again')
     }
     const [redriven] = await query<{ count: number }>(
       tx,
@@ -48,8 +48,8 @@ export async function redrive(db: Db, projectId: string, channelId: string | nul
       },
     )
     const count = redriven?.count ?? 0
-    const what = { resource: 'delivery', resourceId: null, resourceName: `${count} dead deliveries` }
-    await recordAudit(tx, { action: 'replayed', ...what })
+    const resource = { resource: 'delivery', resourceId: null, resourceName: `${count} dead deliveries` }
+    await recordAudit(tx, { action: 'replayed', ...resource })
     return count
   })
 }

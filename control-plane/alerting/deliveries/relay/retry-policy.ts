@@ -1,26 +1,26 @@
 import { isSuccess } from '../attempts/retry-policy.ts'
 import type { DeliveryOutcome } from '../types.ts'
 
-/** The built-in relay goes on for so long after a message was handed over (decisions 6.6). */
+/** How long the built-in relay tries, from the handover of a message (docs/design/deliveries.md#relay). */
 export const MAX_RELAY_AGE_MS = 24 * 3_600_000
 
 const FIRST_RETRY_DELAY_MS = 10_000
 const MAX_RETRY_DELAY_MS = 2 * 3_600_000
 
-/** A wait is shorter by up to this part of it, so that what failed together does not come back together. */
+/** A wait is shortened by up to this fraction at random, so that messages that failed together are not retried together. */
 const JITTER = 0.2
 
-/** What the relay sends to one destination at once; a receiver is met by no more than from a channel's own queue. */
+/** How many requests the relay sends to one destination at the same time, as many as a channel sends from its lanes. */
 export const MAX_DESTINATION_CONCURRENCY = 8
 
 export type RelayRetryDecision = 'delivered' | 'dead' | { retryAt: Date }
 
-/** A message in the relay: how often it has failed, not counting the attempt that is judged. `chance` from 0 to 1. */
+/** A message in the relay. `failures` does not include the current attempt. */
 export type RelayProgress = { handedOverAt: Date; failures: number }
 
 /**
- * What becomes of a message after an attempt. It is dead when its receiver refuses it, or when the next attempt would come
- * more than a day after it was handed over.
+ * What follows an attempt. A message is dead when its receiver refuses it, or when the next attempt would be more than 24
+ * hours after the handover. `chance` from 0 to 1 selects the jitter.
  */
 export function decideRelayRetry(
   message: RelayProgress,

@@ -23,26 +23,29 @@ import { redrive } from './redrive-actions.ts'
 
 const RelayDestinationRecord = Type.Object({
   id: Id,
-  destination: Type.String({ description: 'origin of the URLs that webhooks with a relay_source_id lead to' }),
+  destination: Type.String({ description: 'Origin of the webhook URLs of channels with a `relay_source_id`.' }),
   state: stringEnum(CIRCUIT_STATES),
   consecutive_failures: Type.Integer(),
   opened_at: nullable(Timestamp),
   next_trial_at: nullable(Timestamp),
-  waiting: Type.Integer({ description: 'messages that the relay still has to bring' }),
-  dead: Type.Integer({ description: 'messages that it gave up; GET /alerts/log?status=dead lists them' }),
+  waiting: Type.Integer({ description: 'Number of messages that are still to be delivered.' }),
+  dead: Type.Integer({
+    description: 'Number of messages that the relay gave up. `GET /alerts/log?status=dead` lists them.',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 
-const Redrive = strictObject(channelIdParams('left out: all channels that are not paused'))
+const Redrive = strictObject(channelIdParams('Defaults to all channels that are not paused.'))
 
-/** The built-in relay: its circuits, and another try for what it gave up (decisions 6.6). */
+/** The built-in relay: destinations with their circuits, and redrive (docs/design/deliveries.md#relay). */
 export function relayRoutes(app: App, { db }: { db: Db }): void {
   app.get(
     '/alerts/relay',
     {
       schema: {
-        summary: 'List the destinations of the relay with their circuit breakers, by address',
+        summary: 'List the destinations of the relay',
+        description: 'Destinations with their circuit breakers, ordered by origin.',
         tags: ['Alerts'],
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(RelayDestinationRecord), 400),
@@ -59,7 +62,9 @@ export function relayRoutes(app: App, { db }: { db: Db }): void {
     '/alerts/relay/redrive',
     {
       schema: {
-        summary: 'Send dead deliveries again, at most 10,000 a call: the same ids and bytes, for another day',
+        summary: 'Send dead deliveries again',
+        description:
+          'Sends at most 10,000 deliveries a call, oldest first, with the same ids and bodies. The relay tries them for another 24 hours.',
         tags: ['Alerts'],
         body: Redrive,
         response: responseSchemas(200, dataSchema(Type.Object({ redriven: Type.Integer() })), 400, 404, 409),

@@ -15,26 +15,26 @@ import {
 } from './message-actions.ts'
 import { findDueWork } from './message-store.ts'
 
-/** After a fault of ours; else the loop is woken. */
+/** Applies after an internal error. Otherwise the loop is woken. */
 const RETRY_INTERVAL_MS = 10_000
 
-/** One timer for all that falls due within so long: thousands of messages may wait for hours. */
+/** Messages that are due within this time share one timer, because thousands of them may wait for hours. */
 const TICK_INTERVAL_MS = 200
-/** A timer may be a moment early. */
+/** A timer may fire slightly early. */
 const TIMER_SLACK_MS = 5
 
-/** What one process has on the way at once. */
+/** How many requests one process has in flight. */
 const MAX_CONCURRENCY = 512
 
 /**
- * Brings what was handed over to the built-in relay (decisions 6.6). It wakes by itself when one of its own messages is due
- * again; what another process had is found by the process that looks after the queue.
+ * Sends the messages of the built-in relay (docs/design/deliveries.md#relay). It wakes by itself when one of its own
+ * messages is due again; the delivery worker finds the messages of other processes and wakes it.
  */
 export function startRelayWorker(context: SendContext, meters: DeliveryMetrics): Loop {
   const owner = newId()
   const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
-  // each time at which something is due waits with it
+  // every timer listens to it
   setMaxListeners(0, stopping.signal)
   const ticks = new Set<number>()
   let attempted: RelayAttempt[] = []

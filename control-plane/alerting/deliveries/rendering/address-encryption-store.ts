@@ -5,9 +5,9 @@ import { encryptAddress } from './encrypted-address.ts'
 const BATCH_SIZE = 500
 
 /**
- * Seals addresses that a process of the version before wrote in plain text, among the next deliveries after an id; '' begins.
- * Answers the last id it looked at; null: it was the last one. Several processes may do so: a row that another one has locked
- * is left to the next round.
+ * Encrypts addresses that a process of the previous version wrote in plain text, in the next batch of deliveries after an
+ * id ('' for the first batch). Returns the last id of the batch; null when there are no more. Several processes may run
+ * it: a row that another one has locked is left to the next round.
  */
 export async function encryptPlainAddresses(db: Db, secrets: SecretCipher, after: string): Promise<string | null> {
   const [page] = await query<{ last: string | null; plain: string[] | null }>(

@@ -4,10 +4,12 @@ import { startBatchLoop } from '../../../foundation/platform/time/batch-loop.ts'
 import type { Loop, LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { encryptPlainAddresses } from './address-encryption-store.ts'
 
-/** The first round is at the start; later ones are for processes of the version before, during an upgrade. A round reads all deliveries. */
+/** The first round runs at the start. Later ones are for rows of the previous version during an upgrade. A round reads all deliveries. */
 const ROUND_INTERVAL_MS = 3_600_000
 
-/** Seals the addresses of old deliveries in portions, each a short transaction. */
+/** Encrypts the addresses of old deliveries in batches, each in a short transaction. */
 export function startAddressEncryption({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: SecretCipher }): Loop {
-  return startBatchLoop('seal-addresses', ROUND_INTERVAL_MS, tools, after => encryptPlainAddresses(db, secrets, after))
+  return startBatchLoop('encrypt-addresses', ROUND_INTERVAL_MS, tools, after =>
+    encryptPlainAddresses(db, secrets, after),
+  )
 }

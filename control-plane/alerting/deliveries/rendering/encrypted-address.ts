@@ -5,20 +5,20 @@ type Owner = { id: string; projectId: string }
 
 const buildBinding = ({ id, projectId }: Owner) => `${projectId}:delivery:${id}:address`
 
-/** Where a delivery went: an address may hold a secret, so it is sealed like the config of its channel. */
+/** Encrypts the address of a request. It may contain a secret, like the config of its channel. */
 export const encryptAddress = (url: string, delivery: Owner, secrets: SecretCipher): Buffer =>
   secrets.encrypt(url, buildBinding(delivery))
 
-/** Null when the key does not open it: one such delivery must stop neither the others nor the log. */
-export function decryptAddress(sealed: Buffer, delivery: Owner, secrets: SecretCipher): string | null {
+/** Returns null when the key does not decrypt it: one such delivery must stop neither the others nor the log. */
+export function decryptAddress(encrypted: Buffer, delivery: Owner, secrets: SecretCipher): string | null {
   try {
-    return secrets.decrypt(sealed, buildBinding(delivery))
+    return secrets.decrypt(encrypted, buildBinding(delivery))
   } catch {
     return null
   }
 }
 
-/** For a new key. */
+/** The columns that a change of `SECRET_KEY` encrypts again. */
 export const ENCRYPTED_DELIVERY_COLUMNS: EncryptedColumn[] = [
   {
     table: 'deliveries',

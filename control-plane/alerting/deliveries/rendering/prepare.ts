@@ -16,25 +16,25 @@ import { encryptAddress } from './encrypted-address.ts'
 import { createChannelRenderer, createPageRenderer, isPageDelivery } from './render.ts'
 import { buildSignatureHeaders } from './signature.ts'
 
-/** A delivery that is ready to be sent: its bytes are in the database before the first of them leaves. */
+/** A delivery that is ready to be sent. Its body is stored in the database before it is sent. */
 export type PreparedDelivery = Lane & {
   id: string
   projectId: string
-  /** a page's subscriber, against whom failures count then */
+  /** the page's subscriber, whose failures are counted; null: the channel's are counted */
   subscriberId: string | null
   attemptsMade: number
   createdAt: Date
-  /** signed, with the stored bytes */
+  /** signed, with the stored body */
   message: ChannelMessage
-  /** what the log shows of it: a chat's address is a secret, and so are some headers */
+  /** what the log shows: the address of a chat and some headers are secrets */
   shown: { url: string; headers: Record<string, string> }
-  /** `shown.url`, sealed */
+  /** `shown.url`, encrypted */
   address: Buffer
-  /** the app's installation that it goes through; null: none */
+  /** the chat installation that sends it; null: none */
   chat: ChatInstallationRef | null
-  /** why a mail does not go to all addresses of its channel; left out: it does */
+  /** why a mail does not go to all addresses of its channel; undefined: it goes to all */
   leftOut?: string
-  /** where it leads, when it is for the built-in relay (decisions 6.6); null: it is sent from its lane */
+  /** its origin, when it is for the built-in relay (docs/design/deliveries.md#relay); null: it is sent from its lane */
   relayOrigin: string | null
   /** the receiver's host, also behind a relay; null for a mail or a chat's provider */
   host: string | null
@@ -42,23 +42,23 @@ export type PreparedDelivery = Lane & {
 
 export type PrepareTools = {
   secrets: SecretCipher
-  /** to whom mails may go, and how many; left out: the defaults. With `mailer` null nothing is sent, and nothing asked */
+  /** confirmation and daily limits of mails; undefined: the defaults. Without a `mailer` they are not checked */
   mailRules?: MailRules
   mailer?: Mailer | null
-  /** so many requests of one event to one host leave at once; left out: the default */
+  /** how many requests of one event to one host are sent immediately; undefined: the default */
   webhookBurst?: number
-  /** what links begin with, without a slash at the end */
+  /** the base of links, without a slash at the end */
   publicUrl: string
-  /** the relay outside, without a slash at the end; without one the built-in relay does its work */
+  /** the external relay, without a slash at the end; without it the built-in relay is used */
   relayUrl?: string | null
-  /** where the methods of the chat's provider are called, without a slash at the end */
+  /** base URL of the chat provider's API, without a slash at the end */
   chatApiUrl?: string
 }
 
-/** It is clear beforehand, and not our fault, that a delivery cannot be sent. */
+/** A delivery cannot be sent, for a known reason outside of Picket. */
 class UnsendableError extends Error {}
 
-/** Renders (unless its bytes are stored already) and signs one delivery for the channel as it is configured now. */
+/** Renders one delivery for the current config of its channel, and signs it. A stored body is used again. */
 export function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
   const { secrets, publicUrl, relayUrl = null } = tools
   const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } =
@@ -95,7 +95,7 @@ export function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: 
 const isSentByApp = (message: ChannelMessage): message is HttpMessage =>
   message.via === 'http' && message.byApp === true
 
-/** The token goes in now: it is in no stored byte, and a later attempt takes the one that counts then. */
+/** Adds the current token. It is not stored, and a later attempt uses the token that is valid then. */
 function prepareForApp(
   head: QueuedDelivery,
   { headers, ...message }: HttpMessage,
@@ -119,7 +119,7 @@ function prepareForApp(
 
 const APP_REMOVED_MESSAGE = 'the team removed the app from its chat; install it again, then replay this delivery'
 
-/** How a config is shown, and what becomes of it: by the kind of the channel, or of the page's subscriber. */
+/** How a config is masked and rendered, by the kind of the channel or of the page's subscriber. */
 function resolveForms(head: QueuedDelivery, publicUrl: string, now: Date) {
   if (isPageDelivery(head)) {
     const kind = getSubscriberKind(head.channelType)
@@ -141,7 +141,7 @@ export type PreparedBatch<H extends QueuedDelivery> = {
   unrenderable: { id: string; attempt: LoggedAttempt }[]
 }
 
-/** Prepares deliveries; one that cannot be rendered is our own fault and does not stop the others. */
+/** Prepares deliveries. One that cannot be rendered (an internal error) does not stop the others. */
 export function prepareAll<H extends QueuedDelivery>(heads: H[], tools: PrepareTools, now: Date): PreparedBatch<H> {
   const all: PreparedBatch<H> = { prepared: [], unrenderable: [] }
   for (const head of heads) {

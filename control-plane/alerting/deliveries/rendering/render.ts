@@ -7,14 +7,14 @@ import { isPageEvent, type PageChange, type PageEventName } from '../../events/p
 import type { QueuedDelivery } from '../queue/lane-store.ts'
 
 type PageEventPart = { eventName: PageEventName }
-/** What an alert channel is sent. */
+/** A delivery to an alert channel. */
 export type ChannelDelivery = Exclude<QueuedDelivery, PageEventPart>
 type PageDelivery = Extract<QueuedDelivery, PageEventPart>
 
-/** True for what a subscriber of a status page is sent. */
+/** True for a delivery to a subscriber of a status page. */
 export const isPageDelivery = (head: QueuedDelivery): head is PageDelivery => isPageEvent(head.eventName)
 
-/** What a delivery becomes for a config of its subscriber, who hears of no more than they chose. */
+/** Renders a delivery for the config of its subscriber, with the changes of the selected components only. */
 export function createPageRenderer(
   head: PageDelivery,
   kind: SubscriberChannelKind<Record<string, unknown>>,
@@ -32,7 +32,7 @@ const isChosen =
   ({ components }: PageChange) =>
     componentIds === null || components.length === 0 || components.some(({ id }) => componentIds.includes(id))
 
-/** What a delivery becomes for a config of its channel: the event in its envelope, or the digest. */
+/** Renders a delivery for the config of its channel: the event in its envelope, or the digest. */
 export function createChannelRenderer(
   head: ChannelDelivery,
   kind: ChannelKind,
@@ -42,7 +42,7 @@ export function createChannelRenderer(
   const context = { publicUrl, reminder: buildReminder(head) }
   if (head.eventName === DIGEST_EVENT) {
     const { renderDigest } = kind
-    if (!renderDigest) throw new Error(`channels of type ${head.channelType} take no digests`)
+    if (!renderDigest) throw new Error(`channels of type ${head.channelType} do not support digests`)
     const digest = toDigest(head.id, head.eventData, publicUrl)
     return config => renderDigest(digest, config, context)
   }
@@ -50,7 +50,7 @@ export function createChannelRenderer(
   return config => kind.render(envelope, config, context)
 }
 
-/** An outage lasts since its incident began. */
+/** The duration of the outage counts from the start of its incident. */
 function buildReminder({ reminder, eventData, createdAt }: ChannelDelivery): RenderContext['reminder'] {
   if (reminder === null || !('incident' in eventData) || !eventData.incident) return null
   if (!('started_at' in eventData.incident)) return null
@@ -58,15 +58,15 @@ function buildReminder({ reminder, eventData, createdAt }: ChannelDelivery): Ren
   return { number: reminder, downFor: formatDuration(createdAt.getTime() - sinceMs) }
 }
 
-/** More of one monitor are counted, not named. */
+/** More changes of one monitor are counted instead of listed. */
 const MAX_NAMED_CHANGES = 3
 
 function toDigest(deliveryId: string, { project_name, changes }: DigestData, publicUrl: string): Digest {
   const times = changes.map(change => change.at).sort()
   const byMonitor = new Map<string, DigestEntry[]>()
   for (const change of changes) {
-    const told = byMonitor.get(change.monitor_id) ?? []
-    if (!isRepeated(change, told.at(-1))) byMonitor.set(change.monitor_id, [...told, change])
+    const listed = byMonitor.get(change.monitor_id) ?? []
+    if (!isRepeated(change, listed.at(-1))) byMonitor.set(change.monitor_id, [...listed, change])
   }
   return {
     deliveryId,
@@ -80,15 +80,17 @@ function toDigest(deliveryId: string, { project_name, changes }: DigestData, pub
 
 type DigestEntry = DigestData['changes'][number]
 
-/** A monitor that goes down and its incident are one outage, and so are their ends. */
+/** A monitor that goes down and its incident are one outage, and so are the recovery and the resolution. */
 const isRepeated = (change: DigestEntry, before: DigestEntry | undefined) =>
   change.reminder === null && change.status === before?.status
 
-/** What a digest tells of one monitor: all of it, in its order. */
-function summarizeChanges(told: DigestEntry[]): Digest['changes'][number] {
-  const { name, status, at, url } = told.at(-1)!
+/** The line of one monitor in a digest: its changes in order. */
+function summarizeChanges(entries: DigestEntry[]): Digest['changes'][number] {
+  const { name, status, at, url } = entries.at(-1)!
   const words =
-    told.length > MAX_NAMED_CHANGES ? `${status} after ${told.length} changes` : told.map(formatChange).join(', then ')
+    entries.length > MAX_NAMED_CHANGES
+      ? `${status} after ${entries.length} changes`
+      : entries.map(formatChange).join(', then ')
   return { name, status, words, at, url }
 }
 

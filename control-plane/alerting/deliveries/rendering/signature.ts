@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** `sha256=<hex>`: HMAC-SHA256 of the raw body, keyed with the whole secret, prefix included (decisions 6.5). */
+/** `sha256=<hex>`: HMAC-SHA256 of the raw body, keyed with the whole secret including its prefix (docs/design/deliveries.md#signatures). */
 export function signBody(body: Buffer, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
@@ -22,7 +22,7 @@ export type SignatureInput = {
   now: Date
 }
 
-/** The headers that make a request a delivery (specification, "Request headers on each delivery"; decisions 6.5). */
+/** The headers of each delivery to a webhook (docs/design/deliveries.md#signatures). */
 export function buildSignatureHeaders({
   id,
   eventName,

@@ -34,16 +34,17 @@ export type ChannelTools = ConfigTools & {
   secrets: SecretCipher
   limits: InstallationLimits
   relayUrl: string | null
-  /** takes the addresses that are to be asked, for a caller that asks them at the end of its transaction; left out: they are asked at once */
+  /** receives the addresses to confirm, for a caller that requests confirmations at the end of its transaction; undefined: they are requested immediately */
   askLater?: (addresses: string[]) => void
 } & Omit<AddressTools, 'secrets'>
 type Owner = Pick<ApiCaller, 'projectId' | 'organizationId'>
-/** `signingSecret`: in plain text, to be shown this once; null when there is none or it did not change. */
+/** `signingSecret`: in plain text, shown only in this response; null when there is none or it did not change. */
 export type ChannelWithSecret = { channel: StoredChannel; signingSecret: string | null }
 
 /**
- * Throws 400 for a config that its kind refuses, 404 for an installation that the project does not have, 402 when the
- * plan is full, and 429 when too many addresses would be asked to confirm. Addresses that are not confirmed are asked.
+ * Creates a channel. Unconfirmed addresses are sent a confirmation. Throws 400 for an invalid config, 404 for an unknown
+ * chat installation, 402 beyond a limit of the plan or of channels to one host, 409 for a relay source of another project,
+ * and 429 beyond a limit of confirmations.
  */
 export async function createChannel(tools: ChannelTools, caller: Owner, body: ChannelCreate, now: Date) {
   const { db, secrets, limits } = tools
@@ -82,15 +83,17 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
 }
 
 /**
- * Changes what the body names. Throws 404, 400 for another type or a config that the kind refuses, 403 where stored
- * secrets would go to another origin (assertMayLead), and 429 when too many addresses would be asked to confirm.
+ * Changes the given fields of a channel. Throws 404, 400 for another type or an invalid config, 403 when stored secrets
+ * would be sent to another origin (assertMayRedirectSecrets), 402, 409 and 429 as createChannel does.
  */
 export function changeChannel(tools: ChannelTools, caller: ApiCaller, id: string, body: ChannelUpdate, now: Date) {
   const { db, secrets } = tools
   const { organizationId, projectId } = caller
   const change = async (before: StoredChannel, tx: Tx) => {
     if (body.type !== undefined && body.type !== before.type) {
-      throw validationError([{ path: 'type', message: 'the type of a channel cannot be changed; create another one' }])
+      throw validationError([
+        { path: 'type', message: 'the type of a channel cannot be changed; create another channel' },
+      ])
     }
     const after = { ...before, name: body.name ?? before.name, isDefault: body.is_default ?? before.isDefault }
     if (body.config === undefined) return after
@@ -99,7 +102,7 @@ export function changeChannel(tools: ChannelTools, caller: ApiCaller, id: string
     if (problems.length > 0) throw validationError(problems)
     if (!isSameDestination(before.type, stored, config))
       assertMayRedirectSecrets(caller, listMaskedPaths(body.config, 'config'))
-    // sealed again, the same config would be reported as changed
+    // an unchanged config would be reported as changed if it were encrypted again
     if (isDeepStrictEqual(stored, config)) return after
     await bindRelay(tx, tools, before, config)
     const chatInstallationId = getChatInstallationId(before.type, config)
@@ -125,7 +128,7 @@ const requestNewConfirmations = async (
     ? tools.askLater(addresses)
     : await requestConfirmations(tx, tools, organizationId, addresses, { again: false, now })
 
-/** Gives the channel a new signing secret; what is signed from now on is signed with it. Throws 404, 409 if none is. */
+/** Gives the channel a new signing secret, which signs every later attempt. Throws 404, and 409 when the type does not sign. */
 export async function rotateSecret(
   { db, secrets }: Pick<ChannelTools, 'db' | 'secrets'>,
   projectId: string,
@@ -140,14 +143,14 @@ export async function rotateSecret(
   return { channel, signingSecret }
 }
 
-/** Makes a paused channel active; one that is active stays so. Throws 404. */
+/** Makes a paused channel active. Does nothing when it is active. Throws 404. */
 export function resumeChannel(db: Db, projectId: string, id: string, now: Date): Promise<StoredChannel> {
   const active = { isPaused: false, pausedAt: null, pausedReason: null, consecutiveFailures: 0 }
   return changeLockedChannel(db, projectId, id, now, async before => ({ ...before, ...active }))
 }
 
 /**
- * Queues a test event for one channel and answers the delivery's id. Addresses that are not confirmed are sent another
+ * Queues a test event for one channel and returns the id of the delivery. Unconfirmed addresses are sent another
  * confirmation instead. Throws 404, 409 while the channel is paused, and 429 beyond a limit of confirmations.
  */
 export async function sendTest(
@@ -192,20 +195,20 @@ async function changeLockedChannel(
   })
 }
 
-/** Whether messages reach whom they reached. The relay outside gets them whole, so another id there is another destination. */
+/** True when messages go to the same origin and relay source. An external relay gets the whole message, so another id is another destination. */
 function isSameDestination(
   type: ChannelType,
   stored: Record<string, unknown>,
   config: Record<string, unknown>,
 ): boolean {
-  const { getAddress: addressOf, getRelayId: relayOf } = getChannelKind(type)
-  const isSameRelay = (relayOf?.(stored) ?? null) === (relayOf?.(config) ?? null)
-  return isSameRelay && isSameOrigin(addressOf(stored), addressOf(config))
+  const { getAddress, getRelayId } = getChannelKind(type)
+  const isSameRelay = (getRelayId?.(stored) ?? null) === (getRelayId?.(config) ?? null)
+  return isSameRelay && isSameOrigin(getAddress(stored), getAddress(config))
 }
 
 /**
- * Throws 409 for an id that a channel of another project has at the relay outside: its messages would reach that project's
- * receivers. The built-in relay knows projects apart, and ids mean nothing to it.
+ * Binds the channel's `relay_source_id` to its project. With an external relay it throws 409 when the id belongs to another
+ * project, whose receivers would get the messages. The built-in relay keeps projects apart and does not use the id.
  */
 async function bindRelay(
   tx: Tx,
@@ -219,11 +222,11 @@ async function bindRelay(
   if (!isFree) throw conflict('this relay_source_id belongs to another project')
 }
 
-/** The app's installation that a config names, in lower case; null when there is none. */
+/** The chat installation in a config, in lower case; null when there is none. */
 const getChatInstallationId = (type: ChannelType, config: Record<string, unknown>) =>
   getChannelKind(type).getInstallationId?.(config)?.toLowerCase() ?? null
 
-/** Throws 402 when a project has too many channels whose requests go to one host. The project's hosts are locked. */
+/** Throws 402 when a project has too many channels to one host. The caller holds the lock of the project's hosts. */
 async function assertHostLimit(
   tx: Tx,
   { secrets, limits }: Pick<ChannelTools, 'secrets' | 'limits'>,
@@ -235,7 +238,7 @@ async function assertHostLimit(
   const used = others.filter(other => getChannelHost(other, secrets) === host).length
   if (used < limits.channelsPerHost) return
   throw tierLimitReached(
-    `a project has at most ${limits.channelsPerHost} channels that lead to ${host}, and has ${used}`,
+    `a project can have at most ${limits.channelsPerHost} channels to ${host}; this project has ${used}`,
   )
 }
 
@@ -250,7 +253,7 @@ async function holdInstallation(tx: Tx, { projectId, chatInstallationId: id }: S
   if (!isId(id) || !(await holdChatInstallation(tx, projectId, id))) throw notFound('chat installation')
 }
 
-/** `whsec_` and 32 random bytes in base64, as Standard Webhooks wants them (decisions 6.5). */
+/** `whsec_` and 32 random bytes in base64, the format of Standard Webhooks (docs/design/deliveries.md#signatures). */
 function newSigningSecret(): string {
   return `whsec_${Buffer.from(randomToken(32), 'base64url').toString('base64')}`
 }

@@ -8,7 +8,7 @@ export type ConfigTools = { findFaults: FindFaults; checkLiteral: CheckLiteral }
 
 const MAX_CONFIG_CHARACTERS = 65_536
 
-/** Where a config holds masks instead of values: `config.headers.Authorization`. */
+/** The paths of masked values in a config, such as `config.headers.Authorization`. */
 export function listMaskedPaths(value: unknown, path: string): string[] {
   if (value === MASK) return [path]
   if (typeof value !== 'object' || value === null) return []
@@ -18,8 +18,8 @@ export function listMaskedPaths(value: unknown, path: string): string[] {
 }
 
 /**
- * The config of a channel as it is to be stored: masks that were sent back are replaced by what is stored. `problems`
- * says all that is wrong with it, in the shape of its kind or in its values.
+ * The config of a channel to be stored. Masks that were sent back are replaced by the stored values. `problems` lists all
+ * errors, of the schema of its kind or of its values.
  */
 export function resolveConfig(
   type: ChannelType,
@@ -36,7 +36,7 @@ export function resolveConfig(
   if (JSON.stringify(sent).length > MAX_CONFIG_CHARACTERS) {
     return {
       config: sent,
-      problems: [{ path: 'config', message: `config has more than ${MAX_CONFIG_CHARACTERS} characters` }],
+      problems: [{ path: 'config', message: `config must have at most ${MAX_CONFIG_CHARACTERS} characters` }],
     }
   }
   const { config, problems } = kind.unmask(sent, stored)

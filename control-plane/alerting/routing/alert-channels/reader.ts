@@ -11,7 +11,7 @@ import type { StoredChannel } from './store.ts'
 
 type Tools = { db: Db; secrets: SecretCipher; mailRules: MailRules }
 
-/** Channels as the API answers them, with what is known of their mail addresses. */
+/** API responses of channels, with the state of their mail addresses. */
 export async function buildChannelResponses(
   { db, secrets, mailRules }: Tools,
   caller: ApiCaller,
@@ -19,14 +19,14 @@ export async function buildChannelResponses(
 ) {
   const isHidden = !hasScope(caller, 'write')
   const channels = rows.map(channel => ({ channel, config: decryptConfig(channel, secrets) }))
-  const withMail = channels.filter(({ channel }) => getChannelKind(channel.type).getRecipients)
-  const addresses = withMail.flatMap(({ channel, config }) => getChannelKind(channel.type).getRecipients!(config))
+  const mailChannels = channels.filter(({ channel }) => getChannelKind(channel.type).getRecipients)
+  const addresses = mailChannels.flatMap(({ channel, config }) => getChannelKind(channel.type).getRecipients!(config))
   const trusted =
-    withMail.length === 0
+    mailChannels.length === 0
       ? new Set()
       : await listTrustedChannelIds(
           db,
-          withMail.map(one => one.channel.id),
+          mailChannels.map(one => one.channel.id),
         )
   const known = await loadAddressStates(db, mailRules, caller.organizationId, addresses)
   return channels.map(({ channel, config }) =>
@@ -34,7 +34,7 @@ export async function buildChannelResponses(
   )
 }
 
-/** One of them. `signingSecret`: the new one, which is shown in full (decisions 1.7). */
+/** API response of one channel. `signingSecret`: a new secret, which is shown in full. */
 export async function buildChannelResponse(
   tools: Tools,
   caller: ApiCaller,

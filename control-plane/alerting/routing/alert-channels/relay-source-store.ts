@@ -6,9 +6,9 @@ import { CHANNEL_TYPES, type ChannelType, getChannelKind } from '../../channels/
 
 type RelaySource = { channelId: string; projectId: string; relaySourceId: string }
 
-/** False when the id belongs to another project and `isOfOne` asks for ids of one project only. The channel is locked or new. */
-export async function bindRelaySource(tx: Tx, source: RelaySource, isOfOne: boolean): Promise<boolean> {
-  if (isOfOne && (await isTaken(tx, source))) return false
+/** Stores the relay source of a channel. False when `isExclusive` and the id belongs to another project. The channel is locked or new. */
+export async function bindRelaySource(tx: Tx, source: RelaySource, isExclusive: boolean): Promise<boolean> {
+  if (isExclusive && (await isTaken(tx, source))) return false
   await execute(
     tx,
     `INSERT INTO relay_sources (channel_id, project_id, relay_source_id)
@@ -23,9 +23,9 @@ export async function releaseRelaySource(tx: Tx, channelId: string): Promise<voi
   await execute(tx, 'DELETE FROM relay_sources WHERE channel_id = ?', [channelId])
 }
 
-/** An id that several projects have, from before this was refused, belongs to the project of the oldest channel. */
+/** An id that several projects have, from before ids were exclusive, belongs to the project of the oldest channel. */
 async function isTaken(tx: Tx, { relaySourceId, projectId }: RelaySource): Promise<boolean> {
-  // one after the other, so that two projects cannot take the same id at once
+  // serialized, so that two projects cannot take the same id at the same time
   await tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.relaySources}, hashtext(?))`, [relaySourceId])
   const [owner] = await query<{ projectId: string }>(
     tx,
@@ -42,9 +42,9 @@ const TYPES = CHANNEL_TYPES.filter(type => getChannelKind(type).getRelayId)
 type Unbound = { id: string; projectId: string; type: ChannelType; config: Buffer }
 
 /**
- * Enters ids of channels that a process of the version before wrote, among the next channels after an id; '' begins.
- * Answers the id to go on after; null: there are no more. Several processes may do so: a channel that another one has
- * locked is left to it or to the next round.
+ * Stores the relay sources of channels that a process of the previous version wrote, in the next batch of channels after
+ * an id ('' for the first batch). Returns the last id of the batch; null when there are no more. Several processes may run
+ * it: a channel that another one has locked is left to that process or to the next round.
  */
 export async function bindMissingRelaySources(db: Db, secrets: SecretCipher, after: string): Promise<string | null> {
   const channels = await query<Unbound>(
@@ -62,7 +62,7 @@ export async function bindMissingRelaySources(db: Db, secrets: SecretCipher, aft
   return channels.length < BATCH_SIZE ? null : channels.at(-1)!.id
 }
 
-/** A config that the key does not open is reported by `npm run admin -- secrets check`. */
+/** Null also for a config that the key does not decrypt; `npm run admin -- secrets check` reports it. */
 function findRelaySourceId(channel: Unbound, secrets: SecretCipher): string | null {
   try {
     return getChannelKind(channel.type).getRelayId?.(decryptConfig(channel, secrets)) ?? null
@@ -71,7 +71,7 @@ function findRelaySourceId(channel: Unbound, secrets: SecretCipher): string | nu
   }
 }
 
-/** Only where the config is still the one that was read. */
+/** Skips channels whose config has changed since it was read. */
 const bindUnchanged = (db: Db, sources: { id: string; config: string; relaySourceId: string }[]) =>
   execute(
     db,

@@ -32,13 +32,13 @@ export type ChannelContext = {
   secrets: SecretCipher
   checkLiteral: CheckLiteral
   limits: InstallationLimits
-  /** the relay outside; null: the built-in one */
+  /** the external relay; null: the built-in one */
   relayUrl: string | null
 } & Omit<AddressTools, 'secrets'>
 
 const tags = ['Alerts']
 
-/** Alert channels (specification, "Alerts"; decisions 6.1 and 6.3). */
+/** Alert channels (docs/design/alerting.md#channels). */
 export function channelRoutes(app: App, context: ChannelContext): void {
   readRoutes(app, context)
   writeRoutes(app, context)
@@ -51,7 +51,8 @@ function readRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels',
     {
       schema: {
-        summary: 'List channels, newest first',
+        summary: 'List channels',
+        description: 'Newest first. Secrets are masked.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(ChannelRecord), 400),
@@ -68,7 +69,7 @@ function readRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels/:id',
     {
       schema: {
-        summary: 'One channel',
+        summary: 'Get a channel',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(ChannelRecord), 404),
@@ -96,7 +97,9 @@ function writeRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels',
     {
       schema: {
-        summary: 'Create a channel; the answer holds the whole signing secret',
+        summary: 'Create a channel',
+        description:
+          'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
         tags,
         body: ChannelCreate,
         response: responseSchemas(201, dataSchema(ChannelRecord), 400, 402, 409, 429),
@@ -113,7 +116,9 @@ function writeRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels/:id',
     {
       schema: {
-        summary: 'Change a channel; a config replaces the one before, masked values keep what is stored',
+        summary: 'Update a channel',
+        description:
+          'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
         tags,
         params: IdParams,
         body: ChannelUpdate,
@@ -131,7 +136,8 @@ function writeRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels/:id',
     {
       schema: {
-        summary: 'Delete a channel with its rules and its log',
+        summary: 'Delete a channel',
+        description: 'Also deletes the rules, subscriptions and log entries of the channel.',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),
@@ -148,8 +154,9 @@ function writeRoutes(app: App, context: ChannelContext): void {
 
 function operationRoutes(app: App, context: ChannelContext): void {
   const { db, secrets } = context
-  const schemaOf = (summary: string) => ({
+  const buildSchema = (summary: string, description: string) => ({
     summary,
+    description,
     tags,
     params: IdParams,
     response: responseSchemas(200, dataSchema(ChannelRecord), 404),
@@ -157,7 +164,12 @@ function operationRoutes(app: App, context: ChannelContext): void {
 
   app.post(
     '/alerts/channels/:id/rotate-secret',
-    { schema: schemaOf('Make a new signing secret, shown in this answer only') },
+    {
+      schema: buildSchema(
+        'Rotate the signing secret',
+        'The response contains the whole new secret. It is not shown again. Every later attempt is signed with it.',
+      ),
+    },
     async request => {
       const caller = getCaller(request)
       const { channel, signingSecret } = await rotateSecret(
@@ -170,7 +182,11 @@ function operationRoutes(app: App, context: ChannelContext): void {
     },
   )
 
-  app.post('/alerts/channels/:id/resume', { schema: schemaOf('Resume a paused channel') }, async request => {
+  const resume = buildSchema(
+    'Resume a paused channel',
+    'Resets the count of failures. Skipped deliveries are not sent; they can be replayed.',
+  )
+  app.post('/alerts/channels/:id/resume', { schema: resume }, async request => {
     const caller = getCaller(request)
     const channel = await resumeChannel(withRequestActor(db, request), caller.projectId, request.params.id, now())
     return { data: await buildChannelResponse(context, caller, channel) }
@@ -180,8 +196,9 @@ function operationRoutes(app: App, context: ChannelContext): void {
     '/alerts/channels/:id/test',
     {
       schema: {
-        summary: 'Queue a monitor.down that says it is a test; answers its entry in the log',
-        description: 'Mail addresses that are not confirmed are sent a confirmation instead.',
+        summary: 'Send a test alert',
+        description:
+          'Queues a `monitor.down` that is marked as a test, and returns its log entry. Mail addresses that are not confirmed are sent a confirmation instead.',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(LogEntry), 404, 409, 429),

@@ -2,7 +2,10 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import type { ChannelType } from '../../channels/registry.ts'
 
-/** A row of `alert_channels` that is neither a status page's own way to its subscribers nor the way to one person. `config` and `signingSecret` are sealed (channels/sealed.ts). */
+/**
+ * A row of `alert_channels` that belongs to a project, not to the subscribers of a status page or to one person. `config`
+ * and `signingSecret` are encrypted (channels/config/encrypted-config.ts).
+ */
 export type StoredChannel = {
   id: string
   projectId: string
@@ -11,7 +14,7 @@ export type StoredChannel = {
   config: Buffer
   /** null for kinds that do not sign */
   signingSecret: Buffer | null
-  /** the app in a chat that its messages go through; null: none */
+  /** the chat installation that sends its messages; null: none */
   chatInstallationId: string | null
   isDefault: boolean
   isPaused: boolean
@@ -28,10 +31,10 @@ const COLUMNS = `
   is_paused AS "isPaused", paused_at AS "pausedAt", paused_reason AS "pausedReason",
   consecutive_failures AS "consecutiveFailures", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** SQL: the project itself uses the channel. */
+/** SQL: the channel belongs to the project itself. */
 export const IS_PROJECT_CHANNEL_SQL = 'page_id IS NULL AND person_id IS NULL'
 
-/** One page of a project's channels, newest first, and how many there are in all. */
+/** One page of a project's channels, newest first, and the total. */
 export async function listChannels(
   db: Db,
   projectId: string,
@@ -50,22 +53,22 @@ export async function listChannels(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** Where channels of the project lead is decided by one transaction at a time; take it before the lock of a channel. */
+/** Lets one transaction at a time decide about the hosts of a project's channels. Take it before the lock of a channel. */
 export const lockHosts = (tx: Tx, projectId: string) =>
   tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.channelHosts}, hashtext(?))`, [projectId])
 
-/** All of a project. */
+/** All channels of a project. */
 export const listAllChannels = (db: Db, projectId: string): Promise<StoredChannel[]> =>
   query(db, `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND ${IS_PROJECT_CHANNEL_SQL}`, [projectId])
 
-/** One channel. `id` has to be a valid id. */
+/** One channel. `id` must be a valid id. */
 export async function findChannel(db: Db, projectId: string, id: string): Promise<StoredChannel | null> {
   const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${IS_PROJECT_CHANNEL_SQL}`
   const [row] = await query<StoredChannel>(db, sql, [projectId, id])
   return row ?? null
 }
 
-/** The same, locked until the transaction ends; rules may still be linked to it meanwhile. */
+/** The same, locked until the transaction ends. Rules can still be linked to it. */
 export async function lockChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
   const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${IS_PROJECT_CHANNEL_SQL} FOR NO KEY UPDATE`
   const [row] = await query<StoredChannel>(tx, sql, [projectId, id])
@@ -101,7 +104,7 @@ export async function deleteChannel(db: Db, projectId: string, id: string): Prom
   return (await execute(db, sql, [projectId, id])) === 1
 }
 
-/** True when the project has this installation of the app in a chat, which then stays until the transaction ends. */
+/** True when the project has this chat installation. It cannot be deleted until the transaction ends. */
 export async function holdChatInstallation(tx: Tx, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM chat_installations WHERE project_id = ? AND id = ? FOR KEY SHARE'
   return (await query(tx, sql, [projectId, id])).length === 1

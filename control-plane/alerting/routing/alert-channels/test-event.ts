@@ -4,8 +4,8 @@ import type { StoredChannel } from './store.ts'
 const NO_MONITOR = '00000000-0000-0000-0000-000000000000'
 
 /**
- * What `POST /alerts/channels/{id}/test` sends: a `monitor.down` about no monitor at all, so that receivers show what
- * they would show, with names that say that it is a test.
+ * The event that `POST /alerts/channels/{id}/test` sends: a `monitor.down` about a monitor that does not exist. Receivers
+ * show it like a real one; its texts say that it is a test.
  */
 export function buildTestEvent(
   channel: Pick<StoredChannel, 'id' | 'projectId' | 'name'>,

@@ -26,16 +26,20 @@ import {
   lockGrouping,
 } from './store.ts'
 
-/** A delivery that may be gathered. `isChange`: a digest can tell it in a line. */
+/** A delivery before batching. `isChange`: a digest can show it in a line. */
 export type RoutedDelivery = NewDelivery & { isChange: boolean }
 
 type GroupableDelivery = NewDelivery & { monitorId: string | null }
 
 /**
- * Puts changes into digests where many monitors of a project change within a minute, for the channels that take them:
- * chats and mail. What people say about an incident waits behind the digest that tells of it, if one does. Answers what
- * is to be delivered by itself. The events of a subject stay in order, however they are told. Called with the rows of
- * the monitors or the incident locked in the transaction of the events, or by the one fan-out of their project.
+ * Moves changes into digests when many monitors of a project change within a minute (docs/design/alerting.md#digests).
+ * Returns the deliveries that are sent singly. The events of a subject stay in order.
+ * 1. Lock the channels that support digests (chats and mail), then the grouping of their projects.
+ * 2. Separate changes from updates by people.
+ * 3. Put the changes into digests where the threshold is passed, or where an earlier change of the subject waits in one.
+ * 4. Put an update behind the digest that contains its incident.
+ * The caller holds the rows of the monitors or the incident in the transaction of the events, or is the fan-out of the
+ * project.
  */
 export async function groupIntoDigests(tx: Tx, deliveries: RoutedDelivery[], now: Date): Promise<NewDelivery[]> {
   const channelIds = deliveries.filter(canBeGrouped).map(({ channelId }) => channelId)
@@ -47,7 +51,7 @@ export async function groupIntoDigests(tx: Tx, deliveries: RoutedDelivery[], now
   return groupIntoLockedDigests(tx, deliveries, channels, now)
 }
 
-/** The same for a caller that holds the channels and has locked the grouping of their projects. */
+/** The same, for a caller that has locked the channels and the grouping of their projects. */
 export async function groupIntoLockedDigests(
   tx: Tx,
   deliveries: RoutedDelivery[],
@@ -55,13 +59,13 @@ export async function groupIntoLockedDigests(
   now: Date,
 ): Promise<NewDelivery[]> {
   if (channels.length === 0) return deliveries
-  const { changes, words } = await splitChangesFromUpdates(tx, deliveries.filter(canBeGrouped))
-  const gathered = [
+  const { changes, updates } = await splitChangesFromUpdates(tx, deliveries.filter(canBeGrouped))
+  const grouped = [
     ...(await groupDeliveries(tx, changes, channels, now)),
-    ...(await groupDeliveries(tx, words, channels.map(withoutStormThreshold), now)),
+    ...(await groupDeliveries(tx, updates, channels.map(withoutStormThreshold), now)),
   ]
-  const isGathered = new Set(gathered.map(getDeliveryKey))
-  return deliveries.filter(delivery => !isGathered.has(getDeliveryKey(delivery)))
+  const groupedKeys = new Set(grouped.map(getDeliveryKey))
+  return deliveries.filter(delivery => !groupedKeys.has(getDeliveryKey(delivery)))
 }
 
 const canBeGrouped = ({ isChange, subject }: RoutedDelivery) => isChange || parseIncidentSubject(subject) !== null
@@ -71,25 +75,25 @@ const withoutStormThreshold = (channel: GroupableChannel): GroupableChannel => (
 })
 const getDeliveryKey = ({ channelId, eventId }: NewDelivery) => `${channelId} ${eventId}`
 
-/** Changes of monitors and of the incidents that the system opened for them, and `words`: what people did with incidents. */
+/** `changes` of monitors and of the incidents that the system opened for them, and `updates`: actions of people on incidents. */
 async function splitChangesFromUpdates(
   tx: Tx,
   deliveries: RoutedDelivery[],
-): Promise<Record<'changes' | 'words', GroupableDelivery[]>> {
+): Promise<Record<'changes' | 'updates', GroupableDelivery[]>> {
   const incidentIds = deliveries.flatMap(({ isChange, subject }) => (isChange && parseIncidentSubject(subject)) || [])
-  const monitorOf = await loadIncidentMonitors(tx, [...new Set(incidentIds)])
+  const monitors = await loadIncidentMonitors(tx, [...new Set(incidentIds)])
   const changes: GroupableDelivery[] = []
-  const words: GroupableDelivery[] = []
+  const updates: GroupableDelivery[] = []
   for (const { isChange, ...delivery } of deliveries) {
     const { subject } = delivery
-    const monitorId = parseMonitorSubject(subject) ?? monitorOf.get(parseIncidentSubject(subject) ?? '') ?? null
+    const monitorId = parseMonitorSubject(subject) ?? monitors.get(parseIncidentSubject(subject) ?? '') ?? null
     if (isChange && monitorId !== null) changes.push({ ...delivery, monitorId })
-    else words.push({ ...delivery, monitorId: null })
+    else updates.push({ ...delivery, monitorId: null })
   }
-  return { changes, words }
+  return { changes, updates }
 }
 
-/** Answers those that are in a digest now. */
+/** Returns the deliveries that are in a digest now. */
 async function groupDeliveries(
   tx: Tx,
   changes: GroupableDelivery[],
@@ -97,16 +101,16 @@ async function groupDeliveries(
   now: Date,
 ): Promise<GroupableDelivery[]> {
   const shares = groupByChannel(changes, channels).filter(share => share.changes.length > 0)
-  const unclear = shares.filter(share => !isStorm(share, 0))
-  const told = await countNotifiedMonitors(tx, unclear, now)
-  const stormy = shares.filter(share => isStorm(share, told.get(share.channelId) ?? 0))
+  const undecided = shares.filter(share => !isStorm(share, 0))
+  const notified = await countNotifiedMonitors(tx, undecided, now)
+  const stormy = shares.filter(share => isStorm(share, notified.get(share.channelId) ?? 0))
   const calm = shares.filter(share => !stormy.includes(share))
   const waiting = new Map([...(await listSubjectsQueuedSingly(tx, stormy)), ...(await listSubjectsInDigests(tx, calm))])
-  const gathered = shares.flatMap(share =>
+  const grouped = shares.flatMap(share =>
     selectDigestChanges(share, stormy.includes(share), waiting.get(share.channelId) ?? NONE),
   )
-  if (gathered.length > 0) await addToDigests(tx, gathered, now)
-  return gathered
+  if (grouped.length > 0) await addToDigests(tx, grouped, now)
+  return grouped
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -125,15 +129,15 @@ async function addToDigests(tx: Tx, changes: NewDelivery[], now: Date): Promise<
     tx,
     digests.filter(digest => digest.isNew),
   )
-  const idOf = new Map(digests.map(({ channelId, id }) => [channelId, id]))
+  const digestIds = new Map(digests.map(({ channelId, id }) => [channelId, id]))
   await insertDigestEntries(
     tx,
-    changes.map(change => ({ ...change, digestId: idOf.get(change.channelId)! })),
+    changes.map(change => ({ ...change, digestId: digestIds.get(change.channelId)! })),
     now,
   )
 }
 
-/** Sends the digests that have gathered long enough. Answers when the next one will have. */
+/** Sends the digests that are due. Returns when the next one is due. */
 export async function closeDueDigests(db: Db, now: Date): Promise<Date | null> {
   const due = await findNextDigestDue(db)
   if (due === null || due > now) return due
@@ -143,7 +147,7 @@ export async function closeDueDigests(db: Db, now: Date): Promise<Date | null> {
   return findNextDigestDue(db)
 }
 
-/** Whoever adds to these digests waits for the lock, and then finds them closed. */
+/** A transaction that adds to these digests waits for the lock, and then finds them closed. */
 async function closeProjectDigests(tx: Tx, projectId: string, now: Date): Promise<void> {
   await lockGrouping(tx, [projectId])
   const due = await loadDueDigests(tx, projectId, now)
@@ -167,10 +171,10 @@ async function closeProjectDigests(tx: Tx, projectId: string, now: Date): Promis
   )
 }
 
-/** The digest and what waited behind it, all in the digests' lane; the last one to arrive ends the waiting. */
-function buildDigestMessages(projectId: string, { channelId, projectName, changes, words }: DueDigest, now: Date) {
+/** The digest and the updates behind it, all in the lane of the project's digests. */
+function buildDigestMessages(projectId: string, { channelId, projectName, changes, updates }: DueDigest, now: Date) {
   const event = changes.length > 0 ? buildDigestEvent(newId(), projectId, { projectName, changes }, now) : null
-  const told = [...(event ? [{ eventId: event.id, eventName: DIGEST_EVENT }] : []), ...words]
-  const deliveries = told.map(one => ({ ...one, projectId, channelId, subject: toDigestSubject(projectId) }))
+  const messages = [...(event ? [{ eventId: event.id, eventName: DIGEST_EVENT }] : []), ...updates]
+  const deliveries = messages.map(one => ({ ...one, projectId, channelId, subject: toDigestSubject(projectId) }))
   return { event, deliveries }
 }

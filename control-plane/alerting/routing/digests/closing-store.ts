@@ -2,10 +2,10 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { EventRow } from '../../events/catalog.ts'
 import { type DigestChange, isDigestible } from '../../events/digest.ts'
 
-/** How long what a digest told is kept here; the event and the log keep it on. */
+/** How long a closed digest is kept here. Its event and its log entry are kept longer. */
 const CLOSED_DIGEST_RETENTION_MS = 3_600_000
 
-/** Some of the projects that have a digest to send, the longest due first. */
+/** Projects that have a digest to send, the longest due first, at most 100. */
 export async function listProjectsWithDueDigests(db: Db, now: Date): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
@@ -16,29 +16,29 @@ export async function listProjectsWithDueDigests(db: Db, now: Date): Promise<str
   return rows.map(row => row.id)
 }
 
-/** When the next of all open digests is due, null without any. */
+/** When the next open digest is due; null when there is none. */
 export async function findNextDigestDue(db: Db): Promise<Date | null> {
   const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM digests WHERE closed_at IS NULL')
   return row?.due ?? null
 }
 
-/** `words`: what people did with incidents meanwhile, and what happened to those after it, each told by itself. */
+/** `updates`: actions of people on incidents in the digest, and later events of these incidents. Each is sent singly. */
 export type DueDigest = {
   id: string
   channelId: string
   projectName: string
   changes: DigestChange[]
-  words: { eventId: string; eventName: string }[]
+  updates: { eventId: string; eventName: string }[]
 }
 
 type Entry = Pick<EventRow, 'name' | 'subject'> & DigestChange & { digestId: string; eventId: string }
 
-/** Of one project, before the next one has its turn. */
+/** How many digests of one project are closed before the next project has its turn. */
 const MAX_CLOSED_PER_TRANSACTION = 500
 
-/** The first of the project's digests that are due, with what they tell, in order; their channels are kept from being deleted. */
+/** The first due digests of the project with their entries in order. Their channels cannot be deleted until the transaction ends. */
 export async function loadDueDigests(tx: Tx, projectId: string, now: Date): Promise<DueDigest[]> {
-  const digests = await query<Omit<DueDigest, 'changes' | 'words'>>(
+  const digests = await query<Omit<DueDigest, 'changes' | 'updates'>>(
     tx,
     `SELECT d.id, d.channel_id AS "channelId", p.name AS "projectName"
      FROM digests d JOIN alert_channels c ON c.id = d.channel_id JOIN projects p ON p.id = d.project_id
@@ -55,13 +55,13 @@ export async function loadDueDigests(tx: Tx, projectId: string, now: Date): Prom
   )
   return digests.map(digest => {
     const mine = entries.filter(entry => entry.digestId === digest.id)
-    const spokenOf = new Set<string>()
-    const isWord = mine.map(entry => {
-      if (!isDigestible(entry)) spokenOf.add(entry.subject)
-      return spokenOf.has(entry.subject)
+    const updatedSubjects = new Set<string>()
+    const isUpdate = mine.map(entry => {
+      if (!isDigestible(entry)) updatedSubjects.add(entry.subject)
+      return updatedSubjects.has(entry.subject)
     })
-    const words = mine.filter((_, i) => isWord[i]).map(({ eventId, name }) => ({ eventId, eventName: name }))
-    return { ...digest, changes: mine.filter((_, i) => !isWord[i]), words }
+    const updates = mine.filter((_, i) => isUpdate[i]).map(({ eventId, name }) => ({ eventId, eventName: name }))
+    return { ...digest, changes: mine.filter((_, i) => !isUpdate[i]), updates }
   })
 }
 
@@ -74,7 +74,7 @@ export async function closeDigests(tx: Tx, closed: { id: string; deliveryId: str
   )
 }
 
-/** What waits to be sent stays: it says what waits in it. */
+/** A digest whose delivery is still pending is kept, because later changes of its subjects must wait behind it. */
 export async function deleteOldDigests(tx: Tx, channelIds: string[], now: Date): Promise<void> {
   await execute(
     tx,

@@ -1,28 +1,28 @@
-/** Changes count together for so long. */
+/** The time in which changes count together. */
 export const STORM_WINDOW_MS = 60_000
 
-/** A digest waits so long for company. */
+/** How long a digest waits for more changes. */
 const DIGEST_DELAY_MS = 10_000
 
-/** Between one digest of a channel and the next. */
+/** The least time between two digests of a channel. */
 const DIGEST_INTERVAL_MS = 60_000
 
 export const DEFAULT_DIGEST_SETTINGS = { isDigestEnabled: true, digestThreshold: 10 }
 
-/** `subject`: what it keeps its order with. `monitorId`: whose outage it is about; null: nobody counts it. */
+/** `subject`: its lane. `monitorId`: the monitor that it counts for; null: it is not counted. */
 export type GroupableChange = { channelId: string; subject: string; monitorId: string | null }
 
-/** A channel that may get digests. `threshold`: of how many changing monitors in a minute it is told one by one. */
+/** A channel that supports digests. `threshold`: up to this number of changing monitors in a minute, events are sent singly. */
 export type GroupableChannel = { channelId: string; projectId: string; threshold: number }
 
-/** The channel's share of what is to be told. `subjects` and `monitorIds`: what it is about, each once. */
+/** The changes for one channel. `subjects` and `monitorIds` contain each value once. */
 export type ChannelShare<C extends GroupableChange = GroupableChange> = GroupableChannel & {
   changes: C[]
   subjects: string[]
   monitorIds: string[]
 }
 
-/** What is to be told to each of these channels; of the others nothing is said. */
+/** The changes for each of these channels. Changes for other channels are ignored. */
 export function groupByChannel<C extends GroupableChange>(
   changes: C[],
   channels: GroupableChannel[],
@@ -40,13 +40,13 @@ export function groupByChannel<C extends GroupableChange>(
   })
 }
 
-/** True when so many monitors change that a digest tells of them. `others`: those told of in the last minute. */
+/** True when more monitors than the threshold change. `others`: how many other monitors the channel was notified of in the last minute. */
 export const isStorm = (share: ChannelShare, others: number): boolean =>
   share.monitorIds.length + others > share.threshold
 
 /**
- * The changes that go into the channel's digest. A subject stays where an earlier change of it still waits, so that none
- * overtakes another. `waitElsewhere`: in a storm the subjects that wait to be told of singly, else those in a digest.
+ * The changes that go into the channel's digest. A change goes where an earlier change of its subject still waits, so that
+ * none overtakes another. `waitElsewhere`: in a storm the subjects with deliveries that wait singly, else those in a digest.
  */
 export function selectDigestChanges<C extends GroupableChange>(
   share: ChannelShare<C>,
@@ -56,9 +56,9 @@ export function selectDigestChanges<C extends GroupableChange>(
   return share.changes.filter(change => isStormy !== waitElsewhere.has(change.subject))
 }
 
-/** When a digest that is opened now is to be sent. `lastClosedAt`: when the channel's last one was, null: never. */
+/** When a digest that is opened now is sent. `lastClosedAt`: when the channel's last one was closed; null: never. */
 export function computeDigestDueAt(now: Date, lastClosedAt: Date | null): Date {
-  // the one before may be from the future of a clock that was set back since
+  // the previous one may be in the future, when the clock was set back since
   const next = lastClosedAt === null ? 0 : Math.min(lastClosedAt.getTime(), now.getTime()) + DIGEST_INTERVAL_MS
   return new Date(Math.max(now.getTime() + DIGEST_DELAY_MS, next))
 }

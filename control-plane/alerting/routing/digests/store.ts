@@ -7,13 +7,13 @@ import { type ChannelShare, DEFAULT_DIGEST_SETTINGS, type GroupableChannel, STOR
 
 const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => getChannelKind(type).renderDigest !== null)
 
-/** Those of some channels that may get digests, kept from being deleted. Without digests the threshold is infinite. */
+/** Locks the channels that support digests against deletion, and returns them. When digests are off, the threshold is infinite. */
 export async function lockGroupableChannels(tx: Tx, channelIds: string[]): Promise<GroupableChannel[]> {
   const rows = await lockChannelRows(tx, channelIds, '')
   return rows.flatMap(row => row.groupable ?? [])
 }
 
-/** `groupable` null: it gets every message by itself. `isWaiting`: something of its project waits for the fan-out. */
+/** `groupable` null: the channel does not support digests. `isWaiting`: events of its project wait for the fan-out. */
 export type LockedChannel = {
   channelId: string
   projectId: string
@@ -21,7 +21,7 @@ export type LockedChannel = {
   groupable: GroupableChannel | null
 }
 
-/** Locks those of some channels that no other transaction is changing, so that they are not deleted meanwhile. */
+/** Locks against deletion those of the channels that no other transaction is changing. */
 export const tryLockChannels = (tx: Tx, channelIds: string[]): Promise<LockedChannel[]> =>
   lockChannelRows(tx, channelIds, 'SKIP LOCKED')
 
@@ -45,8 +45,9 @@ async function lockChannelRows(tx: Tx, channelIds: string[], wait: '' | 'SKIP LO
 }
 
 /**
- * Lets one transaction at a time group a project's changes or close its digests, so that none counts past another and
- * none adds to a digest that is being closed. Held to the end; it stands between channels and lanes in the lock order.
+ * Lets one transaction at a time group a project's changes or close its digests, so that counts are consistent and nothing
+ * is added to a digest that is being closed. The lock is held until the end. In the lock order it comes after channels and
+ * before lanes.
  */
 export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> {
   if (projectIds.length === 0) return
@@ -58,7 +59,7 @@ export async function lockGrouping(tx: Tx, projectIds: string[]): Promise<void> 
   )
 }
 
-/** Takes the same lock for those projects of which no other transaction has it. Answers them. */
+/** Takes the same lock for the projects for which no other transaction has it. Returns these projects. */
 export async function tryLockGrouping(tx: Tx, projectIds: string[]): Promise<Set<string>> {
   if (projectIds.length === 0) return new Set()
   const rows = await query<{ id: string }>(
@@ -70,7 +71,7 @@ export async function tryLockGrouping(tx: Tx, projectIds: string[]): Promise<Set
   return new Set(rows.map(row => row.id))
 }
 
-/** The monitor of each incident that the system opened, and that nobody has taken over. */
+/** The monitor of each incident that the system opened and that is still automatic. */
 export async function loadIncidentMonitors(tx: Tx, ids: string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
   const rows = await query<{ id: string; monitorId: string }>(
@@ -82,22 +83,22 @@ export async function loadIncidentMonitors(tx: Tx, ids: string[]): Promise<Map<s
   return new Map(rows.map(row => [row.id, row.monitorId]))
 }
 
-/** How many monitors, beside those of its share, each channel was told of in the last minute. */
+/** How many monitors, other than those of the share, each channel was notified of in the last minute. */
 export async function countNotifiedMonitors(tx: Tx, shares: ChannelShare[], now: Date): Promise<Map<string, number>> {
   if (shares.length === 0) return new Map()
-  const rows = await query<{ channelId: string; told: number }>(tx, NOTIFIED_MONITORS_SQL, {
+  const rows = await query<{ channelId: string; count: number }>(tx, NOTIFIED_MONITORS_SQL, {
     mine: JSON.stringify(shares.flatMap(({ channelId, monitorIds }) => monitorIds.map(id => ({ channelId, id })))),
     all: shares.map(share => share.channelId),
-    // who is told singly is told of no more monitors than the threshold; some may change several times
+    // at most as many monitors as the threshold are sent singly; some of them may change several times
     limits: shares.map(share => (Number.isFinite(share.threshold) ? 200 + 4 * share.threshold : 0)),
     changes: DIGESTIBLE_EVENTS,
     since: new Date(now.getTime() - STORM_WINDOW_MS),
   })
-  return new Map(rows.map(row => [row.channelId, row.told]))
+  return new Map(rows.map(row => [row.channelId, row.count]))
 }
 
 const NOTIFIED_MONITORS_SQL = `
-  SELECT c.channel_id AS "channelId", count(DISTINCT monitor.id) AS told
+  SELECT c.channel_id AS "channelId", count(DISTINCT monitor.id) AS count
   FROM unnest(:all::uuid[], :limits::integer[]) AS c (channel_id, most), LATERAL (
     SELECT subject FROM (
       SELECT subject, event_name, created_at FROM deliveries WHERE channel_id = c.channel_id ORDER BY seq DESC LIMIT c.most
@@ -109,17 +110,17 @@ const NOTIFIED_MONITORS_SQL = `
     ) AS digest, LATERAL (
       SELECT subject, told_at FROM digest_entries WHERE digest_id = digest.id ORDER BY seq DESC LIMIT c.most
     ) AS entry WHERE entry.told_at > :since
-  ) AS told, LATERAL (
-    SELECT CASE WHEN told.subject LIKE 'monitor:%' THEN replace(told.subject, 'monitor:', '')::uuid
+  ) AS recent, LATERAL (
+    SELECT CASE WHEN recent.subject LIKE 'monitor:%' THEN replace(recent.subject, 'monitor:', '')::uuid
       ELSE (SELECT cause_monitor_id FROM incidents
-            WHERE id = replace(told.subject, 'incident:', '')::uuid AND source = 'automatic') END AS id
+            WHERE id = replace(recent.subject, 'incident:', '')::uuid AND source = 'automatic') END AS id
   ) AS monitor
   WHERE NOT EXISTS (
     SELECT FROM jsonb_to_recordset(:mine::jsonb) AS mine ("channelId" uuid, id uuid)
     WHERE mine."channelId" = c.channel_id AND mine.id = monitor.id)
   GROUP BY c.channel_id`
 
-/** Which of the shares' subjects have something that is still to be sent by itself: by channel. */
+/** By channel, the subjects of the shares with pending deliveries outside of digests. */
 export async function listSubjectsQueuedSingly(tx: Tx, shares: ChannelShare[]): Promise<Map<string, Set<string>>> {
   if (shares.length === 0) return new Map()
   const sql = `
@@ -131,7 +132,7 @@ export async function listSubjectsQueuedSingly(tx: Tx, shares: ChannelShare[]): 
   return byChannel(await query<Waiting>(tx, sql, toPairColumns(shares)))
 }
 
-/** The same in a digest, or behind one in its lane. */
+/** By channel, the subjects of the shares that wait in a digest or behind one. */
 export async function listSubjectsInDigests(tx: Tx, shares: ChannelShare[]): Promise<Map<string, Set<string>>> {
   if (shares.length === 0) return new Map()
   const sql = `
@@ -154,15 +155,15 @@ function toPairColumns(shares: ChannelShare[]) {
 type Waiting = { channelId: string; subject: string }
 
 function byChannel(rows: Waiting[]): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>()
+  const grouped = new Map<string, Set<string>>()
   for (const { channelId, subject } of rows) {
-    const subjects = found.get(channelId) ?? new Set()
-    found.set(channelId, subjects.add(subject))
+    const subjects = grouped.get(channelId) ?? new Set()
+    grouped.set(channelId, subjects.add(subject))
   }
-  return found
+  return grouped
 }
 
-/** The open digest of each channel, if it has one, and when its last one was closed. The caller holds the lock. */
+/** The open digest of each channel, if any, and when its last one was closed. The caller holds the grouping lock. */
 export function loadDigestStates(tx: Tx, channelIds: string[]) {
   return query<{ channelId: string; openId: string | null; lastClosedAt: Date | null }>(
     tx,
@@ -192,7 +193,7 @@ export async function insertDigests(tx: Tx, digests: NewDigest[]): Promise<void>
 
 export type NewDigestEntry = Pick<NewDelivery, 'eventId' | 'subject' | 'reminder'> & { digestId: string }
 
-/** In the order in which they are told. */
+/** Adds entries to digests, in their order. */
 export async function insertDigestEntries(tx: Tx, entries: NewDigestEntry[], now: Date): Promise<void> {
   await execute(
     tx,

@@ -16,25 +16,29 @@ import {
 } from './fan-out-store.ts'
 import { type EventRecipients, resolveRecipients, toDeliveries } from './publish-actions.ts'
 
-/** Events that one turn looks at. */
+/** How many events one turn reads. */
 const MAX_EVENTS_PER_TURN = 100
 
-/** `seconds`: how long each event took from its transaction to its last delivery in the queue. */
+/** `seconds`: for each event, the time from its transaction until its last delivery was queued. */
 export type FanOutTurn = { seconds: number[] }
 
 /**
- * Makes the next deliveries of a project's events, in the order of the events and, for one with many listeners, in the
- * order of its channels. How far it came commits with them, so each delivery is made once, whatever process dies. The
- * audience is that of the moment of the turn. Answers null when another process holds the project.
+ * Makes the next deliveries of a project's events (docs/design/alerting.md#fan-out):
+ * 1. Take the project's turn, or return null when another process has it.
+ * 2. Read the first waiting events. Drop those whose event was deleted.
+ * 3. Read the recipients: of several events, if they fit into a turn, else a part of the first event in the order of its
+ *    channels.
+ * 4. Batch the deliveries into digests, queue them, and start reminders.
+ * 5. Store the progress. It commits with the deliveries, so each delivery is made once.
  */
 export async function runFanOutTurn(db: Db, projectId: string, now: Date): Promise<FanOutTurn | null> {
   return db.transaction(async tx => {
     if (!(await tryLockProjectTurn(tx, projectId))) return null
     const waiting = await listFirstFanOuts(tx, projectId, MAX_EVENTS_PER_TURN)
-    const lost = waiting.filter(({ event }) => event === null)
+    const deleted = waiting.filter(({ event }) => event === null)
     await endFanOuts(
       tx,
-      lost.map(({ seq }) => seq),
+      deleted.map(({ seq }) => seq),
     )
     const present = waiting.filter(isPresent)
     return present.length === 0 ? { seconds: [] } : fanOutNext(tx, present, now)
@@ -46,33 +50,32 @@ const isPresent = (one: FanOut): one is PresentFanOut => one.event !== null
 
 async function fanOutNext(tx: Tx, waiting: PresentFanOut[], now: Date): Promise<FanOutTurn> {
   const small = await loadEventParts(tx, waiting, MAX_INLINE_LISTENERS)
-  const whole = countEventsInTurn(
-    small.map(({ hearing, until }) => (until === null ? hearing.channelIds.length : null)),
+  const count = countEventsInTurn(
+    small.map(({ recipients, until }) => (until === null ? recipients.channelIds.length : null)),
   )
-  const taken =
-    whole > 0 ? small.slice(0, whole) : await loadEventParts(tx, waiting.slice(0, 1), MAX_DELIVERIES_PER_TURN)
-  const hearings = taken.map(one => one.hearing)
-  const reminders = hearings.flatMap(({ event, audience: heard }) => buildReminders(event, heard.rules, now))
-  // before the channels, here as everywhere
+  const parts =
+    count > 0 ? small.slice(0, count) : await loadEventParts(tx, waiting.slice(0, 1), MAX_DELIVERIES_PER_TURN)
+  const reminders = parts.flatMap(({ recipients: { event, audience } }) => buildReminders(event, audience.rules, now))
+  // monitors are locked before channels, as in all other transactions
   await holdMonitorRows(tx, [...new Set(reminders.map(({ monitorId }) => monitorId))])
-  await enqueueDeliveries(tx, await groupIntoDigests(tx, taken.flatMap(buildDeliveries), now), now)
+  await enqueueDeliveries(tx, await groupIntoDigests(tx, parts.flatMap(buildDeliveries), now), now)
   await upsertReminders(tx, reminders)
-  for (const { seq, until } of taken) if (until !== null) await storeFanOutProgress(tx, seq, until)
-  const ended = taken.filter(({ until }) => until === null).map(({ seq }) => seq)
+  for (const { seq, until } of parts) if (until !== null) await storeFanOutProgress(tx, seq, until)
+  const ended = parts.filter(({ until }) => until === null).map(({ seq }) => seq)
   return { seconds: await endFanOuts(tx, ended) }
 }
 
-type EventPart = { seq: number; hearing: EventRecipients; until: AudiencePart['until']; isContinued: boolean }
+type EventPart = { seq: number; recipients: EventRecipients; until: AudiencePart['until']; isContinued: boolean }
 
-/** What others of the event have left before counts for the pace of its requests. */
-const buildDeliveries = ({ hearing, isContinued }: EventPart) =>
-  toDeliveries(hearing).map(delivery => (isContinued ? { ...delivery, isCrowd: true } : delivery))
+/** Deliveries of a continued event count as part of a large event for the pace of its requests. */
+const buildDeliveries = ({ recipients, isContinued }: EventPart) =>
+  toDeliveries(recipients).map(delivery => (isContinued ? { ...delivery, isCrowd: true } : delivery))
 
 async function loadEventParts(tx: Tx, waiting: PresentFanOut[], limit: number): Promise<EventPart[]> {
   const places = waiting.map(({ event, reached }) => ({ event, after: reached }))
   const parts = await loadAudienceParts(tx, places, limit)
   return waiting.map(({ seq, event, reached }, i) => ({
-    ...{ seq, hearing: resolveRecipients(event, parts[i]!), until: parts[i]!.until },
+    ...{ seq, recipients: resolveRecipients(event, parts[i]!), until: parts[i]!.until },
     isContinued: reached !== null,
   }))
 }

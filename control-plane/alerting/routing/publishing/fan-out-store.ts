@@ -2,12 +2,12 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import type { EventRow } from '../../events/catalog.ts'
 
-/** Has the fan-out make the deliveries of these events, after the transaction and in this order. */
+/** Leaves the deliveries of these events to the fan-out, which makes them after the transaction, in this order. */
 export async function insertFanOuts(tx: Tx, events: EventRow[]): Promise<void> {
   if (events.length === 0) return
   await execute(
     tx,
-    `WITH noted AS (
+    `WITH added AS (
        INSERT INTO fan_outs (project_id, event_id)
        SELECT project_id, event_id
        FROM unnest(:projectIds::uuid[], :eventIds::uuid[]) WITH ORDINALITY AS e (project_id, event_id, number)
@@ -18,27 +18,27 @@ export async function insertFanOuts(tx: Tx, events: EventRow[]): Promise<void> {
   )
 }
 
-/** All projects of which something waits, by one step of the index each. */
+/** All projects with waiting events, one step of the index each. */
 export async function listWaitingProjects(db: Db): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
-    `WITH RECURSIVE line AS (
+    `WITH RECURSIVE waiting AS (
        (SELECT project_id AS id FROM fan_outs ORDER BY project_id LIMIT 1)
        UNION ALL
-       SELECT (SELECT f.project_id FROM fan_outs f WHERE f.project_id > line.id ORDER BY f.project_id LIMIT 1)
-       FROM line WHERE line.id IS NOT NULL
+       SELECT (SELECT f.project_id FROM fan_outs f WHERE f.project_id > waiting.id ORDER BY f.project_id LIMIT 1)
+       FROM waiting WHERE waiting.id IS NOT NULL
      )
-     SELECT id FROM line WHERE id IS NOT NULL`,
+     SELECT id FROM waiting WHERE id IS NOT NULL`,
   )
   return rows.map(row => row.id)
 }
 
-/** What somebody else holds is waited for so long in a turn. */
+/** How long a turn waits for a lock. */
 const LOCK_TIMEOUT = '1s'
 
 /**
- * Lets one transaction at a time fan out a project's events, and group them (digest-store.ts). False: another one does so. Locks
- * that it then wants are waited for a second at most.
+ * Lets one transaction at a time fan out a project's events and group its changes (digests/store.ts). False when another
+ * transaction does. Later locks of this transaction are waited for at most a second.
  */
 export async function tryLockProjectTurn(tx: Tx, projectId: string): Promise<boolean> {
   const [row] = await query<{ isFree: boolean }>(
@@ -51,10 +51,10 @@ export async function tryLockProjectTurn(tx: Tx, projectId: string): Promise<boo
   return row!.isFree
 }
 
-/** An event that waits. `reached`: the last channel that has its delivery, null: none has. `event` null: it is gone. */
+/** A waiting event. `reached`: the last channel that has its delivery; null: none. `event` null: the event was deleted. */
 export type FanOut = { seq: number; reached: string | null; event: EventRow | null }
 
-/** A project's first ones, in order. The caller holds the project's turn. */
+/** The first waiting events of a project, in order. The caller holds the project's turn. */
 export async function listFirstFanOuts(tx: Tx, projectId: string, limit: number): Promise<FanOut[]> {
   const rows = await query<EventRow & Pick<FanOut, 'seq' | 'reached'> & { id: string | null }>(
     tx,
@@ -71,7 +71,7 @@ export async function storeFanOutProgress(tx: Tx, seq: number, reached: string):
   await execute(tx, 'UPDATE fan_outs SET reached = :reached WHERE seq = :seq', { seq, reached })
 }
 
-/** Ends those whose deliveries are all made. Answers how long each has taken. */
+/** Deletes the waiting events whose deliveries are complete. Returns how many seconds each took. */
 export async function endFanOuts(tx: Tx, seqs: number[]): Promise<number[]> {
   if (seqs.length === 0) return []
   const rows = await query<{ seconds: number }>(
@@ -83,7 +83,7 @@ export async function endFanOuts(tx: Tx, seqs: number[]): Promise<number[]> {
   return rows.map(row => row.seconds)
 }
 
-/** Keeps monitors from being judged, and from being deleted, until the transaction ends. */
+/** Keeps monitors from changing their status and from being deleted until the transaction ends. */
 export async function holdMonitorRows(tx: Tx, monitorIds: string[]): Promise<void> {
   if (monitorIds.length === 0) return
   await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE', [monitorIds])

@@ -2,12 +2,13 @@ import { execute, type Tx } from '../../../foundation/platform/postgres/client.t
 import type { EventRow, IncidentEventData } from '../../events/catalog.ts'
 import { isAutomaticUpdate, toPublicChange } from '../../events/page-event.ts'
 
-/** What the system tells by itself waits for company, so that many outages at once are one message. */
+/** Automatic changes wait this long, so that many outages at the same time become one message. */
 const BATCH_DELAY_MS = 10_000
 
 /**
- * Notes events for the published pages of their projects that have subscribers, in the transaction of the events: one
- * statement, and nothing a subscriber. What is internal is noted for nobody.
+ * Stores a notice of each incident event for the published pages of its project with confirmed subscribers
+ * (docs/design/alerting.md#page-notices). Runs in the transaction of the events, as one statement, whatever the number of
+ * subscribers. Internal events are skipped.
  */
 export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   const rows = events.flatMap(event => {
@@ -18,7 +19,7 @@ export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Da
   if (rows.length === 0) return
   await execute(
     tx,
-    `WITH noted AS (
+    `WITH added AS (
        INSERT INTO page_notices (page_id, event_id, due_at)
        SELECT p.id, e.id, e.due_at
        FROM unnest(:ids::uuid[], :projectIds::uuid[], :dueAt::timestamptz[])
@@ -29,7 +30,7 @@ export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Da
        ON CONFLICT (page_id, event_id) DO NOTHING
        RETURNING seq
      )
-     SELECT pg_notify('page_notices', '') WHERE EXISTS (SELECT FROM noted)`,
+     SELECT pg_notify('page_notices', '') WHERE EXISTS (SELECT FROM added)`,
     {
       ids: rows.map(row => row.id),
       projectIds: rows.map(row => row.projectId),

@@ -14,8 +14,8 @@ import { insertFanOuts } from './fan-out-store.ts'
 import { queuePageNotifications } from './page-notification-store.ts'
 
 /**
- * Writes events down, next to what caused them, in the caller's transaction, set-based, and has them delivered to all
- * channels that hear of them (specification, "Subscription"). Every event that is made is announced with this.
+ * Stores events in the transaction of their cause, and has them delivered to all channels that receive them
+ * (docs/design/alerting.md#publishing). Every new event is published with this function.
  */
 export async function publishEvents(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   await insertEvents(tx, events)
@@ -23,74 +23,78 @@ export async function publishEvents(tx: Tx, events: EventRow[], now: Date): Prom
 }
 
 /**
- * The second half, for events that were stored before and are announced only now. Where few channels of a project
- * hear of them, their deliveries are queued here. All others wait, committed with what caused them, for the fan-out
- * (fan-out-actions.ts), so that no writer of events works for many channels or waits for one.
+ * Delivers events that are stored already:
+ * 1. Queue the deliveries of projects with few recipients in this transaction.
+ * 2. Leave all others to the fan-out (fan-out-actions.ts), so that the transaction of an event never makes many deliveries
+ *    and never waits for the lock of a channel.
+ * 3. Queue the notifications of status pages.
  */
 export async function routeEvents(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return
-  const announced = await routeInline(tx, events, now)
+  const routed = await routeInline(tx, events, now)
   await insertFanOuts(
     tx,
-    events.filter(({ projectId }) => !announced.has(projectId)),
+    events.filter(({ projectId }) => !routed.has(projectId)),
   )
   await queuePageNotifications(tx, events, now)
 }
 
-/** An event with everybody who hears of it, or a part of them. */
+/** An event with all of its recipients, or a part of them. */
 export type EventRecipients = { event: EventRow; audience: LoadedAudience; channelIds: string[] }
 
-export const resolveRecipients = (event: EventRow, heard: LoadedAudience): EventRecipients => ({
+export const resolveRecipients = (event: EventRow, audience: LoadedAudience): EventRecipients => ({
   event,
-  audience: heard,
-  channelIds: listRecipientChannels(event, heard),
+  audience,
+  channelIds: listRecipientChannels(event, audience),
 })
 
 /**
- * Makes the deliveries of the projects that have few channels, none of which is being changed, and answers those
- * projects. A project of which something waits already is left out: its events are announced in their order.
+ * Queues the deliveries of the projects with few recipients, and returns these projects. Left out are projects with a
+ * channel that another transaction is changing, and projects with events that wait for the fan-out, because events are
+ * delivered in order.
  */
 async function routeInline(tx: Tx, events: EventRow[], now: Date): Promise<Set<string>> {
-  const places = events.map(event => ({ event, after: null }))
-  const parts = await loadAudienceParts(tx, places, MAX_INLINE_LISTENERS)
-  const hearings = places.map(({ event }, i) => ({
+  const positions = events.map(event => ({ event, after: null }))
+  const parts = await loadAudienceParts(tx, positions, MAX_INLINE_LISTENERS)
+  const resolved = positions.map(({ event }, i) => ({
     ...resolveRecipients(event, parts[i]!),
     isWhole: parts[i]!.until === null,
   }))
-  const few = selectInlineProjects(
-    hearings.map(({ event, channelIds, isWhole }) => ({
+  const inlineProjects = selectInlineProjects(
+    resolved.map(({ event, channelIds, isWhole }) => ({
       projectId: event.projectId,
       deliveries: channelIds.length,
       isWhole,
     })),
   )
-  const wanted = hearings.filter(({ event }) => few.has(event.projectId))
-  const { groupable, busy } = await lockIfFree(tx, wanted)
-  const free = wanted.filter(({ event }) => !busy.has(event.projectId))
+  const candidates = resolved.filter(({ event }) => inlineProjects.has(event.projectId))
+  const { groupable, busy } = await lockIfFree(tx, candidates)
+  const free = candidates.filter(({ event }) => !busy.has(event.projectId))
   await enqueueToLockedChannels(tx, await groupIntoLockedDigests(tx, free.flatMap(toDeliveries), groupable, now), now)
   await upsertReminders(
     tx,
-    free.flatMap(hearing => buildReminders(hearing.event, hearing.audience.rules, now)),
+    free.flatMap(({ event, audience }) => buildReminders(event, audience.rules, now)),
   )
-  return new Set([...few].filter(projectId => !busy.has(projectId)))
+  return new Set([...inlineProjects].filter(projectId => !busy.has(projectId)))
 }
 
 /**
- * Holds the channels, and the grouping of the projects that may get digests. `busy`: somebody else has some of it, or
- * something of the project waits. Its subjects' rows are held by the caller, so nothing of theirs comes to wait meanwhile.
+ * Locks the channels, and the grouping of the projects whose channels support digests. `busy`: projects for which another
+ * transaction holds one of these locks, or whose events wait for the fan-out. The caller holds the rows of the subjects,
+ * so no other event of a subject can start to wait meanwhile.
  */
-async function lockIfFree(tx: Tx, hearings: EventRecipients[]) {
-  const held = await tryLockChannels(tx, [...new Set(hearings.flatMap(({ channelIds }) => channelIds))])
-  const isHeld = new Set(held.map(({ channelId }) => channelId))
-  const groupable = held.flatMap(one => one.groupable ?? [])
-  const waiting = held.filter(({ isWaiting }) => isWaiting)
+async function lockIfFree(tx: Tx, resolved: EventRecipients[]) {
+  const lockedChannels = await tryLockChannels(tx, [...new Set(resolved.flatMap(({ channelIds }) => channelIds))])
+  const lockedIds = new Set(lockedChannels.map(({ channelId }) => channelId))
+  const groupable = lockedChannels.flatMap(one => one.groupable ?? [])
+  const waiting = lockedChannels.filter(({ isWaiting }) => isWaiting)
   const grouping = [...new Set(groupable.map(({ projectId }) => projectId))]
-  const locked = await tryLockGrouping(tx, grouping)
-  const missed = hearings.filter(({ channelIds }) => !channelIds.every(id => isHeld.has(id)))
+  const lockedProjects = await tryLockGrouping(tx, grouping)
+  const missed = resolved.filter(({ channelIds }) => !channelIds.every(id => lockedIds.has(id)))
   const busy = new Set([
     ...missed.map(({ event }) => event.projectId),
     ...waiting.map(({ projectId }) => projectId),
-    ...grouping.filter(projectId => !locked.has(projectId)),
+    ...grouping.filter(projectId => !lockedProjects.has(projectId)),
   ])
   return { busy, groupable: groupable.filter(({ projectId }) => !busy.has(projectId)) }
 }

@@ -11,19 +11,19 @@ import { isDirectMessageEvent } from './direct-recipients.ts'
 import { loadDirectRecipients } from './direct-recipients-store.ts'
 
 /**
- * The next part of each place's audience: rules for the events of monitors, subscriptions for all others and overrides
- * for vendors', at most `limit` of each, for all places in one statement each.
+ * The next part of the audience at each position: rules for events of monitors, subscriptions for all other events and
+ * overrides for those of vendors, at most `limit` of each. Each kind is read with one statement for all positions.
  */
-export async function loadAudienceParts(tx: Tx, places: AudiencePosition[], limit: number): Promise<AudiencePart[]> {
-  const ofMonitors = toRanges(places, ({ event }) => parseMonitorSubject(event.subject))
-  const ofDependencies = toRanges(places, ({ event }) => parseVendorSubject(event.subject))
-  const ofProjects = toRanges(places, ({ event }) => getAlertType(event.name) && event.projectId)
-  const rules = await read<StoredRule>(tx, RULES, ofMonitors, limit)
-  const overrides = await read<StoredOverride>(tx, OVERRIDES, ofDependencies, limit)
-  const subscriptions = await read<StoredSubscription>(tx, SUBSCRIPTIONS, ofProjects, limit)
-  const withPeople = places.flatMap(({ event }) => (isDirectMessageEvent(event.name) ? event.projectId : []))
-  const people = groupBy(await loadDirectRecipients(tx, [...new Set(withPeople)]), one => one.projectId)
-  return places.map(({ event, after }, place) =>
+export async function loadAudienceParts(tx: Tx, positions: AudiencePosition[], limit: number): Promise<AudiencePart[]> {
+  const monitorRanges = toRanges(positions, ({ event }) => parseMonitorSubject(event.subject))
+  const dependencyRanges = toRanges(positions, ({ event }) => parseVendorSubject(event.subject))
+  const projectRanges = toRanges(positions, ({ event }) => getAlertType(event.name) && event.projectId)
+  const rules = await read<StoredRule>(tx, RULES, monitorRanges, limit)
+  const overrides = await read<StoredOverride>(tx, OVERRIDES, dependencyRanges, limit)
+  const subscriptions = await read<StoredSubscription>(tx, SUBSCRIPTIONS, projectRanges, limit)
+  const projectIds = positions.flatMap(({ event }) => (isDirectMessageEvent(event.name) ? event.projectId : []))
+  const people = groupBy(await loadDirectRecipients(tx, [...new Set(projectIds)]), one => one.projectId)
+  return positions.map(({ event, after }, place) =>
     cutAudiencePart(
       {
         rules: rules.get(place) ?? [],
@@ -39,12 +39,12 @@ export async function loadAudienceParts(tx: Tx, places: AudiencePosition[], limi
 
 type Range = { place: number; owner: string; type: string | null; after: string }
 
-/** Before every id. */
+/** Sorts before every id. */
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-function toRanges(places: AudiencePosition[], ownerOf: (place: AudiencePosition) => string | null): Range[] {
-  return places.flatMap((one, place) => {
-    const owner = ownerOf(one)
+function toRanges(positions: AudiencePosition[], getOwner: (position: AudiencePosition) => string | null): Range[] {
+  return positions.flatMap((one, place) => {
+    const owner = getOwner(one)
     return owner === null ? [] : { place, owner, type: getAlertType(one.event.name), after: one.after ?? NIL_UUID }
   })
 }

@@ -3,17 +3,17 @@ import type { StoredRule } from '../rules/rule-store.ts'
 import { type Audience, matchChannels } from './channel-matching.ts'
 import { type DirectRecipient, selectDirectRecipients } from './direct-recipients.ts'
 
-/** Who might hear of an event: the part of it that comes after the channel `after`, in the order of the channels' ids. */
+/** A position in the audience of an event: after the channel `after`, in the order of the channels' ids. Null: the beginning. */
 export type AudiencePosition = { event: EventRow; after: string | null }
 
 export type LoadedAudience = Audience & { rules: StoredRule[]; people: DirectRecipient[] }
 
-/** `until`: the last channel of which the part knows everything; null: it was the last one. */
+/** `until`: the last channel that the part covers; null: the part is the last one. */
 export type AudiencePart = LoadedAudience & { until: string | null }
 
 /**
- * One part out of lists of which each holds at most `limit`, sorted by channel. A list that is full may go on after its
- * last channel, so nothing beyond it is in the part.
+ * Cuts one part out of lists with at most `limit` entries each, sorted by channel. A full list may continue after its last
+ * channel, so the part ends there.
  */
 export function cutAudiencePart(lists: LoadedAudience, after: string | null, limit: number): AudiencePart {
   const { rules, subscriptions, overrides, people } = lists
@@ -32,8 +32,8 @@ export function cutAudiencePart(lists: LoadedAudience, after: string | null, lim
   }
 }
 
-/** A person's own channel has neither rules nor subscriptions, so none is named twice. */
-export const listRecipientChannels = (event: EventRow, heard: LoadedAudience): string[] => [
-  ...matchChannels(event, heard),
-  ...selectDirectRecipients(event, heard.people).map(({ channelId }) => channelId),
+/** The channels that receive an event. The channel of a person has neither rules nor subscriptions, so none is listed twice. */
+export const listRecipientChannels = (event: EventRow, audience: LoadedAudience): string[] => [
+  ...matchChannels(event, audience),
+  ...selectDirectRecipients(event, audience.people).map(({ channelId }) => channelId),
 ]

@@ -5,24 +5,24 @@ type Event = { name: EventName; data: object }
 type Rule = { alertChannelId: string; onDown: boolean; onRecovery: boolean; onDegraded: boolean }
 type Subscription = { alertChannelId: string; alertType: AlertType }
 type Override = { alertChannelId: string; onDown: boolean; onDegraded: boolean; onResolved: boolean }
-/** Who might hear of an event: the rules of its monitor, the subscriptions of its project, the overrides of its vendor. */
+/** The possible recipients of an event: the rules of its monitor, the subscriptions of its project, the overrides of its vendor. */
 export type Audience = { rules: Rule[]; subscriptions: Subscription[]; overrides: Override[] }
 
 /**
- * The channels that hear of an event, each once (specification, "Subscription"): of a monitor's by rules, of incidents
- * and vendors by subscriptions, but a channel that has an override for the vendor by that. A recovery from `degraded` alone, known by its empty `down_duration`, goes only to rules
- * that were notified of the degradation too (decisions 4.5); expiry events and `monitor.unchecked` go to every channel with a rule (decisions 6.5).
+ * The channels that receive an event, each once. Events of monitors are matched by rules (docs/design/alerting.md#rules),
+ * those of incidents and vendors by subscriptions, and a channel with an override for the vendor by the override. A
+ * recovery from `degraded` has no `down_duration`; it goes only to rules that send `monitor.degraded` too.
  */
 export function matchChannels(event: Event, { rules, subscriptions, overrides }: Audience): string[] {
   const alertType = getAlertType(event.name)
-  const wants = RULE_MATCHERS[event.name]
-  const ownTaste = new Set(overrides.map(({ alertChannelId }) => alertChannelId))
-  const heardBy = [
-    ...rules.filter(rule => wants?.(rule, event)),
-    ...subscriptions.filter(one => one.alertType === alertType && !ownTaste.has(one.alertChannelId)),
+  const matchesRule = RULE_MATCHERS[event.name]
+  const overridden = new Set(overrides.map(({ alertChannelId }) => alertChannelId))
+  const matching = [
+    ...rules.filter(rule => matchesRule?.(rule, event)),
+    ...subscriptions.filter(one => one.alertType === alertType && !overridden.has(one.alertChannelId)),
     ...overrides.filter(override => OVERRIDE_MATCHERS[event.name]?.(override)),
   ]
-  return [...new Set(heardBy.map(({ alertChannelId }) => alertChannelId))]
+  return [...new Set(matching.map(({ alertChannelId }) => alertChannelId))]
 }
 
 const RULE_MATCHERS: Partial<Record<EventName, (rule: Rule, event: Event) => boolean>> = {

@@ -2,8 +2,8 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { DirectRecipient } from './direct-recipients.ts'
 
 /**
- * For announcing: the members of some projects who get direct messages. A membership that is suspended counts too: until an
- * admin has decided about it, real alerts go on (decision 218).
+ * The members of projects who receive direct messages. A suspended membership counts too: alerts continue until an admin
+ * has decided about it.
  */
 export async function loadDirectRecipients(
   db: Db,

@@ -1,17 +1,17 @@
 import type { IncidentEventData } from '../../events/catalog.ts'
 
-/** Somebody who can be told in person, by a channel that reaches nobody else. */
+/** A member who can receive direct messages, by a channel that reaches this person only. */
 export type DirectRecipient = { userId: string; channelId: string; isOnCall: boolean }
 
-/** False for what nobody is told of in person. */
+/** True for events that can be sent as direct messages. */
 export const isDirectMessageEvent = (name: string): boolean =>
   ['incident.created', 'incident.updated', 'incident.resolved'].includes(name)
 
 type Event = { name: string; data: object }
 
 /**
- * Who is told of an event in person: who is on call, that an incident opened; who acknowledged it, how it goes on and
- * that it is over, but for what they wrote themselves.
+ * The recipients of direct messages about an event (docs/design/alerting.md#recipients): the person on call when an
+ * incident opens; the person who acknowledged it for its updates and its end, except for their own updates.
  */
 export function selectDirectRecipients({ name, data }: Event, people: DirectRecipient[]): DirectRecipient[] {
   if (name === 'incident.created') return people.filter(({ isOnCall }) => isOnCall)

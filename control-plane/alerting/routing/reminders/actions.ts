@@ -13,17 +13,17 @@ import {
 } from './reminder.ts'
 import { claimDueReminders, deleteReminders, insertRemindersForOpenIncidents, updateReminders } from './store.ts'
 
-/** New rules remind of the outages that their monitors are in. The caller holds the monitors. */
+/** Starts the reminders of new rules whose monitors have an open outage. The caller holds the monitors. */
 export async function startReminders(tx: Tx, rules: StoredRule[], now: Date): Promise<void> {
-  const reminding = rules.flatMap(({ id, monitorId, onDown, remindEveryMinutes }) =>
+  const starting = rules.flatMap(({ id, monitorId, onDown, remindEveryMinutes }) =>
     onDown && remindEveryMinutes !== null
       ? [{ id, monitorId, dueAt: computeFirstReminderAt(remindEveryMinutes, now) }]
       : [],
   )
-  await insertRemindersForOpenIncidents(tx, reminding)
+  await insertRemindersForOpenIncidents(tx, starting)
 }
 
-/** With a rule changes what it still has to say of a present outage. The caller holds the rule and its monitor. */
+/** Adapts the reminder of an open outage to a changed rule. The caller holds the rule and its monitor. */
 export async function rescheduleReminder(tx: Tx, before: StoredRule, after: StoredRule, now: Date): Promise<void> {
   const isSamePair = before.monitorId === after.monitorId && before.alertChannelId === after.alertChannelId
   const everyMinutes = after.onDown ? after.remindEveryMinutes : null
@@ -34,41 +34,45 @@ export async function rescheduleReminder(tx: Tx, before: StoredRule, after: Stor
 }
 
 /**
- * Tells the outages again that are due, to the channels of their rules; what is over is forgotten, what is silenced is
- * put off. A monitor that is being judged is left for later, and none recovers before its reminder is queued, so that no
- * reminder comes after the recovery. Answers how many it looked at, at most `limit`.
+ * Sends due reminders (docs/design/alerting.md#reminders):
+ * 1. Claim at most `limit` reminders. Monitors that another transaction holds are skipped. The claimed ones cannot recover
+ *    before the end of the transaction, so no reminder follows a recovery.
+ * 2. Delete the reminders of outages that ended.
+ * 3. Queue the others, except for suppressed monitors.
+ * 4. Set the next times.
+ * Returns how many it claimed.
  */
 export async function sendDueReminders(db: Db, limit: number, now: Date): Promise<number> {
   return db.transaction(async tx => {
     const due = await claimDueReminders(tx, limit, now)
-    const standing = due.filter(isStillDue)
-    const isOver = (reminder: DueReminder) => !isStillDue(reminder)
+    const current = due.filter(isStillDue)
+    const hasEnded = (reminder: DueReminder) => !isStillDue(reminder)
     await deleteReminders(
       tx,
-      due.filter(isOver).map(reminder => reminder.ruleId),
+      due.filter(hasEnded).map(reminder => reminder.ruleId),
     )
     await enqueueReminders(
       tx,
-      standing.filter(reminder => !reminder.isSilenced),
+      current.filter(reminder => !reminder.isSilenced),
       now,
     )
-    const moved = standing.map(({ ruleId, dueAt, everyMinutes, isSilenced }) => ({
+    const updates = current.map(({ ruleId, dueAt, everyMinutes, isSilenced }) => ({
       ruleId,
       dueAt: computeNextReminderAt(dueAt, everyMinutes, now),
-      wasTold: !isSilenced,
+      wasSent: !isSilenced,
     }))
-    await updateReminders(tx, moved)
+    await updateReminders(tx, updates)
     return due.length
   })
 }
 
-/** Each monitor's event once, to each of the rules that wait for it. */
+/** Queues one event for each monitor, to the channels of all its due rules. */
 async function enqueueReminders(tx: Tx, reminders: DueReminder[], now: Date): Promise<void> {
   const events = new Map(reminders.map(reminder => [reminder.monitor.id, buildReminderEvent(newId(), reminder, now)]))
   await insertEvents(tx, [...events.values()])
-  const deliveries = reminders.map(({ projectId, channelId, monitor, told }) => {
+  const deliveries = reminders.map(({ projectId, channelId, monitor, sentCount }) => {
     const { id, name, subject } = events.get(monitor.id)!
-    return { projectId, channelId, eventId: id, eventName: name, subject, reminder: told + 1, isChange: true }
+    return { projectId, channelId, eventId: id, eventName: name, subject, reminder: sentCount + 1, isChange: true }
   })
   await enqueueDeliveries(tx, await groupIntoDigests(tx, deliveries, now), now)
 }

@@ -2,15 +2,15 @@ import type { EventData, EventRow, MonitorEventData } from '../../events/catalog
 
 const MINUTE_MS = 60_000
 
-/** So late a reminder may be and the next one keep to the old beat. */
+/** A reminder that is sent later than this moves the following ones. */
 const MAX_DELAY_MS = MINUTE_MS
 
 type Rule = { id: string; monitorId: string; onDown: boolean; remindEveryMinutes: number | null }
 
-/** When a rule tells an outage next. `eventId`: the `monitor.down` that it was told by. */
+/** The next reminder of an outage for a rule. `eventId`: the `monitor.down` of the outage. */
 export type NewReminder = { ruleId: string; monitorId: string; incidentId: string; eventId: string; dueAt: Date }
 
-/** The reminders that begin with an event: one for each rule that heard of an outage and wants them. */
+/** The reminders that an event starts: one for each rule that sends the outage and has an interval. */
 export function buildReminders(event: EventRow, rules: Rule[], now: Date): NewReminder[] {
   const incidentId = getIncidentId(event)
   if (incidentId === null) return []
@@ -33,20 +33,21 @@ function getIncidentId({ name, data }: EventRow): string | null {
 export const computeFirstReminderAt = (everyMinutes: number, now: Date): Date =>
   new Date(now.getTime() + everyMinutes * MINUTE_MS)
 
-/** After one that was due at `dueAt`: on the beat, but a whole interval from now when it came late, and never a backlog. */
+/** The time after a reminder that was due at `dueAt`: one interval later, counted from now when the reminder was late. */
 export function computeNextReminderAt(dueAt: Date, everyMinutes: number, now: Date): Date {
   const isLate = now.getTime() - dueAt.getTime() > MAX_DELAY_MS
   return computeFirstReminderAt(everyMinutes, isLate ? now : dueAt)
 }
 
-/** A reminder that is due, with what it is about as it is now. */
+/** A due reminder with the current state of its monitor and incident. */
 export type DueReminder = {
   ruleId: string
   projectId: string
   channelId: string
   onDown: boolean
   everyMinutes: number | null
-  told: number
+  /** how many reminders were sent */
+  sentCount: number
   dueAt: Date
   monitor: { id: string; name: string; url: string | null; status: string | null; isPaused: boolean }
   isDeleted: boolean
@@ -54,18 +55,18 @@ export type DueReminder = {
   incident: NonNullable<MonitorEventData['incident']>
   isResolved: boolean
   isAcknowledged: boolean
-  /** of the event that told the outage */
+  /** of the `monitor.down` of the outage */
   data: MonitorEventData
 }
 
-/** False when there is nothing more to remind of: the outage is over or somebody sees to it, or the rule has changed. */
+/** False when the outage has ended or is acknowledged, or the rule no longer sends reminders. */
 export function isStillDue(reminder: DueReminder): reminder is DueReminder & { everyMinutes: number } {
   const { monitor, everyMinutes, onDown, isDeleted, isResolved, isAcknowledged } = reminder
   const isDown = monitor.status === 'down' && !monitor.isPaused && !isDeleted
   return isDown && !isResolved && !isAcknowledged && onDown && everyMinutes !== null
 }
 
-/** The outage told again: what was seen when it began, with the monitor and the incident as they are now. */
+/** The event of a reminder: the data of the `monitor.down`, with the current monitor and incident. */
 export function buildReminderEvent(
   id: string,
   { projectId, monitor, incident, data }: DueReminder,

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { DueReminder, NewReminder } from './reminder.ts'
 
-/** One for each rule. Those of an outage that is told anew, after `degraded`, are counted on. */
+/** Inserts or replaces the reminder of each rule. When the same outage is sent again, after `degraded`, its count continues. */
 export async function upsertReminders(tx: Tx, reminders: NewReminder[]): Promise<void> {
   if (reminders.length === 0) return
   await execute(
@@ -27,8 +27,8 @@ export async function deleteReminders(tx: Tx, ruleIds: string[]): Promise<void> 
 }
 
 /**
- * Rules begin to remind of the outages that their monitors are in, where those were told: one that was withheld (a
- * maintenance window, a parent) has no event. The caller keeps the monitors from changing.
+ * Starts the reminders of rules whose monitors have an open outage, if the outage was sent. A suppressed outage
+ * (maintenance, a parent that is down) has no event. The caller holds the monitors.
  */
 export async function insertRemindersForOpenIncidents(
   tx: Tx,
@@ -51,16 +51,16 @@ export async function insertRemindersForOpenIncidents(
   )
 }
 
-/** When the next reminder is due, null without any. */
+/** When the next reminder is due; null when there is none. */
 export async function findNextReminderDue(db: Db): Promise<Date | null> {
   const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM reminders')
   return row?.due ?? null
 }
 
 /**
- * Claims reminders that are due, at most `limit`, with what they are about. Their monitors are kept from changing and
- * their channels from being deleted until the transaction ends, in that order; what somebody else holds is left for later,
- * and so is a project with events that wait for the fan-out: what they tell comes first.
+ * Claims due reminders, at most `limit`, with their monitors and incidents. Locks the monitors, then the channels, until
+ * the transaction ends. Rows that another transaction holds are skipped, and so are projects with events that wait for
+ * the fan-out: these events come first.
  */
 export async function claimDueReminders(tx: Tx, limit: number, now: Date): Promise<DueReminder[]> {
   const monitorIds = await lockIds(tx, MONITORS_OF_DUE, { now, limit })
@@ -94,7 +94,7 @@ const CHANNELS_OF_DUE = `
 
 const CLAIM = `
   SELECT r.rule_id AS "ruleId", rule.project_id AS "projectId", rule.alert_channel_id AS "channelId",
-    rule.on_down AS "onDown", rule.remind_every_minutes AS "everyMinutes", r.told, r.due_at AS "dueAt",
+    rule.on_down AS "onDown", rule.remind_every_minutes AS "everyMinutes", r.told AS "sentCount", r.due_at AS "dueAt",
     json_build_object('id', m.id, 'name', m.name, 'url', m.url, 'status', m.status, 'isPaused', m.is_paused) AS monitor,
     m.deleted_at IS NOT NULL AS "isDeleted",
     m.id IN (SELECT silenced_monitors(:monitorIds::uuid[], :now)) AS "isSilenced",
@@ -107,16 +107,16 @@ const CLAIM = `
     AND r.due_at <= :now
   ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
 
-/** `wasTold` false: it was put off. */
-export type ReminderUpdate = { ruleId: string; dueAt: Date; wasTold: boolean }
+/** `wasSent` false: the monitor was suppressed, and the reminder is deferred. */
+export type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
 
-export async function updateReminders(tx: Tx, moved: ReminderUpdate[]): Promise<void> {
-  if (moved.length === 0) return
+export async function updateReminders(tx: Tx, updates: ReminderUpdate[]): Promise<void> {
+  if (updates.length === 0) return
   await execute(
     tx,
-    `UPDATE reminders r SET due_at = row."dueAt", told = r.told + row."wasTold"::integer
-     FROM jsonb_to_recordset(?::jsonb) AS row ("ruleId" uuid, "dueAt" timestamptz, "wasTold" boolean)
+    `UPDATE reminders r SET due_at = row."dueAt", told = r.told + row."wasSent"::integer
+     FROM jsonb_to_recordset(?::jsonb) AS row ("ruleId" uuid, "dueAt" timestamptz, "wasSent" boolean)
      WHERE r.rule_id = row."ruleId"`,
-    [JSON.stringify(moved)],
+    [JSON.stringify(updates)],
   )
 }

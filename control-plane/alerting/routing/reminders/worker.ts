@@ -5,13 +5,13 @@ import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-
 import { sendDueReminders } from './actions.ts'
 import { findNextReminderDue } from './store.ts'
 
-/** What begins in the meantime is due five minutes later at the earliest, so nobody has to wake this. */
+/** A new reminder is due after five minutes at the earliest, so the loop needs no NOTIFY. */
 const POLL_INTERVAL_MS = 60_000
 const BATCH_SIZE = 200
-/** What somebody else held is looked at again after this. */
+/** The wait before reminders that another transaction held are tried again. */
 const RETRY_DELAY_MS = 1_000
 
-/** Tells lasting outages again when rules want it; any number of processes may. Idle it costs one query a minute. */
+/** Sends the reminders of open outages. Any number of processes may run it; when idle it costs one query a minute. */
 export function startReminderWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startScheduledLoop('reminders', POLL_INTERVAL_MS, tools, async signal => {
     const due = await findNextReminderDue(db)

@@ -5,7 +5,7 @@ export const OVERRIDE_COLUMNS = `
   dependency_id AS "dependencyId", alert_channel_id AS "alertChannelId", on_down AS "onDown",
   on_degraded AS "onDegraded", on_resolved AS "onResolved"`
 
-/** For reads: the overrides of some dependencies. */
+/** The overrides of dependencies. */
 export async function listOverrides(db: Db, dependencyIds: string[]): Promise<StoredOverride[]> {
   if (dependencyIds.length === 0) return []
   return query(
@@ -15,7 +15,7 @@ export async function listOverrides(db: Db, dependencyIds: string[]): Promise<St
   )
 }
 
-/** Puts these in the place of all that the dependency had. Hold the channels before. */
+/** Replaces all overrides of a dependency. The caller holds the channels. */
 export async function replaceOverrides(tx: Tx, dependencyId: string, overrides: StoredOverride[]): Promise<void> {
   const kept = overrides.map(({ alertChannelId }) => alertChannelId)
   await execute(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { strictObject } from '../../../foundation/web/validation/schemas.ts'
 
-/** A row of `dependency_overrides`: what one channel hears of one vendor, in place of its subscription (decisions 10.1). */
+/** A row of `dependency_overrides`: which events of one dependency a channel receives, in place of its subscription (docs/design/alerting.md#subscriptions). */
 export type StoredOverride = {
   dependencyId: string
   alertChannelId: string
@@ -16,19 +16,19 @@ const eventSwitch = (description: string) => Type.Optional(Type.Boolean({ defaul
 export const Overrides = Type.Array(
   strictObject({
     alert_channel_id: Type.String({ minLength: 1 }),
-    on_down: eventSwitch('vendor.down'),
-    on_degraded: eventSwitch('vendor.degraded'),
-    on_resolved: eventSwitch('vendor.resolved'),
+    on_down: eventSwitch('Send `vendor.down`.'),
+    on_degraded: eventSwitch('Send `vendor.degraded`.'),
+    on_resolved: eventSwitch('Send `vendor.resolved`.'),
   }),
   {
     maxItems: MAX_OVERRIDES,
     description:
-      'what these channels hear of this dependency, whether or not they are subscribed to all; others follow their subscription',
+      'Which events of this dependency these channels receive, whether or not they are subscribed to dependencies. Other channels follow their subscription.',
   },
 )
 export type Overrides = Static<typeof Overrides>
 
-/** As they are stored. Of a channel that is named twice the last one counts. */
+/** Overrides as they are stored. If a channel is listed twice, the last entry counts. */
 export function toStoredOverrides(dependencyId: string, overrides: Overrides): StoredOverride[] {
   const rows = overrides.map(({ alert_channel_id, on_down = true, on_degraded = true, on_resolved = true }) => ({
     dependencyId,

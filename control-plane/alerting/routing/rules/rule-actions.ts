@@ -19,8 +19,8 @@ import {
 export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
 
 /**
- * Throws 404 for a monitor or channel that the project does not have, 409 when the pair has a rule, and 402 when the
- * monitor would have more than `limit`.
+ * Creates a rule. Throws 404 for an unknown monitor or channel, 409 when the pair has a rule, and 402 when the monitor
+ * would have more than `limit` rules.
  */
 export async function createRule(
   db: Db,
@@ -33,7 +33,7 @@ export async function createRule(
   return rule!
 }
 
-/** All of some rules, or none. Throws as createRule does. */
+/** Creates all of the rules, or none. Throws as createRule does. */
 export async function createRules(
   db: Db,
   projectId: string,
@@ -62,7 +62,7 @@ export async function createRules(
   })
 }
 
-/** Changes what the body names. Throws as createRule does, and 404 for an unknown rule. */
+/** Changes the given fields of a rule. Throws as createRule does, and 404 for an unknown rule. */
 export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {
   return await db.transaction(async tx => {
     const found = isId(id) ? await findRule(tx, projectId, id) : null
@@ -90,7 +90,7 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
   })
 }
 
-/** Throws 402 when a monitor has more rules than `limit` now. The monitors are locked. */
+/** Throws 402 when a monitor now has more rules than `limit`. The monitors are locked. */
 async function assertRuleLimit(tx: Tx, rules: { monitorId: string }[], limit: number): Promise<void> {
   const refusal = checkRuleLimit(await countRules(tx, [...new Set(rules.map(({ monitorId }) => monitorId))]), limit)
   if (refusal !== null) throw tierLimitReached(refusal)
@@ -110,6 +110,6 @@ async function refuseDuplicatePairs(write: () => Promise<void>): Promise<void> {
     await write()
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw conflict('this channel has a rule for this monitor already')
+    throw conflict('a rule for this monitor and this channel already exists')
   }
 }

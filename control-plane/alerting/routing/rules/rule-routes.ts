@@ -21,7 +21,7 @@ import { deleteRule, findRule, hasMonitor, listRules } from './rule-store.ts'
 
 const tags = ['Alerts']
 
-/** Which channel hears of which monitor (specification, "Alert rule"). */
+/** Rules: which events of a monitor a channel receives (docs/design/alerting.md#rules). */
 export function ruleRoutes(app: App, { db, limits }: { db: Db; limits: InstallationLimits }): void {
   readRoutes(app, db)
   writeRoutes(app, db, limits.rulesPerMonitor)
@@ -32,7 +32,8 @@ function readRoutes(app: App, db: Db): void {
     '/alerts/rules',
     {
       schema: {
-        summary: 'List rules, newest first; all of them unless a page is asked for',
+        summary: 'List rules',
+        description: 'Newest first. Returns all rules when neither `page` nor `per_page` is given.',
         tags,
         querystring: RuleQuery,
         response: responseSchemas(200, pageSchema(RuleRecord), 400, 404),
@@ -62,7 +63,7 @@ function readRoutes(app: App, db: Db): void {
     '/alerts/rules/:id',
     {
       schema: {
-        summary: 'One rule',
+        summary: 'Get a rule',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(RuleRecord), 404),
@@ -82,7 +83,8 @@ function writeRoutes(app: App, db: Db, limit: number): void {
     '/alerts/rules',
     {
       schema: {
-        summary: 'Link a monitor to a channel',
+        summary: 'Create a rule',
+        description: 'Sends events of a monitor to a channel. A monitor and a channel can have one rule.',
         tags,
         body: RuleCreate,
         response: responseSchemas(201, dataSchema(RuleRecord), 400, 402, 404, 409),
@@ -104,7 +106,8 @@ function writeRoutes(app: App, db: Db, limit: number): void {
     '/alerts/rules/:id',
     {
       schema: {
-        summary: 'Change a rule: fields that are not named stay',
+        summary: 'Update a rule',
+        description: 'Omitted fields are not changed.',
         tags,
         params: IdParams,
         body: RuleUpdate,

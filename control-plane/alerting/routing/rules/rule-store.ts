@@ -2,7 +2,7 @@ import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 
-/** A row of `alert_rules`: which events of one monitor one channel hears. */
+/** A row of `alert_rules`: which events of one monitor one channel receives. */
 export type StoredRule = {
   id: string
   projectId: string
@@ -11,7 +11,7 @@ export type StoredRule = {
   onDown: boolean
   onRecovery: boolean
   onDegraded: boolean
-  /** how often an outage is told again while it lasts; null: never */
+  /** the interval of reminders while an outage lasts; null: none */
   remindEveryMinutes: number | null
   createdAt: Date
   updatedAt: Date
@@ -22,7 +22,7 @@ export const RULE_COLUMNS = `
   on_down AS "onDown", on_recovery AS "onRecovery", on_degraded AS "onDegraded",
   remind_every_minutes AS "remindEveryMinutes", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** All rules of some monitors, whichever project they belong to. */
+/** All rules of the monitors, of any project. */
 export function listRulesOfMonitors(db: Db, monitorIds: string[]): Promise<StoredRule[]> {
   return query(db, `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) ORDER BY id`, [
     monitorIds,
@@ -31,11 +31,11 @@ export function listRulesOfMonitors(db: Db, monitorIds: string[]): Promise<Store
 
 export type RuleFilter = { monitorId: string | null }
 
-// a deleted monitor's rules stay in the table for as long as its row does, and are nobody's concern any more
+// the rules of a deleted monitor stay in the table as long as its row, and are ignored
 const HAS_LIVE_MONITOR_SQL = `EXISTS (
   SELECT FROM monitors WHERE monitors.id = alert_rules.monitor_id AND monitors.deleted_at IS NULL)`
 
-/** A project's rules, newest first, and how many there are in all; without a page all of them. */
+/** A project's rules, newest first, and the total. Without `page` it returns all of them. */
 export async function listRules(
   db: Db,
   projectId: string,
@@ -59,7 +59,7 @@ export async function listRules(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** One rule. `id` has to be a valid id. */
+/** One rule. `id` must be a valid id. */
 export async function findRule(db: Db, projectId: string, id: string): Promise<StoredRule | null> {
   const [row] = await query<StoredRule>(
     db,
@@ -69,14 +69,14 @@ export async function findRule(db: Db, projectId: string, id: string): Promise<S
   return row ?? null
 }
 
-/** The same, locked until the transaction ends. Hold its monitor and channel before: deletions lock in that order. */
+/** The same, locked until the transaction ends. The caller holds its monitor and channel, because deletions lock in that order. */
 export async function lockRule(tx: Tx, projectId: string, id: string): Promise<StoredRule | null> {
   const sql = `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
   const [row] = await query<StoredRule>(tx, sql, [projectId, id])
   return row ?? null
 }
 
-/** Inserts rules of any number in one statement. Violates a unique constraint when a pair has one; so does updateRule. */
+/** Inserts rules in one statement. Violates a unique constraint when a pair has a rule; so does updateRule. */
 export async function insertRules(tx: Tx, rules: StoredRule[]): Promise<void> {
   await execute(
     tx,
@@ -108,29 +108,29 @@ export async function deleteRule(db: Db, projectId: string, id: string): Promise
   return (await execute(db, sql, [projectId, id])) === 1
 }
 
-/** True when the project has this monitor. `id` has to be a valid id. */
+/** True when the project has this monitor. `id` must be a valid id. */
 export async function hasMonitor(db: Db, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1
 }
 
-/** True when the project has all of these monitors; they keep their rows until the transaction ends. The ids are valid. */
+/** True when the project has all of these monitors. Their rows cannot be deleted until the transaction ends. The ids are valid. */
 export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')
 
-/** The same, and no other transaction can add rules to them meanwhile. */
+/** The same, and no other transaction can add rules to them. */
 export const lockMonitorsForRules = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR NO KEY UPDATE')
 
 const MONITORS = 'SELECT id FROM monitors WHERE deleted_at IS NULL'
 
-/** How many rules each of some monitors has. */
+/** How many rules each of the monitors has. */
 export async function countRules(tx: Tx, monitorIds: string[]): Promise<number[]> {
   const sql = 'SELECT count(*) AS n FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) GROUP BY monitor_id'
   return (await query<{ n: number }>(tx, sql, [monitorIds])).map(row => row.n)
 }
 
-/** True when the project has all of these channels; they keep their rows until the transaction ends. The ids are valid. */
+/** True when the project has all of these channels. Their rows cannot be deleted until the transaction ends. The ids are valid. */
 export const holdChannels = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   lockAll(
     tx,
@@ -151,7 +151,7 @@ async function lockAll(tx: Tx, select: string, projectId: string, ids: string[],
   return held.length === wanted.length
 }
 
-/** Gives new monitors of a project a rule, with the defaults, for each of its default channels. */
+/** Creates a rule with the default settings for each pair of a new monitor and a default channel of the project. */
 export async function linkDefaultChannels(tx: Tx, projectId: string, monitorIds: string[]): Promise<void> {
   const channels = await query<{ id: string }>(
     tx,

@@ -9,7 +9,7 @@ import { holdChannels } from './rule-store.ts'
 import type { StoredSubscription, SubscriptionCreate } from './subscription.ts'
 import { insertSubscription } from './subscription-store.ts'
 
-/** Throws 404 for a channel that the project does not have, 402 when the plan is full, 409 when it is subscribed to this already (decisions 6.3). */
+/** Subscribes a channel. Throws 404 for an unknown channel, 402 beyond the limit of the plan, 409 when the subscription exists. */
 export async function subscribe(
   db: Db,
   projectId: string,
@@ -19,7 +19,7 @@ export async function subscribe(
 ): Promise<StoredSubscription> {
   const alertChannelId = alert_channel_id.toLowerCase()
   return await db.transaction(async tx => {
-    // before the channel, as an import does
+    // the organization is locked before the channel, as in an import
     const organizationId = await getOrganizationId(tx, projectId)
     await lockOrganization(tx, organizationId)
     if (!isId(alertChannelId) || !(await holdChannels(tx, projectId, [alertChannelId]))) throw notFound('channel')
@@ -36,7 +36,7 @@ export async function subscribe(
       await insertSubscription(tx, subscription)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw conflict(`this channel is subscribed to ${alert_type} already`)
+      throw conflict(`this channel is already subscribed to ${alert_type}`)
     }
     return subscription
   })

@@ -21,13 +21,14 @@ import { deleteSubscription, listSubscriptions } from './subscription-store.ts'
 
 const tags = ['Alerts']
 
-/** Which channels hear of a whole project (specification, "Project-level channel subscription"; decisions 6.1). */
+/** Subscriptions of channels to a whole project (docs/design/alerting.md#subscriptions). */
 export function subscriptionRoutes(app: App, { db, limits }: { db: Db; limits: InstallationLimits }): void {
   app.get(
     '/alerts/project-channels',
     {
       schema: {
-        summary: 'List the channels that hear of incidents or of dependencies, newest first',
+        summary: 'List subscriptions',
+        description: 'Channels that receive the incidents or the vendor events of the project, newest first.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(SubscriptionRecord), 400),
@@ -43,7 +44,8 @@ export function subscriptionRoutes(app: App, { db, limits }: { db: Db; limits: I
     '/alerts/project-channels',
     {
       schema: {
-        summary: 'Let a channel hear of all incidents, or of all dependencies',
+        summary: 'Subscribe a channel',
+        description: 'Sends all incidents of the project, or all events of its dependencies, to a channel.',
         tags,
         body: SubscriptionCreate,
         response: responseSchemas(201, dataSchema(SubscriptionRecord), 400, 402, 404, 409),
@@ -65,7 +67,7 @@ export function subscriptionRoutes(app: App, { db, limits }: { db: Db; limits: I
     '/alerts/project-channels/:id',
     {
       schema: {
-        summary: 'End a subscription',
+        summary: 'Delete a subscription',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),

@@ -5,14 +5,14 @@ export const SUBSCRIPTION_COLUMNS = `
   id, project_id AS "projectId", alert_channel_id AS "alertChannelId", alert_type AS "alertType",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** All subscriptions of some projects. */
+/** All subscriptions of the projects. */
 export async function listSubscriptionsOfProjects(db: Db, projectIds: string[]): Promise<StoredSubscription[]> {
   if (projectIds.length === 0) return []
   const sql = `SELECT ${SUBSCRIPTION_COLUMNS} FROM alert_subscriptions WHERE project_id = ANY (?::uuid[]) ORDER BY id`
   return query(db, sql, [projectIds])
 }
 
-/** One page of a project's subscriptions, newest first, and how many there are in all. */
+/** One page of a project's subscriptions, newest first, and the total. */
 export async function listSubscriptions(
   db: Db,
   projectId: string,
@@ -32,7 +32,7 @@ export async function listSubscriptions(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** Violates a unique constraint when the channel hears of this already. */
+/** Violates a unique constraint when the channel has this subscription. */
 export async function insertSubscription(tx: Tx, subscription: StoredSubscription): Promise<void> {
   await execute(
     tx,

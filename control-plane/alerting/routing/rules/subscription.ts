@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Id, strictObject, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 import type { EventName } from '../../events/catalog.ts'
 
-/** What a channel may hear of a whole project (specification, "Project-level channel subscription"). */
+/** What a channel can subscribe to: the incidents or the vendor events of a project. */
 export const ALERT_TYPES = ['incident', 'dependency_incident'] as const
 export type AlertType = (typeof ALERT_TYPES)[number]
 
@@ -16,7 +16,7 @@ export type StoredSubscription = {
   updatedAt: Date
 }
 
-/** Which subscriptions an event goes to; null for what rules decide about, events of monitors. */
+/** The subscriptions that an event goes to; null for events of monitors, which are matched by rules. */
 export function getAlertType(name: EventName): AlertType | null {
   if (name.startsWith('incident.')) return 'incident'
   return name.startsWith('vendor.') ? 'dependency_incident' : null

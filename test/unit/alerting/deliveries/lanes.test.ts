@@ -1,7 +1,7 @@
 import t from 'tap'
 import { computeFreeSlots, MAX_PROCESS_CONCURRENCY } from '../../../../control-plane/alerting/deliveries/queue/lanes.ts'
 
-t.test('one project takes half of the places, the next one half of the rest, and there is always one left', async t => {
+t.test('One project gets half of the places, the next one half of the rest, and one place is always free', async t => {
   t.equal(computeFreeSlots(0, 0), 1_024)
   t.equal(computeFreeSlots(1_000, 1_000), 24)
   t.equal(computeFreeSlots(1_024, 1_024), 0)
@@ -12,6 +12,6 @@ t.test('one project takes half of the places, the next one half of the rest, and
   t.equal(computeFreeSlots(0, all), 1)
 })
 
-t.test('a project that holds more than its share takes no more until others are done', async t => {
+t.test('A project that holds more than its share gets no more until some deliveries end', async t => {
   t.equal(computeFreeSlots(1_024, 2_000), 0)
 })

@@ -7,7 +7,7 @@ import {
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 
-/** What a kind is given to render: the digest or the envelope's event, and the context. */
+/** The arguments of a kind's render function: the digest or the event of the envelope, and the context. */
 function renderedOf(head: Partial<Record<keyof ChannelDelivery, unknown>>) {
   const given: { digest?: Digest; event?: string; context?: RenderContext } = {}
   const kind = {
@@ -30,7 +30,7 @@ const change = (name: string, status: string, at: string, reminder: number | nul
   reminder,
 })
 
-t.test('a digest has one line a monitor, which tells all that happened to it in its order', async t => {
+t.test('A digest has one line for each monitor with its changes in order', async t => {
   const changes = [
     change('Shop', 'down', '58'),
     change('Blog', 'down', '57'),
@@ -57,7 +57,7 @@ t.test('a digest has one line a monitor, which tells all that happened to it in 
   )
 })
 
-t.test('a digest tells a monitor and its incident as the one outage that they are', async t => {
+t.test('A digest shows a monitor and its incident as one outage', async t => {
   const incident = (name: string, status: string, at: string) => ({
     ...change(name, status, at),
     url: `http://picket.test/incidents/${name}`,
@@ -82,7 +82,7 @@ t.test('a digest tells a monitor and its incident as the one outage that they ar
   )
 })
 
-t.test('a reminder says how long the outage has lasted, news says nothing of it', async t => {
+t.test('A reminder has the duration of the outage, and other events do not', async t => {
   const incident = { started_at: '2026-11-21T09:55:00.000Z' }
   const head = { eventName: 'monitor.down', eventData: { incident } }
   t.same(renderedOf({ ...head, reminder: 3 }).context, {

@@ -7,25 +7,25 @@ import {
 
 const count = (projectId: string, deliveries: number, isWhole = true) => ({ projectId, deliveries, isWhole })
 
-t.test('few deliveries of a project are queued at once: all of its events, or none', async t => {
+t.test('Few deliveries of a project are queued inline: all of its events, or none', async t => {
   t.same([...selectInlineProjects([count('a', 60), count('b', 60), count('a', 41), count('b', 40)])], ['b'])
   t.same([...selectInlineProjects([count('a', 3), count('a', 50, false), count('b', 0)])], ['b'])
 })
 
-t.test('so are those of all projects together', async t => {
+t.test('The deliveries of all projects together are limited too', async t => {
   const many = Array.from({ length: 30 }, (_, i) => count(`${i}`, 90))
   t.equal(selectInlineProjects(many).size, 11)
   t.ok(selectInlineProjects([...many, count('small', 5)]).has('small'))
 })
 
-t.test('a turn takes whole events, as long as they are not too many', async t => {
+t.test('A turn contains whole events up to its limit', async t => {
   t.equal(countEventsInTurn([200, 300, 1]), 2)
   t.equal(countEventsInTurn([501, 1]), 0)
   t.equal(countEventsInTurn([1, null, 1]), 1)
   t.equal(countEventsInTurn([1, 2, 3]), 3)
 })
 
-t.test('a project that has just come has the next turn', async t => {
+t.test('A new project has the next turn', async t => {
   const turns = new Map([
     ['big', 7],
     ['other', 3],

@@ -21,7 +21,7 @@ function shareOf(...subjects: string[]): ChannelShare {
   )[0]!
 }
 
-t.test('each channel that takes digests gets its share, with each monitor counted once', async t => {
+t.test('Each channel that supports digests gets its changes, with each monitor counted once', async t => {
   const changes = [change('a'), change('a', 'hook'), change('b'), change('a'), change('c', 'mail')]
   const shares = groupByChannel(changes, [CHANNEL, { ...CHANNEL, channelId: 'mail' }])
   t.same(
@@ -34,17 +34,17 @@ t.test('each channel that takes digests gets its share, with each monitor counte
 })
 
 const STORMS: [title: string, subjects: string[], others: number, isStormy: boolean][] = [
-  ['as many monitors as the threshold are told of one by one', ['a', 'b', 'c'], 0, false],
+  ['as many monitors as the threshold are sent one by one', ['a', 'b', 'c'], 0, false],
   ['one more is a storm', ['a', 'b', 'c', 'd'], 0, true],
-  ['so is one more after those of the last minute', ['a'], 3, true],
-  ['those of the last minute alone are none', ['a'], 2, false],
+  ['one more after those of the last minute is a storm', ['a'], 3, true],
+  ['those of the last minute alone are not a storm', ['a'], 2, false],
   ['a monitor that changes often is one monitor', ['a', 'a', 'a', 'a'], 2, false],
 ]
 for (const [title, subjects, others, isStormy] of STORMS) {
   t.test(title, async t => t.equal(isStorm(shareOf(...subjects), others), isStormy))
 }
 
-t.test('an outage that is told of twice, as a change and as an incident, is one monitor', async t => {
+t.test('An outage that is sent twice, as a change and as an incident, counts as one monitor', async t => {
   const both = ['a', 'b', 'c'].flatMap(id => [change(id), change(`incident of ${id}`, 'chat', id)])
   const [share] = groupByChannel(both, [CHANNEL])
   t.equal(share!.subjects.length, 6)
@@ -52,16 +52,16 @@ t.test('an outage that is told of twice, as a change and as an incident, is one 
   t.ok(isStorm(share!, 1))
 })
 
-t.test('without digests nothing is a storm', async t => {
+t.test('Without digests there is no storm', async t => {
   const [share] = groupByChannel([change('a'), change('b')], [{ ...CHANNEL, threshold: Number.POSITIVE_INFINITY }])
   t.notOk(isStorm(share!, 1_000_000))
 })
 
 const DIVISIONS: [title: string, isStormy: boolean, waiting: string[], digest: string[]][] = [
   ['in a storm everything goes into the digest', true, [], ['a', 'b']],
-  ['but what follows a message that is still to be sent', true, ['a'], ['b']],
-  ['else everything is told by itself', false, [], []],
-  ['but what follows a change in a digest that is still to be sent', false, ['b'], ['b']],
+  ['in a storm a change after an unsent single message is sent singly', true, ['a'], ['b']],
+  ['without a storm everything is sent singly', false, [], []],
+  ['without a storm a change after one in an unsent digest goes into the digest', false, ['b'], ['b']],
 ]
 for (const [title, isStormy, waiting, digest] of DIVISIONS) {
   t.test(title, async t => {
@@ -75,11 +75,11 @@ for (const [title, isStormy, waiting, digest] of DIVISIONS) {
 
 const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1_000)
 const DUE: [title: string, lastClosedAt: Date | null, dueAt: Date][] = [
-  ['the first digest waits ten seconds for company', null, at(110)],
-  ['one long after the last does the same', at(0), at(110)],
-  ['one in the minute after the last waits for the minute to end', at(95), at(155)],
-  ['but ten seconds at least', at(45), at(110)],
-  ['one from the future of a clock that was set back counts as closed now', at(3_700), at(160)],
+  ['the first digest waits ten seconds for more changes', null, at(110)],
+  ['a digest long after the last one waits ten seconds', at(0), at(110)],
+  ['a digest in the minute after the last one waits for the end of the minute', at(95), at(155)],
+  ['a digest at the end of that minute waits ten seconds', at(45), at(110)],
+  ['a last digest in the future, after the clock was set back, counts as closed now', at(3_700), at(160)],
 ]
 for (const [title, lastClosedAt, dueAt] of DUE) {
   t.test(title, async t => t.same(computeDigestDueAt(at(100), lastClosedAt), dueAt))

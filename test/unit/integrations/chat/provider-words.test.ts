@@ -71,7 +71,7 @@ t.test('what may pass is tried again, what is refused for good is not, and no re
   const patient = toChatOutcome(answered('', 429, { 'retry-after': '20' }), now, [])
   t.same(decideRetry(1, patient, now), { retryAt: new Date(now.getTime() + 20_000) })
   t.equal(decideRetry(1, toChatOutcome(answered('{"ok":true}'), now, []), now), 'delivered')
-  t.match(outcome('not_in_channel').error, /invite it there/)
+  t.match(outcome('not_in_channel').error, /invite the app to the channel/)
   t.match(outcome('account_inactive').chat, { ok: false, fault: 'revoked' })
   t.ok(isRevoked('token_revoked') && !isTransient('token_revoked') && !isRevoked('ratelimited'))
 })

@@ -11,10 +11,10 @@ import {
 const at = (minutes: number) => new Date(1_700_000_000_000 + minutes * 60_000)
 
 const BEATS: [title: string, due: number, every: number, now: number, next: number][] = [
-  ['a reminder keeps the beat', 60, 60, 60, 120],
-  ['also when it came some seconds late', 60, 60, 60.5, 120],
-  ['after an absence the next is a whole interval away', 60, 60, 200, 260],
-  ['and never one of a backlog', 5, 5, 1_000, 1_005],
+  ['the next reminder is one interval after the last', 60, 60, 60, 120],
+  ['also when the last one was some seconds late', 60, 60, 60.5, 120],
+  ['after a long delay the next reminder is one interval from now', 60, 60, 200, 260],
+  ['after a long delay there is no backlog', 5, 5, 1_000, 1_005],
 ]
 for (const [title, due, every, now, next] of BEATS) {
   t.test(title, async t => t.same(computeNextReminderAt(at(due), every, at(now)), at(next)))
@@ -40,13 +40,13 @@ const down = {
 } as EventRow
 const rule = { id: 'r', monitorId: 'm', onDown: true, remindEveryMinutes: 30 }
 
-t.test('an outage that was told is told again after the rule’s interval', async t => {
+t.test('An outage that was sent is sent again after the interval of the rule', async t => {
   t.same(buildReminders(down, [rule], at(0)), [
     { ruleId: 'r', monitorId: 'm', incidentId: 'i', eventId: 'e', dueAt: at(30) },
   ])
 })
 
-t.test('nothing is told again to who does not want it, or of what is no outage', async t => {
+t.test('No reminder starts without an interval, without on_down or without an outage', async t => {
   t.same(buildReminders(down, [{ ...rule, remindEveryMinutes: null }], at(0)), [])
   t.same(buildReminders(down, [{ ...rule, onDown: false }], at(0)), [])
   t.same(buildReminders({ ...down, data: { ...data, incident: null } }, [rule], at(0)), [])
@@ -59,7 +59,7 @@ const due: DueReminder = {
   channelId: 'c',
   onDown: true,
   everyMinutes: 30,
-  told: 2,
+  sentCount: 2,
   dueAt: at(30),
   monitor: { id: 'm', name: 'Shop 2', url: 'https://shop2.example', status: 'down', isPaused: false },
   isDeleted: false,
@@ -77,15 +77,15 @@ const ENDS: [title: string, change: Partial<DueReminder>][] = [
   ['the deletion of the monitor', { isDeleted: true }],
   ['the end of the incident', { isResolved: true }],
   ['its acknowledgement', { isAcknowledged: true }],
-  ['a rule that wants no outages', { onDown: false }],
-  ['a rule that wants no reminders', { everyMinutes: null }],
+  ['a rule without on_down', { onDown: false }],
+  ['a rule without an interval', { everyMinutes: null }],
 ]
-t.ok(isStillDue(due), 'a lasting outage is told again')
+t.ok(isStillDue(due), 'a lasting outage is sent again')
 for (const [title, change] of ENDS) {
   t.test(`${title} ends the reminders`, async t => t.notOk(isStillDue({ ...due, ...change })))
 }
 
-t.test('a reminder shows the monitor and the incident as they are now, in the shape of any monitor.down', async t => {
+t.test('A reminder has the current monitor and incident, in the shape of a monitor.down', async t => {
   const event = buildReminderEvent('e2', due, at(30))
   t.match(event, { id: 'e2', name: 'monitor.down', subject: 'monitor:m', occurredAt: at(30) })
   t.same(event.data, {

@@ -11,13 +11,16 @@ function enterAll(all: Item[]) {
   return { turns, sent: all.filter(one => turns.admit(one)).map(one => one.n) }
 }
 
-t.test('eight of a channel are sent at once, the ninth waits, and each channel has its own eight', async t => {
-  const { turns, sent } = enterAll([...items(10), ...items(10, 'b')])
-  t.same(sent, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7])
-  t.equal(turns.size(), 20)
-})
+t.test(
+  'Eight deliveries of a channel are sent at the same time, the ninth waits, and each channel has its own eight',
+  async t => {
+    const { turns, sent } = enterAll([...items(10), ...items(10, 'b')])
+    t.same(sent, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7])
+    t.equal(turns.size(), 20)
+  },
+)
 
-t.test('whoever waits longest follows one that was answered quickly', async t => {
+t.test('After a fast response the delivery that has waited longest is sent', async t => {
   const { turns } = enterAll(items(10))
   t.same(turns.release('a', QUICK), { next: [item(8)], back: [] })
   t.same(turns.release('a', QUICK), { next: [item(9)], back: [] })
@@ -26,12 +29,12 @@ t.test('whoever waits longest follows one that was answered quickly', async t =>
 })
 
 const TROUBLE: [string, { responseCode: number | null; durationMs: number }][] = [
-  ['a slow answer', { responseCode: 200, durationMs: 501 }],
+  ['a slow response', { responseCode: 200, durationMs: 501 }],
   ['an error', { responseCode: 500, durationMs: 20 }],
-  ['no answer', { responseCode: null, durationMs: 10_000 }],
+  ['no response', { responseCode: null, durationMs: 10_000 }],
 ]
 for (const [what, outcome] of TROUBLE) {
-  t.test(`after ${what} all that waits is given back, and no more is claimed ahead`, async t => {
+  t.test(`After ${what} all waiting deliveries are returned, and the channel is no longer fast`, async t => {
     const { turns } = enterAll(items(10))
     turns.release('a', QUICK)
     t.same(turns.fastChannels(), ['a'])
@@ -41,13 +44,13 @@ for (const [what, outcome] of TROUBLE) {
   })
 }
 
-t.test('a process that stops gives back what waits', async t => {
+t.test('A process that stops returns its waiting deliveries', async t => {
   const { turns } = enterAll(items(11))
   t.same(turns.drain(), [item(8), item(9), item(10)])
   t.equal(turns.size(), 8)
 })
 
-t.test('it is known how much of each project is held', async t => {
+t.test('The limiter counts the deliveries of each project', async t => {
   const { turns } = enterAll([...items(11), ...items(2, 'b')])
   t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 11, 'project of b': 2 })
   turns.release('a', { responseCode: 503, durationMs: 20 })

@@ -19,42 +19,42 @@ const RULES = [
 
 const ROWS: [title: string, event: { name: EventName; data: object }, channels: string[]][] = [
   [
-    'monitor.down reaches the rules with on_down',
+    'monitor.down goes to rules with on_down',
     { name: 'monitor.down', data: {} },
     ['default', 'everything', 'down only'],
   ],
   [
-    'monitor.degraded reaches the rules with on_degraded',
+    'monitor.degraded goes to rules with on_degraded',
     { name: 'monitor.degraded', data: {} },
     ['everything', 'degraded only'],
   ],
   [
-    'monitor.up after an outage reaches the rules with on_recovery',
+    'monitor.up after an outage goes to rules with on_recovery',
     { name: 'monitor.up', data: { down_duration: '4 minutes' } },
     ['default', 'everything'],
   ],
   [
-    'monitor.up after degraded alone reaches only rules that heard of it and want recoveries',
+    'monitor.up after degraded alone goes to rules with on_degraded and on_recovery',
     { name: 'monitor.up', data: { down_duration: null } },
     ['everything'],
   ],
   [
-    'an expiring certificate reaches every channel with a rule',
+    'an expiring certificate goes to every channel with a rule',
     { name: 'monitor.ssl_expiry', data: {} },
     RULES.map(one => one.alertChannelId),
   ],
   [
-    'an expiring domain reaches every channel with a rule',
+    'an expiring domain goes to every channel with a rule',
     { name: 'monitor.domain_expiry', data: {} },
     RULES.map(one => one.alertChannelId),
   ],
   [
-    'incident events go to subscriptions, whatever the rules say',
+    'incident events go to subscriptions, independent of rules',
     { name: 'incident.created', data: {} },
     ['incidents', 'both'],
   ],
   [
-    'an incident that ends is told to whoever heard of it',
+    'a resolved incident goes to the same subscriptions',
     { name: 'incident.resolved', data: {} },
     ['incidents', 'both'],
   ],
@@ -74,7 +74,7 @@ for (const [title, event, channels] of ROWS) {
   )
 }
 
-t.test('a channel hears of an event once', async t => {
+t.test('A channel receives an event once', async t => {
   const twice = [rule('a', true, true, true), rule('a', true, false, false)]
   t.same(matchChannels({ name: 'monitor.down', data: {} }, { rules: twice, subscriptions: [], overrides: [] }), ['a'])
 })
@@ -93,7 +93,7 @@ const OF_VENDORS: [name: EventName, channels: string[]][] = [
   ['incident.created', ['incidents', 'both']],
 ]
 for (const [name, channels] of OF_VENDORS) {
-  t.test(`of ${name} a channel hears what its override for the vendor says, subscribed or not`, async t => {
+  t.test(`${name} goes to a channel by its override for the vendor, with or without a subscription`, async t => {
     const audience = { rules: [], subscriptions: SUBSCRIPTIONS, overrides: OVERRIDES }
     t.same(matchChannels({ name, data: {} }, audience), channels)
   })

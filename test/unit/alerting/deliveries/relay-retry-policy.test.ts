@@ -19,14 +19,14 @@ const outcome = (responseCode: number | null, isPermanent = false): DeliveryOutc
 const after = (seconds: number): RelayRetryDecision => ({ retryAt: new Date(handedOverAt.getTime() + seconds * 1_000) })
 
 const ROWS: [string, number, DeliveryOutcome, number, RelayRetryDecision][] = [
-  ['an answer of 2xx delivers a message', 4, outcome(204), 0, 'delivered'],
-  ['a refusal ends it at once', 0, outcome(410, true), 0, 'dead'],
-  ['an address that may not be reached ends it at once', 0, outcome(null, true), 0, 'dead'],
+  ['a 2xx delivers a message', 4, outcome(204), 0, 'delivered'],
+  ['a refusal ends it immediately', 0, outcome(410, true), 0, 'dead'],
+  ['an address that is not allowed ends it immediately', 0, outcome(null, true), 0, 'dead'],
   ['after the first failure it waits ten seconds', 0, outcome(503), 0, after(10)],
-  ['chance takes up to a fifth off the wait', 0, outcome(429), 1, after(8)],
+  ['the jitter shortens the wait by up to a fifth', 0, outcome(429), 1, after(8)],
   ['the wait doubles with each failure', 5, outcome(null), 0, after(320)],
   ['the wait grows to two hours', 10, outcome(500), 0, after(7_200)],
-  ['and no further', 40, outcome(500), 0.5, after(6_480)],
+  ['the wait does not grow beyond two hours', 40, outcome(500), 0.5, after(6_480)],
 ]
 
 for (const [title, failures, given, chance, expected] of ROWS) {
@@ -34,7 +34,7 @@ for (const [title, failures, given, chance, expected] of ROWS) {
 }
 
 t.test(
-  'a receiver that is away all day is asked some twenty times within 24 hours, and then the message is dead',
+  'A receiver that is unreachable for a day gets some twenty attempts within 24 hours, and then the message is dead',
   async t => {
     let atMs = handedOverAt.getTime()
     let failures = 0

@@ -16,21 +16,21 @@ const OUTCOMES: Record<string, { responseCode: number | null; isPermanent: boole
   '4': { responseCode: 404, isPermanent: true },
 }
 
-/** Attempts as signs, each at its second; the state right after the last one, and a minute after that. */
+/** Attempts as signs, each at its second; the state after the last one, and a minute later. */
 const ROWS: [string, [string, number][], string, string][] = [
   ['four failures leave a circuit closed', row('-~-~'), 'closed', 'closed'],
   ['the fifth failure in a row opens it, for a minute', row('-~-~-'), 'open', 'half_open'],
-  ['a success starts the count anew', row('----+----'), 'closed', 'closed'],
-  ['a refusal is an answer, and starts the count anew', row('----4----'), 'closed', 'closed'],
+  ['a success resets the count', row('----+----'), 'closed', 'closed'],
+  ['a refusal is a response and resets the count', row('----4----'), 'closed', 'closed'],
   [
-    'failures that were on their way when it opened do not put the trial off',
+    'failures of requests in flight at the opening do not defer the trial',
     [...row('-----'), ['-', 50]],
     'open',
     'half_open',
   ],
   ['a trial that fails opens it for another minute', [...row('-----'), ['-', 70]], 'open', 'half_open'],
   ['a trial that succeeds closes it', [...row('-----'), ['+', 70]], 'closed', 'closed'],
-  ['a late success of before closes it as well', [...row('-----'), ['+', 10]], 'closed', 'closed'],
+  ['a late success of an earlier request closes it too', [...row('-----'), ['+', 10]], 'closed', 'closed'],
 ]
 
 function row(signs: string): [string, number][] {
@@ -49,7 +49,7 @@ for (const [title, attempts, then, later] of ROWS) {
   })
 }
 
-t.test('a circuit knows since when it is open and when it takes the next trial', async t => {
+t.test('A circuit has the time of its opening and of the next trial', async t => {
   const opened = row('-----').reduce((before, [, second]) => updateCircuit(before, toOutcome('-'), at(second)), CLOSED)
   t.same(opened, { consecutiveFailures: 5, openedAt: at(4), nextTrialAt: at(64) })
   t.same(updateCircuit(opened, toOutcome('~'), at(64)), {
