@@ -22,7 +22,7 @@ t.test('probes enrol with a token of their region', async t => {
     t.match(token, /^prb_[0-9A-Za-z]{36}$/)
     await t.rejects(createProbeToken(fleet.db, 'mars'), {
       message:
-        'there is no region "mars"; the regions are us-east, us-west, eu-west, eu-central, ap-southeast, ap-northeast',
+        'unknown region "mars"; the regions are us-east, us-west, eu-west, eu-central, ap-southeast, ap-northeast',
     })
     const rows = await query<{ text: string }>(fleet.db, 'SELECT probe_tokens::text AS text FROM probe_tokens')
     t.notOk(rows.some(row => row.text.includes(token)))
@@ -36,8 +36,8 @@ t.test('probes enrol with a token of their region', async t => {
     const cases: [string, RegExp][] = [
       ['', /or an enrolment token as/],
       ['hello', /or an enrolment token as/],
-      [mistyped, /is mistyped/],
-      [revoked, /is not known or was revoked/],
+      [mistyped, /is malformed/],
+      [revoked, /is unknown or was revoked/],
     ]
     for (const [token, reason] of cases) {
       const { code, details } = await connectProbe(t, port, token).ended
@@ -85,7 +85,7 @@ t.test('probes enrol with a token of their region', async t => {
   await t.test('a stream that does not begin with a proper hello is ended', async t => {
     const { code, details } = await connectProbe(t, port, await fleet.token(), { name: 'two\nlines' }).ended
     t.equal(code, status.INVALID_ARGUMENT)
-    t.match(details, /name has to be one line/)
+    t.match(details, /name must be one line/)
   })
 
   await t.test('a probe that connects twice keeps its newer connection', async t => {
@@ -125,7 +125,7 @@ t.test('probes enrol with a token of their region', async t => {
     again.cut()
     const renamed = connectProbe(t, port, '', { name: 'edge-9', secret })
     t.equal(await renamed.probeId(), probeId, 'its secret is enough, whatever it is called')
-    t.match((await connectProbe(t, port, '', { secret: another }).ended).details, /not known here/)
+    t.match((await connectProbe(t, port, '', { secret: another }).ended).details, /this probe is unknown/)
     const [row] = await query<{ text: string }>(fleet.db, 'SELECT probes::text AS text FROM probes WHERE id = ?', [
       probeId,
     ])
@@ -144,9 +144,9 @@ t.test('probes enrol with a token of their region', async t => {
 
   await t.test('a token for one probe ends after 7 days, and is nothing for a probe without a secret', async t => {
     const token = await createProbeToken(fleet.db, 'us-west')
-    t.match((await connectProbe(t, port, token).ended).details, /for a newer version of the probe/)
+    t.match((await connectProbe(t, port, token).ended).details, /needs a newer version of the probe/)
     await execute(fleet.db, `UPDATE probe_tokens SET expires_at = expires_at - interval '7 days' WHERE NOT is_reusable`)
-    t.match((await connectProbe(t, port, token, { secret: newSecret() }).ended).details, /not used in time/)
+    t.match((await connectProbe(t, port, token, { secret: newSecret() }).ended).details, /has expired/)
   })
 
   await t.test('probes of one reusable token each have their secret; one is revoked, the others stay', async t => {

@@ -105,7 +105,7 @@ t.test('POST /monitors/test 400: a monitor that could not be checked says what i
     [
       { type: 'heartbeat' },
       'type',
-      'a heartbeat monitor cannot be tested: it waits for your pings, there is nothing to check',
+      'a heartbeat monitor cannot be tested, because it is not checked by probes',
     ],
     [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address, which must not be checked'],
     [{ colour: 'red' }, 'colour', 'colour is not a known property'],
@@ -149,7 +149,7 @@ t.test('a test goes to any probe of the region that can run it, and to no other'
   const account = await api.account()
   const tcp = { ...SHOP, type: 'tcp', url: 'shop.example.com:443' }
   const { body } = await account.call('POST /monitors/test', tcp)
-  const message = 'no probe of eu-west that is connected can run tcp checks'
+  const message = 'no connected probe of eu-west can run tcp checks'
   t.match(body.data.results, [{ status: 'unknown', error: { source: 'internal', code: 'no_probe', message } }])
 
   const newer = connectProbe(t, port, token, { name: 'b', capabilities: ['http', 'tcp'] })
@@ -201,7 +201,7 @@ t.test('POST /monitors/test 429: ten at once and so many a minute in a project, 
   t.equal(tooMany.status, 429)
   t.match(tooMany.body.error, {
     code: 'rate_limited',
-    message: '10 tests of this project are running; wait until one has ended',
+    message: 'a project can run at most 10 tests at the same time; wait until one has finished',
   })
   t.equal(tooMany.headers['retry-after'], '5')
   const elsewhere = await api.account()

@@ -124,7 +124,7 @@ t.test('a check at once in every region', async t => {
 
   await t.test('POST /monitors/{id}/check 409: what is not checked says why', async t => {
     const cases = [
-      ['is_paused = true', 'the monitor is paused; resume it to check it'],
+      ['is_paused = true', 'the monitor is paused; resume it first'],
       ['url = NULL', 'url is required to check an http monitor'],
       [`type = 'keyword'`, 'keyword is required to check a keyword monitor'],
     ]

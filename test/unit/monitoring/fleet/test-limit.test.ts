@@ -15,7 +15,7 @@ t.test('a project may test so many monitors a minute, and is told when it may ag
     else t.fail(turn.message)
   }
   t.same(take('p', 15_000), {
-    message: 'more than 3 tests of monitors a minute in this project',
+    message: 'a project can make at most 3 tests of monitors in a minute',
     retryAfterSeconds: 45,
   })
   t.ok(isTurn(take('q', 15_000)), 'others are not held up')

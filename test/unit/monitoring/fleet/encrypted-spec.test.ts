@@ -36,7 +36,7 @@ t.test('a sealed check opens for no other run, with no other key, and not when i
 
 t.test('a check that NATS would not take is refused with a sentence, the largest that it takes is not', async t => {
   const most = 1_048_576
-  const message = 'body and headers are too large to be tested; together they may have about 589 kB'
+  const message = 'body and headers are too large for a test; together they must be smaller than about 589 kB'
   t.equal(findSizeProblem(specOf('界'.repeat(262_144)), most), message)
   const largest = specOf('x'.repeat(589_000))
   t.equal(findSizeProblem(largest, most), null)

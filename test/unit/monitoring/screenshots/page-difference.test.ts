@@ -25,6 +25,6 @@ t.test('what is no picture of a page is refused before it is unpacked', async t 
   huge.writeUInt32BE(60_000, 16)
   huge.writeUInt32BE(60_000, 20)
   for (const bytes of [huge, Buffer.from('PNG'), Buffer.alloc(100), bytesOf().subarray(0, 60)]) {
-    t.throws(() => decodePage(bytes), { message: /no PNG/ })
+    t.throws(() => decodePage(bytes), { message: /not a (valid )?PNG/ })
   }
 })
