@@ -75,11 +75,11 @@ export function removeMonitor(plan: RegionPlan, monitorId: string): string | nul
 }
 
 /** The number of monitors that are processed before other work of the process can run. */
-export const MAX_MONITORS_PER_TURN = 500
+export const MAX_MONITORS_PER_STEP = 500
 
 /**
  * Changes the plan to another set of live probes, or to their new capabilities, in steps of at most
- * `MAX_MONITORS_PER_TURN` monitors. Yields the moves of each step. Between steps monitors may be placed and removed. The
+ * `MAX_MONITORS_PER_STEP` monitors. Yields the moves of each step. Between steps monitors may be placed and removed. The
  * plan's probes and epoch change after the last step. Cost: the monitors of probes that left times all probes, plus all
  * other monitors times the probes that joined or changed.
  */
@@ -96,7 +96,7 @@ export function* applyProbes(
   let processed = 0
   // a monitor that is placed between two steps is added at the end of the map, so it is processed as well
   for (const [monitorId, placement] of plan.placements) {
-    if (processed === MAX_MONITORS_PER_TURN) {
+    if (processed === MAX_MONITORS_PER_STEP) {
       yield moves
       moves = []
       processed = 0

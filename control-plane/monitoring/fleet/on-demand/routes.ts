@@ -59,7 +59,7 @@ export function onDemandRoutes(app: App, context: OnDemandRoutesContext): void {
 
 function testRoute(app: App, context: OnDemandRoutesContext): void {
   const { testsPerMinute } = context
-  const takeTurn = createTestLimit(testsPerMinute)
+  const takeSlot = createTestLimit(testsPerMinute)
   app.post(
     '/monitors/test',
     {
@@ -76,9 +76,9 @@ function testRoute(app: App, context: OnDemandRoutesContext): void {
       const { projectId } = getCaller(request)
       const draft = await draftMonitor(context, projectId, request.body, now())
       assertTestable(draft)
-      const turn = takeTurn(projectId, nowMs())
-      if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)
-      const results = await runTest(context, draft).finally(turn.end)
+      const slot = takeSlot(projectId, nowMs())
+      if ('message' in slot) throw rateLimited(slot.message, slot.retryAfterSeconds)
+      const results = await runTest(context, draft).finally(slot.end)
       return { data: { results: results.map(result => ({ ...result, monitor_id: null })) } }
     },
   )
