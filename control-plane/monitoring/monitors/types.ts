@@ -52,7 +52,7 @@ export type StoredMonitor = {
   screenshotCompare: boolean
   screenshotThreshold: number
   retryCount: number
-  /** a probe of another region may confirm doubted failures */
+  /** a probe of another region may confirm failures in doubt */
   witness: boolean
   witnessWithCredentials: boolean
   tags: string[] | null

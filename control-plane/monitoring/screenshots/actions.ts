@@ -23,24 +23,24 @@ export type IntakeOutcome = 'kept' | 'unknown' | 'foreign'
  */
 export async function storeScreenshot(
   tools: ScreenshotTools,
-  arrival: ScreenshotReceipt,
-  arrived: ReceivedScreenshot,
+  receipt: ScreenshotReceipt,
+  screenshot: ReceivedScreenshot,
 ): Promise<IntakeOutcome> {
   const { db, objects } = tools
-  const { id, probeId, order, contentType } = arrived
+  const { id, probeId, order, contentType } = screenshot
   const { monitorId, region, attempt } = order
   const monitor = await findScreenshotMonitor(db, monitorId)
   if (monitor === null) return 'unknown'
-  const eligibility = classifyScreenshot(monitor, arrival, arrived, tools.secrets)
+  const eligibility = classifyScreenshot(monitor, receipt, screenshot, tools.secrets)
   if (eligibility !== 'own') return eligibility === 'left' ? 'unknown' : 'foreign'
-  const image = Buffer.from(arrived.image)
+  const image = Buffer.from(screenshot.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
   const page = isComparison ? decodePage(image) : null
-  const storeKey = buildStoreKey(monitor.projectId, arrived)
+  const storeKey = buildStoreKey(monitor.projectId, screenshot)
   await objects.put(storeKey, image, contentType)
   const compared = await db.transaction(async tx => {
     const isNew = await insertScreenshot(tx, {
-      ...{ id, monitorId, region, takenIn: arrival.takenIn, probeId, attempt, contentType, storeKey },
+      ...{ id, monitorId, region, takenIn: receipt.takenIn, probeId, attempt, contentType, storeKey },
       projectId: monitor.projectId,
       scheduledAt: new Date(order.scheduledAtMs),
       kind: isComparison ? 'comparison' : 'failure',

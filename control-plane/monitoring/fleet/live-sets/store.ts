@@ -52,7 +52,7 @@ export async function markDisconnected(db: Db, connectedTo: string[]): Promise<v
   await execute(db, 'UPDATE probes SET connected_to = NULL WHERE connected_to = ANY (?::text[])', [connectedTo])
 }
 
-/** Lists the probes of all regions, or of one. Probes that were last seen an hour ago and are not live are left out. */
+/** Lists the probes of all regions, or of one. Probes that were last seen over an hour ago and are not live are left out. */
 export function listProbeStates(db: Db, region: string | null): Promise<ProbeState[]> {
   return query(
     db,

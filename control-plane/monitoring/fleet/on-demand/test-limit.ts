@@ -11,7 +11,7 @@ export type TestLimit = (projectId: string, nowMs: number) => TestSlot
 
 /**
  * Limits the tests of a project, in one minute and at the same time, because a test makes requests to any target and stores
- * nothing that shows who requested it. Like the general limit it counts in one process. `tests`: the name in a refusal.
+ * nothing that identifies the requester. Like the general limit it counts in one process. `tests`: the name in a refusal.
  */
 export function createTestLimit(perMinute: number, tests = 'tests of monitors'): TestLimit {
   const rate = createRateLimit(perMinute)

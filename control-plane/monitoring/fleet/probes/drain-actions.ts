@@ -26,7 +26,7 @@ async function drainOutlierOfRegion(tx: Tx, region: string): Promise<void> {
   const probes = await listProbeStates(tx, region)
   if (outlierId === null || probes.some(probe => probe.isDrained)) return
   const drained = probes.map(probe => (probe.id === outlierId ? { ...probe, isDrained: true } : probe))
-  // only the fleet evicts silent probes, because it knows since when its records are complete
+  // only the fleet evicts silent probes, because it has the time since which its records are complete
   const next = computeLiveSet(current, drained, FLEET_TIMING, false)
   if (next.includes(outlierId)) return
   await drainProbe(tx, outlierId, REASON, DRAIN_DURATION_MS)

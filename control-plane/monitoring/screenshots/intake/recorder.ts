@@ -28,7 +28,7 @@ const RETRY_AFTER_MS = 2_000
  */
 export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
   const received = context.metrics.counter('picket_screenshots_total', 'Screenshots received from probes', ['outcome'])
-  const tools = { ...context, note: createForeignReportRecorder(context) }
+  const tools = { ...context, recordForeign: createForeignReportRecorder(context) }
   let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null
   return startLoop('screenshots', 0, context, async signal => {
     try {
@@ -49,7 +49,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
 }
 
 type RecorderOutcome = IntakeOutcome | 'refused'
-type RecorderContext = LoopTools & ScreenshotTools & { note: ForeignReportRecorder }
+type RecorderContext = LoopTools & ScreenshotTools & { recordForeign: ForeignReportRecorder }
 
 async function storeAll(
   context: RecorderContext,
@@ -77,8 +77,8 @@ async function storeMessage(context: RecorderContext, message: JsMsg): Promise<R
   }
   try {
     const takenIn = message.subject.slice(SCREENSHOTS_STREAM.length + 1)
-    const arrival = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
-    const outcome = await storeScreenshot(context, arrival, screenshot as ReceivedScreenshot)
+    const receipt = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
+    const outcome = await storeScreenshot(context, receipt, screenshot as ReceivedScreenshot)
     message.ack()
     if (outcome === 'foreign') await reportForeign(context, takenIn, screenshot as ReceivedScreenshot)
     return outcome
@@ -93,12 +93,12 @@ async function storeMessage(context: RecorderContext, message: JsMsg): Promise<R
 }
 
 function reportForeign(
-  { note }: RecorderContext,
+  { recordForeign }: RecorderContext,
   region: string,
   { order, probeId }: ReceivedScreenshot,
 ): Promise<void> {
   const what = order.kind === ScreenshotKind.COMPARISON ? 'comparison' : 'screenshot'
-  return note({ region, what, amount: 1, probeId, monitorId: order.monitorId })
+  return recordForeign({ region, what, amount: 1, probeId, monitorId: order.monitorId })
 }
 
 function decodeScreenshot(message: JsMsg): Screenshot | null {

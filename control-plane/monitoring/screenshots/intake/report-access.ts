@@ -16,10 +16,10 @@ import type { ReceivedScreenshot, ScreenshotReceipt } from './received-screensho
 export function classifyScreenshot(
   monitor: CheckedRegions,
   { takenIn, arrivedAtMs }: ScreenshotReceipt,
-  arrived: ReceivedScreenshot,
+  screenshot: ReceivedScreenshot,
   secrets: SecretCipher,
 ): ReportEligibility {
-  const { order, probeId } = arrived
+  const { order, probeId } = screenshot
   const isOwnRegion = order.region === takenIn
   const isRequested = order.kind === ScreenshotKind.FAILURE && isPermitted(order.permit, { probeId, order }, secrets)
   if (!isOwnRegion && !isRequested) return 'foreign'
