@@ -7,25 +7,28 @@ const api = await createResourceApi(t, (app, handles) => {
   monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
 })
 
-t.test('POST /monitors 402 tier limit: the free plan has 50, and a bulk item past them gets that error', async t => {
-  const { call } = await api.account('free')
-  const monitors = Array.from({ length: 49 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
-  t.equal((await call('POST /monitors/bulk', { monitors })).body.monitors.length, 49)
-  const bulk = await call('POST /monitors/bulk', { monitors: monitors.slice(0, 3) })
-  t.equal(bulk.status, 201)
-  t.equal(bulk.body.monitors.length, 1)
-  const error = 'the free plan includes 50 monitors and 50 are in use'
-  t.same(bulk.body.errors, [
-    { index: 1, error },
-    { index: 2, error },
-  ])
-  const single = await call('POST /monitors', { name: 'One more', type: 'http' })
-  t.equal(single.status, 402)
-  t.same(single.body, { error: { code: 'tier_limit_reached', message: error, status: 402 } })
-  t.equal((await call('GET /monitors')).body.meta.total, 50)
-})
+t.test(
+  'POST /monitors 402 tier limit: the free plan has 50, and a bulk item beyond them has the same error',
+  async t => {
+    const { call } = await api.account('free')
+    const monitors = Array.from({ length: 49 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
+    t.equal((await call('POST /monitors/bulk', { monitors })).body.monitors.length, 49)
+    const bulk = await call('POST /monitors/bulk', { monitors: monitors.slice(0, 3) })
+    t.equal(bulk.status, 201)
+    t.equal(bulk.body.monitors.length, 1)
+    const error = 'the free plan includes 50 monitors and 50 are in use'
+    t.same(bulk.body.errors, [
+      { index: 1, error },
+      { index: 2, error },
+    ])
+    const single = await call('POST /monitors', { name: 'One more', type: 'http' })
+    t.equal(single.status, 402)
+    t.same(single.body, { error: { code: 'tier_limit_reached', message: error, status: 402 } })
+    t.equal((await call('GET /monitors')).body.meta.total, 50)
+  },
+)
 
-t.test('two requests at once cannot pass the limit of the plan together', async t => {
+t.test('Two concurrent requests cannot exceed the limit of the plan', async t => {
   const { call } = await api.account('free')
   const monitors = Array.from({ length: 45 }, (_, i) => ({ name: `M ${i}`, type: 'http' }))
   await call('POST /monitors/bulk', { monitors })
@@ -36,7 +39,7 @@ t.test('two requests at once cannot pass the limit of the plan together', async 
   t.equal(answers.filter(({ status }) => status === 402).length, 5)
 })
 
-t.test('POST /monitors/bulk 201: what cannot be created is told by its place, the rest is created', async t => {
+t.test('POST /monitors/bulk 201: failures are reported by index, the other monitors are created', async t => {
   const { call } = await api.account()
   const good = { name: 'Good', type: 'tcp', url: 'tcp://example.com:443' }
   const monitors = [
@@ -83,7 +86,7 @@ t.test('POST /monitors/bulk 201 when every item fails, 400 for more than 50', as
   t.equal((await call('GET /monitors')).body.meta.total, 0)
 })
 
-t.test('a bulk create of 50 is one statement for the monitors and one for their rules', async t => {
+t.test('A bulk create of 50 needs one statement for the monitors and one for their rules', async t => {
   const { call, projectId } = await api.account()
   await api.db.raw(
     `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)

@@ -10,7 +10,7 @@ const api = await createResourceApi(t, (app, handles) => {
 const account = await api.account()
 const { call } = account
 
-/** All that is stored of monitors, so that "nothing was stored" can be seen. */
+/** All stored monitors, to show that nothing was stored. */
 const stored = () => query(api.db, 'SELECT monitors::text FROM monitors ORDER BY id')
 
 const long = (length: number) => 'x'.repeat(length)
@@ -19,7 +19,7 @@ const auth = (auth_type: string, auth_config: unknown) => ({ auth_type, auth_con
 
 type Row = [wrong: Record<string, unknown>, path: string]
 
-/** Wrong in a create and in an update alike. */
+/** Invalid in a create and in an update. */
 const WRONG: Row[] = [
   [{ name: '' }, 'name'],
   [{ name: long(101) }, 'name'],
@@ -113,7 +113,7 @@ const WRONG: Row[] = [
   [{ constructor: 'x' }, 'constructor'],
 ]
 
-/** Wrong in a create only: an update does not know these fields, or does not need them. */
+/** Invalid in a create only: an update does not accept these fields, or does not require them. */
 const WRONG_IN_A_CREATE: Row[] = [
   [{ name: undefined }, 'name'],
   [{ type: undefined }, 'type'],
@@ -163,7 +163,7 @@ const BLOCKED = [
 
 const valid = { name: 'Shop', type: 'http', url: 'https://example.com' }
 
-t.test('POST /monitors 400 names the place of what is wrong and stores nothing', async t => {
+t.test('POST /monitors 400 names the invalid field and stores nothing', async t => {
   for (const [wrong, path] of [...WRONG, ...WRONG_IN_A_CREATE, ...WRONG_CREDENTIALS]) {
     const { status, body } = await call('POST /monitors', { ...valid, ...wrong })
     const title = JSON.stringify(wrong).slice(0, 100)
@@ -175,7 +175,7 @@ t.test('POST /monitors 400 names the place of what is wrong and stores nothing',
   t.same(await stored(), [])
 })
 
-t.test('POST /monitors/bulk tells the same by place and stores nothing', async t => {
+t.test('POST /monitors/bulk reports the same problems by index and stores nothing', async t => {
   const rows = [...WRONG, ...WRONG_IN_A_CREATE].filter(([wrong]) => !/\\u0000|\\ud800/.test(JSON.stringify(wrong)))
   for (let from = 0; from < rows.length; from += 10) {
     const items = rows.slice(from, from + 10).map(([wrong]) => ({ ...valid, ...wrong }))
@@ -189,41 +189,41 @@ t.test('POST /monitors/bulk tells the same by place and stores nothing', async t
   t.same(await stored(), [])
 })
 
+t.test('A create with a blocked literal address is refused in every spelling', async t => {
+  for (const [type, url] of BLOCKED) {
+    const { status, body } = await call('POST /monitors', { name: 'Inside', type, url })
+    t.match(
+      { status, ...body },
+      { status: 400, error: { details: [{ path: 'url', message: /^blocked_target: / }] } },
+      url,
+    )
+  }
+  t.same(await stored(), [])
+})
+
 t.test(
-  'a literal address that must not be checked is refused when the monitor is created, however it is spelled',
+  'A body that is not a JSON object is refused with 400, another content type with 415, a too large body with 413',
   async t => {
-    for (const [type, url] of BLOCKED) {
-      const { status, body } = await call('POST /monitors', { name: 'Inside', type, url })
-      t.match(
-        { status, ...body },
-        { status: 400, error: { details: [{ path: 'url', message: /^blocked_target: / }] } },
-        url,
-      )
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '"x"',
+      '{"name":"a","type":"http","__proto__":{"a":1}}',
+      '['.repeat(10_000),
+    ]) {
+      const answer = await call('POST /monitors', body)
+      t.match(answer, { status: 400, body: { error: { code: 'validation_error' } } }, body.slice(0, 40))
     }
+    t.equal((await call('POST /monitors', JSON.stringify(valid), { 'content-type': 'text/plain' })).status, 415)
+    t.match(await call('POST /monitors', { ...valid, body: long(1024 * 1024) }), {
+      status: 413,
+      body: { error: { code: 'payload_too_large' } },
+    })
     t.same(await stored(), [])
   },
 )
-
-t.test('a body that is no JSON object is a 400, another content type a 415, too large a one a 413', async t => {
-  for (const body of [
-    '',
-    '{',
-    '[]',
-    'null',
-    '"x"',
-    '{"name":"a","type":"http","__proto__":{"a":1}}',
-    '['.repeat(10_000),
-  ]) {
-    const answer = await call('POST /monitors', body)
-    t.match(answer, { status: 400, body: { error: { code: 'validation_error' } } }, body.slice(0, 40))
-  }
-  t.equal((await call('POST /monitors', JSON.stringify(valid), { 'content-type': 'text/plain' })).status, 415)
-  t.match(await call('POST /monitors', { ...valid, body: long(1024 * 1024) }), {
-    status: 413,
-    body: { error: { code: 'payload_too_large' } },
-  })
-  t.same(await stored(), [])
-})
 
 t.test('PUT /monitors/{id} 400 changes nothing', async t => {
   const created = await call('POST /monitors', { ...valid, headers: { Accept: 'a' } })

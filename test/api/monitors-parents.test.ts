@@ -16,7 +16,7 @@ const addMonitor = async (call: Call, name = 'Shop'): Promise<string> =>
   (await call('POST /monitors', { name, type: 'http' })).body.data.id
 const addMonitors = (call: Call, count: number) => Promise.all(Array.from({ length: count }, () => addMonitor(call)))
 
-t.test('PUT /monitors/{id}/parents 200 replaces what a monitor depends on; GET reads it', async t => {
+t.test('PUT /monitors/{id}/parents 200 replaces the parents; GET returns them', async t => {
   const { call } = await api.account()
   const child = await addMonitor(call)
   const parent = await addMonitor(call, 'Router')
@@ -27,11 +27,11 @@ t.test('PUT /monitors/{id}/parents 200 replaces what a monitor depends on; GET r
   t.match(answer, { status: 200, body: { data: expected } })
   t.same((await call(`GET /monitors/${child}/parents`)).body, answer.body)
   await execute(api.db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [parent])
-  t.same((await call(`GET /monitors/${child}/parents`)).body, { data: NONE }, 'a parent that is deleted is none')
+  t.same((await call(`GET /monitors/${child}/parents`)).body, { data: NONE }, 'a deleted parent is left out')
   t.same((await call(`PUT /monitors/${child}/parents`, { parent_ids: [] })).body, { data: NONE })
 })
 
-t.test('PUT /monitors/{id}/parents 409 for a circle, however long and however fast', async t => {
+t.test('PUT /monitors/{id}/parents 409 for a cycle, also by concurrent requests', async t => {
   const { call } = await api.account()
   const [a, b, c] = (await addMonitors(call, 3)) as [string, string, string]
   const put = (child: string, parents: string[]) => call(`PUT /monitors/${child}/parents`, { parent_ids: parents })
@@ -39,7 +39,7 @@ t.test('PUT /monitors/{id}/parents 409 for a circle, however long and however fa
   t.equal((await put(c, [b])).status, 200)
   t.match(await put(a, [c]), { status: 409, body: { error: { code: 'conflict' } } })
   t.match(await put(a, [b]), { status: 409 })
-  t.equal((await put(c, [b, a])).status, 200, 'two ways to one parent are no circle')
+  t.equal((await put(c, [b, a])).status, 200, 'two paths to one parent are not a cycle')
   const pairs = await Promise.all(Array.from({ length: 5 }, () => addMonitors(call, 2)))
   for (const [one, other] of pairs as [string, string][]) {
     const together = await Promise.all([put(one, [other]), put(other, [one])])
@@ -48,7 +48,7 @@ t.test('PUT /monitors/{id}/parents 409 for a circle, however long and however fa
 })
 
 t.test(
-  'PUT /monitors/{id}/parents 400 for the monitor itself, one twice, more than ten and what is no list',
+  'PUT /monitors/{id}/parents 400 for the monitor itself, duplicates, more than ten and invalid lists',
   async t => {
     const { call } = await api.account()
     const child = await addMonitor(call)
@@ -70,7 +70,7 @@ t.test(
   },
 )
 
-t.test('PUT /monitors/{id}/parents 404 for monitors that are not the caller’s', async t => {
+t.test('PUT /monitors/{id}/parents 404 for monitors of other projects', async t => {
   const { call } = await api.account()
   const other = await api.account()
   const [child, parent] = (await addMonitors(call, 2)) as [string, string]

@@ -14,7 +14,7 @@ const api = await createResourceApi(t, (app, handles) => {
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 
-/** Ids that are nothing of ours: malformed, unknown, another tenant's. */
+/** Ids that the caller cannot use: malformed, unknown, another tenant's. */
 async function foreignIds() {
   const other = await api.account()
   const { body } = await other.call('POST /monitors', { name: 'Theirs', type: 'http', url: 'https://example.com' })
@@ -30,7 +30,7 @@ const versionOf = async (id: string) => {
   return row?.version
 }
 
-t.test('POST /monitors 201: name and type are enough, the rest has the defaults of the specification', async t => {
+t.test('POST /monitors 201: name and type are sufficient, all other fields have their defaults', async t => {
   const { call } = await api.account()
   const { status, body } = await call('POST /monitors', { name: 'Shop', type: 'http' })
   t.equal(status, 201)
@@ -127,7 +127,7 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
   t.notOk(row?.text.includes('hush') || row?.text.includes(hex('hush')), 'no secret is in the database in plain text')
 })
 
-t.test('a url is kept as it was written, and says what it lacks', async t => {
+t.test('A url is stored as it was sent, and configuration_issues names what is missing', async t => {
   const { call } = await api.account()
   const namesNoName = 'a dns monitor looks up a name; to name the server, write dns://server/name'
   for (const [type, url, issues] of [
@@ -139,7 +139,7 @@ t.test('a url is kept as it was written, and says what it lacks', async t => {
     const { status, body } = await call('POST /monitors', { name: type, type, url })
     t.equal(status, 201)
     t.same(body.data.configuration_issues, issues)
-    t.equal(body.data.url, url, 'the text is kept as it was written')
+    t.equal(body.data.url, url, 'the text is stored as it was sent')
   }
   const { body } = await call('POST /monitors', { name: 'Cron', type: 'heartbeat' })
   t.same(body.data.configuration_issues, ['heartbeat_interval is required to check a heartbeat monitor'])
@@ -173,7 +173,7 @@ t.test('GET /monitors 200: newest first, in pages, by type, status, tag and text
   t.same(await names('?tag=web'), ['Beta 100%', 'Alpha'])
   t.same(await names('?tag=we'), [])
   t.same(await names('?q=EXAMPLE'), ['Gamma', 'Alpha'])
-  t.same(await names('?q=0%25_s'), ['Alpha'], 'wildcards of SQL mean themselves')
+  t.same(await names('?q=0%25_s'), ['Alpha'], 'wildcards of SQL are matched literally')
   t.same(await names('?q=0%25&tag=eu&type=http&status=down'), ['Alpha'])
 })
 
@@ -195,7 +195,7 @@ t.test('GET /monitors 400 for a filter outside its enumeration and for a page ou
 })
 
 t.test(
-  'GET /monitors/{id}, PUT /monitors/{id} and PUT /monitors/{id}/auth 404 for what is not the caller’s',
+  'GET /monitors/{id}, PUT /monitors/{id} and PUT /monitors/{id}/auth 404 for ids that the caller cannot use',
   async t => {
     const { call } = await api.account()
     for (const [what, id] of Object.entries(await foreignIds())) {
@@ -215,7 +215,7 @@ t.test(
   },
 )
 
-t.test('PUT /monitors/{id} 200 changes what the body names; null clears', async t => {
+t.test('PUT /monitors/{id} 200 changes the fields that the body names; null deletes a value', async t => {
   const { call } = await api.account()
   const created = await call('POST /monitors', {
     name: 'Before',
@@ -260,7 +260,7 @@ t.test('PUT /monitors/{id} 200 changes what the body names; null clears', async 
   t.same((await call(`PUT /monitors/${id}`, {})).status, 200, 'an empty update changes nothing')
 })
 
-t.test('the config version moves with what is checked or how it is judged, not with names and tags', async t => {
+t.test('The config version increases when the check or its evaluation changes, not with names and tags', async t => {
   const { call } = await api.account()
   const { body } = await call('POST /monitors', {
     name: 'A',
@@ -286,7 +286,7 @@ t.test('the config version moves with what is checked or how it is judged, not w
   }
 })
 
-t.test('PUT /monitors/{id} 400 for an address or assertion that does not fit what is stored', async t => {
+t.test('PUT /monitors/{id} 400 for an address or assertion that does not fit the stored fields', async t => {
   const { call } = await api.account()
   const { body } = await call('POST /monitors', { name: 'Port', type: 'tcp', url: 'example.com:443', keyword: '(a' })
   const path = `PUT /monitors/${body.data.id}`
@@ -299,7 +299,7 @@ t.test('PUT /monitors/{id} 400 for an address or assertion that does not fit wha
   t.match((await call(`GET /monitors/${body.data.id}`)).body.data, { type: 'http', keyword_type: 'contains' })
 })
 
-t.test('a masked header sent back keeps the stored one, whatever else is changed', async t => {
+t.test('A masked header that is sent back keeps the stored value', async t => {
   const { call } = await api.account()
   const { body } = await call('POST /monitors', {
     name: 'A',
@@ -311,32 +311,35 @@ t.test('a masked header sent back keeps the stored one, whatever else is changed
   const kept = await call(path, { headers: { ...body.data.headers, Accept: 'b' } })
   t.same(kept.body.data.headers, { 'X-Api-Key': '********', Accept: 'b' })
   t.equal((await call(path, { headers: { 'x-api-key': 'hush', Accept: 'b' } })).status, 200)
-  t.equal(await versionOf(body.data.id), 3, 'only the spelling of the name differed from what was kept')
+  t.equal(await versionOf(body.data.id), 3, 'only the spelling of the name differed from the stored header')
   t.match(await call(path, { headers: { 'X-Other-Token': '********' } }), {
     status: 400,
     body: { error: { details: [{ path: 'headers.X-Other-Token' }] } },
   })
 })
 
-t.test('PUT /monitors/{id}/auth 200 rotates, keeps what is sent back masked, and clears with nulls', async t => {
-  const { call } = await api.account()
-  const { body } = await call('POST /monitors', { name: 'A', type: 'http', url: 'https://example.com' })
-  const path = `PUT /monitors/${body.data.id}/auth`
-  const set = await call(path, { auth_type: 'header', auth_config: { name: 'X-Key', value: 'hush', note: 'n' } })
-  t.match(set, { status: 200, body: { data: { auth_type: 'header' } } })
-  t.same(set.body.data.auth_config, { name: 'X-Key', value: '********', note: '********' })
-  t.equal(await versionOf(body.data.id), 2)
-  t.equal((await call(path, { auth_type: 'header', auth_config: set.body.data.auth_config })).status, 200)
-  t.equal(await versionOf(body.data.id), 2, 'nothing was changed')
-  t.match(await call(path, { auth_type: 'bearer', auth_config: { token: '********' } }), {
-    status: 400,
-    body: { error: { details: [{ path: 'auth_config.token' }] } },
-  })
-  const cleared = await call(path, { auth_type: null, auth_config: null })
-  t.match(cleared.body.data, { auth_type: null, auth_config: null })
-})
+t.test(
+  'PUT /monitors/{id}/auth 200 replaces credentials, keeps masked values, and deletes them with nulls',
+  async t => {
+    const { call } = await api.account()
+    const { body } = await call('POST /monitors', { name: 'A', type: 'http', url: 'https://example.com' })
+    const path = `PUT /monitors/${body.data.id}/auth`
+    const set = await call(path, { auth_type: 'header', auth_config: { name: 'X-Key', value: 'hush', note: 'n' } })
+    t.match(set, { status: 200, body: { data: { auth_type: 'header' } } })
+    t.same(set.body.data.auth_config, { name: 'X-Key', value: '********', note: '********' })
+    t.equal(await versionOf(body.data.id), 2)
+    t.equal((await call(path, { auth_type: 'header', auth_config: set.body.data.auth_config })).status, 200)
+    t.equal(await versionOf(body.data.id), 2, 'nothing was changed')
+    t.match(await call(path, { auth_type: 'bearer', auth_config: { token: '********' } }), {
+      status: 400,
+      body: { error: { details: [{ path: 'auth_config.token' }] } },
+    })
+    const cleared = await call(path, { auth_type: null, auth_config: null })
+    t.match(cleared.body.data, { auth_type: null, auth_config: null })
+  },
+)
 
-t.test('a read key may list monitors and change none: 403', async t => {
+t.test('A read key can list monitors and cannot change them: 403', async t => {
   const account = await api.account()
   const call = await account.callWith('read')
   t.equal((await call('GET /monitors')).status, 200)

@@ -65,7 +65,7 @@ t.test('the refusal says how a write key moves a monitor with stored secrets, an
   t.equal(
     refusal.body.error.message,
     'this would send the stored auth_config, headers.X-Api-Key to another origin, which needs an admin key; ' +
-      'clear auth_config with nulls by PUT /monitors/{id}/auth, and set it there again after this change; ' +
+      'clear auth_config with nulls by PUT /monitors/{id}/auth, and set it again after this change; ' +
       'send headers.X-Api-Key again in this request, or headers without it',
   )
   t.equal((await put(`${path}/auth`, { auth_type: null, auth_config: null })).status, 200)

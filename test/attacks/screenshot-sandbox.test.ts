@@ -18,7 +18,7 @@ t.teardown(() => rmSync(dir, { recursive: true, force: true }))
 const page = await startTarget(t)
 page.behave({ kind: 'answer', headers: { 'content-type': 'text/html' }, body: '<h1>Shop</h1>' })
 
-/** A module that puts its process under a filter and goes on as a program. */
+/** A module that applies a filter to its process and then runs a program. */
 function confined(name: string, confine: string, program: string | null = 'dist/screenshot.js'): string {
   const file = join(dir, `${name}.mjs`)
   const next = program === null ? '' : `await import(${JSON.stringify(at(program))})\n`
@@ -43,24 +43,24 @@ function openShutter(program: string, changes: Partial<CaptureSettings> = {}) {
   return { take, seen }
 }
 
-t.test('where the kernel allows chromium no sandbox, no page is opened', async t => {
+t.test('No page is opened where the kernel does not allow a chromium sandbox', async t => {
   const program = confined('no-namespaces', 'forbidNamespaces()')
   const refused = openShutter(program)
   const before = page.requests.length
   await t.rejects(refused.take(), { message: /no sandbox for chromium.*SCREENSHOT_NO_SANDBOX=1/ })
   t.same(refused.seen, [false])
-  t.equal(page.requests.length, before, 'the page was not asked for')
+  t.equal(page.requests.length, before, 'the page was not requested')
 
   const allowed = openShutter(program, { mayLackSandbox: true })
   t.equal((await allowed.take()).statusCode, 200, 'the operator may allow that')
   t.same(allowed.seen, [false])
 })
 
-// what this machine allows without any filter: a container may keep namespaces back from all tests
+// without any filter: a container may forbid namespaces for all tests
 const machine = openShutter(at('dist/screenshot.js'), { mayLackSandbox: true })
 await machine.take()
 
-t.test('under the seccomp profile that is shipped, chromium has its sandbox as a user without rights', async t => {
+t.test('Under the shipped seccomp profile, chromium has its sandbox as an unprivileged user', async t => {
   const shutter = openShutter(confined('profile', `confineTo(${JSON.stringify(PROFILE)})`), {
     mayLackSandbox: machine.seen.includes(false),
   })
@@ -70,7 +70,7 @@ t.test('under the seccomp profile that is shipped, chromium has its sandbox as a
   t.same(shutter.seen, machine.seen)
 })
 
-t.test('a probe without a sandbox says so in its log and as a metric, and goes on under the profile', async t => {
+t.test('A probe without a sandbox reports that in its log and as a metric', async t => {
   const rows = [
     ['without', 'forbidNamespaces()', 0],
     ['with', `confineTo(${JSON.stringify(PROFILE)})`, Number(machine.seen.includes(true))],

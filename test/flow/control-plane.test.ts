@@ -141,7 +141,7 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   const { text: token } = lines[0] as { text: string }
   const answers: [string[], object][] = [
     [['probe-token', 'revoke', token], { code: 0, lines: [{ text: /^the token is revoked/ }] }],
-    [['probe', 'revoke', 'me'], { code: 1, lines: [{ text: /^there is no probe "me"/ }] }],
+    [['probe', 'revoke', 'me'], { code: 1, lines: [{ text: /^no probe has the id "me"/ }] }],
     [['probe', 'list'], { code: 0, lines: [] }],
     [['nats', 'seed'], { code: 0, lines: [{ text: /^SO[A-Z2-7]{56}$/ }] }],
   ]

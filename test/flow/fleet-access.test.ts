@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 40 s
 
-/** Renewed after half of it, which leaves a busy machine five seconds. */
+/** Credentials are renewed after half of this time, which leaves a busy machine five seconds. */
 const CREDENTIALS_MS = 10_000
 
 /** A fleet process and a real probe that checks one monitor each second, NATS in operator mode. */
@@ -30,49 +30,49 @@ async function setUp(t: Teardown, credentialsMs: number) {
   return { fleet, collector, monitorId, probe, probeId: String(probeId), target, metrics }
 }
 
-t.test('credentials for NATS are renewed before they end, and no result is lost or late', async t => {
+t.test('NATS credentials are renewed before they expire, and no result is lost or late', async t => {
   const { collector, monitorId, probe, target } = await setUp(t, CREDENTIALS_MS)
   const seconds = (2 * CREDENTIALS_MS) / 1_000
   const results = await collector.atLeast(1 + seconds, monitorId)
-  // the first check is made at once, outside the slots
-  t.ok(isUnbroken(results.slice(1)), 'each second has its result, twice as long as a credential is good')
+  // the first check is made immediately, outside the slots
+  t.ok(isUnbroken(results.slice(1)), 'each second has its result, for twice the lifetime of a credential')
   t.same(await collector.results(LATE_STREAM), [])
   t.same(
     probe.lines.filter(line => line.event === 'nats_away'),
     [],
-    'NATS was not away for a moment',
+    'NATS was reachable all the time',
   )
   t.ok(target.requests.length >= results.length)
 })
 
-t.test('a revoked probe is out within 5 s, on gRPC and on NATS', async t => {
+t.test('A revoked probe is disconnected within 5 s, from gRPC and from NATS', async t => {
   const { fleet, collector, monitorId, probe, probeId, target } = await setUp(t, 3_600_000)
   await collector.atLeast(1, monitorId)
   const startedMs = Date.now()
   await revokeProbe(fleet.db, probeId)
   const took = async (event: string) => Date.parse((await probe.untilEvent(event)).time) - startedMs
   const [grpcMs, natsMs] = await Promise.all([took('disconnected'), took('nats_away')])
-  t.comment(`out after ${grpcMs} ms on gRPC and ${natsMs} ms on NATS`)
+  t.comment(`disconnected after ${grpcMs} ms from gRPC and ${natsMs} ms from NATS`)
   t.ok(grpcMs < 5_000 && natsMs < 5_000)
   t.match(
     probe.lines.find(line => line.event === 'disconnected'),
     { reason: 'this probe was revoked' },
   )
   await waitFor(async () => !(await fleet.epoch()).probeIds.includes(probeId), {
-    label: 'that it has no work any more',
+    label: 'that it has no work',
   })
   const sql = `SELECT updated_at AS at FROM region_epochs WHERE region = 'eu-west'`
   const [{ at } = { at: new Date(0) }] = await query<{ at: Date }>(fleet.db, sql)
-  t.ok(at.getTime() - startedMs < 5_000, 'its work is taken away in the same time')
+  t.ok(at.getTime() - startedMs < 5_000, 'its work moves in the same time')
   const { length } = await collector.results()
   const checks = target.requests.length
-  await waitFor(() => target.requests.length >= checks + 3, { label: 'checks that it goes on with' })
-  t.equal((await collector.results()).length, length, 'and none of its results comes in')
+  await waitFor(() => target.requests.length >= checks + 3, { label: 'checks that it continues' })
+  t.equal((await collector.results()).length, length, 'and none of its results arrives')
 
   await probe.stop()
   probe.start()
   t.match(await probe.untilEvent('disconnected'), { reason: /this probe was revoked/ })
   await probe.stop()
   probe.start({ PROBE_TOKEN: await fleet.token() })
-  t.not((await probe.untilEvent('connected')).probe_id, probeId, 'a new token lets it in as another probe')
+  t.not((await probe.untilEvent('connected')).probe_id, probeId, 'a new token admits it as another probe')
 })

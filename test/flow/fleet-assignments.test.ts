@@ -26,12 +26,12 @@ const set = (fleet: TestFleet, id: string, assignment: string) =>
 const has = (probe: TestProbe, count: number) =>
   waitFor(() => probe.assigned.size === count, { label: `${count} assignments (has ${probe.assigned.size})` })
 
-t.test('a probe gets everything it has to check, and changes within 2 s', async t => {
+t.test('A probe gets all its monitors, and changes within 2 s', async t => {
   const { fleet, ids, connect } = await setUp(t, 1_203)
   await insertMonitor(fleet.db, fleet.projectId, { regions: ['us-east'] })
   const probe = connect()
   await probe.ready()
-  t.equal(probe.assigned.size, 1_203, 'the monitors of its region and no other')
+  t.equal(probe.assigned.size, 1_203, 'exactly the monitors of its region')
   const chunks = all(probe, 'assignments')
   t.same(
     chunks.map(chunk => [chunk.isSnapshot, chunk.isLast, chunk.upserts.length]),
@@ -92,12 +92,12 @@ t.test('a probe gets everything it has to check, and changes within 2 s', async 
     () => !probe.assigned.has(ids[0]!),
   )
   t.equal(probe.assigned.size, 1_201)
-  // a machine that stands still for a moment spoils one of them, not most
+  // a short stop of the machine delays one of them, not most
   const median = took.sort((a, b) => a - b)[3]!
   t.ok(median < 2_000, `most of them reach the probe within 2 s: ${took.map(Math.round)} ms`)
 })
 
-t.test('a probe that connects again gets only what changed', async t => {
+t.test('A probe that reconnects gets only the changes', async t => {
   const { fleet, ids, connect, metrics } = await setUp(t, 20)
   const first = connect()
   await first.ready()
@@ -108,7 +108,7 @@ t.test('a probe that connects again gets only what changed', async t => {
   await set(fleet, ids[1]!, 'config_version = 2')
   const made = await insertMonitor(fleet.db, fleet.projectId, { regions: REGIONS })
   const knowsLast = async () => /^picket_fleet_monitors 21$/m.test((await metrics.render()).text)
-  await waitFor(knowsLast, { label: 'a fleet that has heard of the last change' })
+  await waitFor(knowsLast, { label: 'a fleet with the last change' })
 
   const again = connect({ lastRevision: revision, lastEpoch: epoch })
   await waitFor(() => again.has.revision > revision)
@@ -118,10 +118,10 @@ t.test('a probe that connects again gets only what changed', async t => {
   )
   t.same(all(again, 'assignments')[0]?.removals, [ids[0]])
   t.same(again.upserts.map(upsert => upsert.monitorId).sort(), [ids[1], made].sort())
-  t.same(all(again, 'epochChanged'), [], 'the live set stayed the same')
+  t.same(all(again, 'epochChanged'), [], 'the live set did not change')
 })
 
-t.test('a probe whose assignments are of another live set gets a snapshot', async t => {
+t.test('A probe whose assignments belong to another live set gets a snapshot', async t => {
   const { connect } = await setUp(t, 5)
   const first = connect()
   await first.ready()
@@ -139,7 +139,7 @@ t.test('a probe whose assignments are of another live set gets a snapshot', asyn
   }
 })
 
-t.test('a mere reconnect checks nothing at once, but what has no verdict yet', async t => {
+t.test('A reconnect causes immediate checks only of monitors without a stored state', async t => {
   const { fleet, ids, connect } = await setUp(t, 3)
   const cell = (state: string) => ({ region: 'eu-west', state })
   for (const [index, state] of ['failing', 'ok'].entries()) {
@@ -162,7 +162,7 @@ t.test('a mere reconnect checks nothing at once, but what has no verdict yet', a
   ])
 })
 
-t.test('a region’s new state reaches the probe that checks the monitor', async t => {
+t.test('A new state of a region reaches the probe that checks the monitor', async t => {
   const { fleet, ids, connect } = await setUp(t, 2)
   const probe = connect()
   await probe.ready()
@@ -178,7 +178,7 @@ t.test('a region’s new state reaches the probe that checks the monitor', async
   t.same(all(probe, 'regionStates'), [{ states: [{ monitorId: ids[1], state: RegionState.FAILING }] }])
 })
 
-t.test('a monitor whose secrets do not open harms no other', async t => {
+t.test('A monitor whose secrets cannot be decrypted does not affect others', async t => {
   const { fleet, ids, connect } = await setUp(t, 3)
   await set(fleet, ids[0]!, `config_version = 2, headers = '\\x01020304'`)
   const probe = connect()
@@ -187,7 +187,7 @@ t.test('a monitor whose secrets do not open harms no other', async t => {
   t.notOk(probe.assigned.has(ids[0]!))
 })
 
-t.test('a large monitor takes a chunk of its own', async t => {
+t.test('A large monitor has its own chunk', async t => {
   const { connect } = await setUp(t, 4, PATIENT, `body = repeat('x', 700000)`)
   const probe = connect()
   await probe.ready()
@@ -199,7 +199,7 @@ t.test('a large monitor takes a chunk of its own', async t => {
   )
 })
 
-t.test('after a restart of the control plane probes come back to the same work', async t => {
+t.test('After a restart of the control plane probes keep their work', async t => {
   const { fleet, connect, stop, token } = await setUp(t, 30, FAST)
   const [a, b] = [connect({ name: 'a' }), connect({ name: 'b' })]
   await Promise.all([a.ready(), b.ready()])
@@ -229,7 +229,7 @@ t.test('after a restart of the control plane probes come back to the same work',
     }),
   )
   await Promise.all(again.map(probe => waitFor(() => all(probe, 'heartbeatAck').length > 15)))
-  t.same(await fleet.epoch(), before, 'nobody was taken for dead while nobody listened')
+  t.same(await fleet.epoch(), before, 'no probe was evicted while no process received messages')
   t.same(
     again
       .flatMap(probe => all(probe, 'assignments'))
@@ -238,6 +238,6 @@ t.test('after a restart of the control plane probes come back to the same work',
       [false, []],
       [false, []],
     ],
-    'they are told that what they have is right',
+    'a delta confirms their assignments',
   )
 })

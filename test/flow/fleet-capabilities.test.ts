@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts'
 const OLD = { name: 'old', capabilities: ['http', 'keyword'] }
 const NEW = { name: 'new', capabilities: ['http', 'keyword', 'tcp'] }
 
-t.test('an upgrade goes on probe by probe: each gets what it can check, and nothing else', async t => {
+t.test('During an upgrade each probe gets only what it can check', async t => {
   const fleet = await createTestFleet(t)
   const { port, metrics } = await fleet.start(PATIENT)
   const token = await fleet.token()
@@ -27,13 +27,13 @@ t.test('an upgrade goes on probe by probe: each gets what it can check, and noth
   await waitFor(() => old.assigned.size === 40, { label: 'its 40 monitors' })
   t.ok(
     web.every(id => old.assigned.has(id)),
-    'what it cannot check is not its',
+    'it has no monitor that it cannot check',
   )
   await waitFor(async () => (await unassigned()) === 40, { label: '40 monitors without a probe' })
 
   const newer = connectProbe(t, port, token, { ...NEW, beatMs: 50 })
   await waitFor(() => newer.assigned.size > 40 && newer.assigned.size + old.assigned.size === 80, {
-    label: 'a share each',
+    label: 'an equal share',
   })
   t.ok(tcp.every(id => newer.assigned.has(id)))
   t.ok([...old.assigned.keys()].every(id => web.includes(id)))
@@ -47,10 +47,10 @@ t.test('an upgrade goes on probe by probe: each gets what it can check, and noth
     beatMs: 50,
   })
   await upgraded.ready()
-  t.ok((await fleet.epoch()).epoch > before, 'it was away too shortly to be missed, but the plan is another')
+  t.ok((await fleet.epoch()).epoch > before, 'it was not evicted, but the plan changed')
   const isShared = () => [...upgraded.assigned.keys()].some(id => newer.assigned.has(id))
   await waitFor(() => upgraded.assigned.size + newer.assigned.size === 80 && !isShared(), {
-    label: 'a share each again, and no monitor at both',
+    label: 'an equal share again, and no monitor at both',
   })
   t.ok(tcp.some(id => upgraded.assigned.has(id)))
 
@@ -63,11 +63,11 @@ t.test('an upgrade goes on probe by probe: each gets what it can check, and noth
   await downgraded.ready()
   await waitFor(
     () => upgraded.assigned.size + downgraded.assigned.size === 80 && tcp.every(id => upgraded.assigned.has(id)),
-    { label: 'that a downgrade loses what it cannot check any more' },
+    { label: 'that a downgraded probe loses what it cannot check' },
   )
 })
 
-t.test('a monitor that becomes one of another type leaves the probe that cannot check it', async t => {
+t.test('A monitor that changes its type leaves a probe that cannot check it', async t => {
   const fleet = await createTestFleet(t)
   const { port } = await fleet.start(PATIENT)
   const token = await fleet.token()

@@ -13,22 +13,22 @@ import { waitFor } from '../support/wait.ts'
 
 const newSecret = () => `prs_${randomBytes(32).toString('base64url')}`
 
-t.test('probes enrol with a token of their region', async t => {
+t.test('Probes enrol with a token of their region', async t => {
   const fleet = await createTestFleet(t)
   const { port } = await fleet.start(PATIENT)
 
-  await t.test('a token is made for a known region only, and kept as a hash', async t => {
+  await t.test('A token is created for known regions only, and stored as a hash', async t => {
     const token = await fleet.token('us-east')
     t.match(token, /^prb_[0-9A-Za-z]{36}$/)
     await t.rejects(createProbeToken(fleet.db, 'mars'), {
       message:
-        'there is no region "mars"; the regions are us-east, us-west, eu-west, eu-central, ap-southeast, ap-northeast',
+        'unknown region "mars"; the regions are us-east, us-west, eu-west, eu-central, ap-southeast, ap-northeast',
     })
     const rows = await query<{ text: string }>(fleet.db, 'SELECT probe_tokens::text AS text FROM probe_tokens')
     t.notOk(rows.some(row => row.text.includes(token)))
   })
 
-  await t.test('a wrong, mistyped or revoked token is refused with a sentence', async t => {
+  await t.test('A wrong, mistyped or revoked token is refused with the reason', async t => {
     const revoked = await fleet.token()
     await execute(fleet.db, 'UPDATE probe_tokens SET revoked_at = now()')
     const good = await fleet.token()
@@ -36,8 +36,8 @@ t.test('probes enrol with a token of their region', async t => {
     const cases: [string, RegExp][] = [
       ['', /or an enrolment token as/],
       ['hello', /or an enrolment token as/],
-      [mistyped, /is mistyped/],
-      [revoked, /is not known or was revoked/],
+      [mistyped, /is malformed/],
+      [revoked, /is unknown or was revoked/],
     ]
     for (const [token, reason] of cases) {
       const { code, details } = await connectProbe(t, port, token).ended
@@ -46,7 +46,7 @@ t.test('probes enrol with a token of their region', async t => {
     }
   })
 
-  await t.test('a probe learns who it is, where to publish and how often to speak', async t => {
+  await t.test('A probe gets its id, the NATS address and the heartbeat interval', async t => {
     const probe = connectProbe(t, port, await fleet.token('us-west'), { name: 'edge-7' })
     await probe.ready()
     const [welcome] = all(probe, 'welcome')
@@ -62,7 +62,7 @@ t.test('probes enrol with a token of their region', async t => {
     t.same(rows, [{ id: welcome?.probeId, region: 'us-west', version: '1.0.0' }])
   })
 
-  await t.test('a heartbeat is answered at once with the control plane’s clock', async t => {
+  await t.test('A heartbeat is answered immediately with the control plane’s time', async t => {
     const startedMs = Date.now()
     const probe = connectProbe(t, port, await fleet.token(), { name: 'clock' })
     await waitFor(() => all(probe, 'heartbeatAck').length >= 3)
@@ -82,13 +82,13 @@ t.test('probes enrol with a token of their region', async t => {
     })
   })
 
-  await t.test('a stream that does not begin with a proper hello is ended', async t => {
+  await t.test('A stream without a valid Hello is ended', async t => {
     const { code, details } = await connectProbe(t, port, await fleet.token(), { name: 'two\nlines' }).ended
     t.equal(code, status.INVALID_ARGUMENT)
-    t.match(details, /name has to be one line/)
+    t.match(details, /name must be one line/)
   })
 
-  await t.test('a probe that connects twice keeps its newer connection', async t => {
+  await t.test('A probe that connects twice keeps the newer connection', async t => {
     const token = await fleet.token()
     const older = connectProbe(t, port, token, { name: 'twice' })
     await older.ready()
@@ -99,7 +99,7 @@ t.test('probes enrol with a token of their region', async t => {
     await waitFor(() => all(newer, 'heartbeatAck').length > 10)
   })
 
-  await t.test('a probe whose token is revoked while it is connected is sent away and loses its work', async t => {
+  await t.test('A connected probe whose token is revoked is disconnected and loses its work', async t => {
     const token = await fleet.token('ap-southeast')
     const probe = connectProbe(t, port, token)
     await probe.ready()
@@ -109,7 +109,7 @@ t.test('probes enrol with a token of their region', async t => {
     await waitFor(async () => (await fleet.epoch('ap-southeast')).probeIds.length === 0)
   })
 
-  await t.test('a token for one probe lets in one, and that one again with its own secret', async t => {
+  await t.test('A token for one probe admits one, which reconnects with its secret', async t => {
     const token = await createProbeToken(fleet.db, 'us-west')
     const [secret, another] = [newSecret(), newSecret()]
     const probe = connectProbe(t, port, token, { name: 'edge-1', secret })
@@ -119,20 +119,20 @@ t.test('probes enrol with a token of their region', async t => {
       const { code, details } = await connectProbe(t, port, token, { name, secret: another }).ended
       t.match({ code, details }, { code: status.UNAUTHENTICATED, details: /was used by another probe/ })
     }
-    // the answer to its first greeting may have been lost
+    // the answer to its first Hello may have been lost
     const again = connectProbe(t, port, token, { name: 'edge-1', secret })
     t.equal(await again.probeId(), probeId)
     again.cut()
     const renamed = connectProbe(t, port, '', { name: 'edge-9', secret })
-    t.equal(await renamed.probeId(), probeId, 'its secret is enough, whatever it is called')
-    t.match((await connectProbe(t, port, '', { secret: another }).ended).details, /not known here/)
+    t.equal(await renamed.probeId(), probeId, 'its secret is sufficient under any name')
+    t.match((await connectProbe(t, port, '', { secret: another }).ended).details, /this probe is unknown/)
     const [row] = await query<{ text: string }>(fleet.db, 'SELECT probes::text AS text FROM probes WHERE id = ?', [
       probeId,
     ])
-    t.notOk(row?.text.includes(secret) || row?.text.includes(Buffer.from(secret).toString('hex')), 'kept as a hash')
+    t.notOk(row?.text.includes(secret) || row?.text.includes(Buffer.from(secret).toString('hex')), 'stored as a hash')
   })
 
-  await t.test('of two probes that bring a token at the same moment one comes in', async t => {
+  await t.test('One of two probes that use a token at the same time is admitted', async t => {
     const token = await createProbeToken(fleet.db, 'us-west')
     const probes = ['a', 'b', 'c', 'd'].map(name => connectProbe(t, port, token, { name, secret: newSecret() }))
     let refused = 0
@@ -142,14 +142,14 @@ t.test('probes enrol with a token of their region', async t => {
     t.equal(welcomed(), 1)
   })
 
-  await t.test('a token for one probe ends after 7 days, and is nothing for a probe without a secret', async t => {
+  await t.test('A token for one probe expires after 7 days and is refused without a secret', async t => {
     const token = await createProbeToken(fleet.db, 'us-west')
-    t.match((await connectProbe(t, port, token).ended).details, /for a newer version of the probe/)
+    t.match((await connectProbe(t, port, token).ended).details, /needs a newer version of the probe/)
     await execute(fleet.db, `UPDATE probe_tokens SET expires_at = expires_at - interval '7 days' WHERE NOT is_reusable`)
-    t.match((await connectProbe(t, port, token, { secret: newSecret() }).ended).details, /not used in time/)
+    t.match((await connectProbe(t, port, token, { secret: newSecret() }).ended).details, /has expired/)
   })
 
-  await t.test('probes of one reusable token each have their secret; one is revoked, the others stay', async t => {
+  await t.test('Probes of a reusable token have their own secrets, and one can be revoked alone', async t => {
     const token = await fleet.token('us-west')
     const [first, second] = ['one', 'two'].map(name => ({ name, secret: newSecret() }))
     const revoked = connectProbe(t, port, token, first)
@@ -159,12 +159,12 @@ t.test('probes enrol with a token of their region', async t => {
     t.match(await revoked.ended, { code: status.UNAUTHENTICATED, details: 'this probe was revoked' })
     t.match((await connectProbe(t, port, token, first).ended).details, /this probe was revoked/)
     const renewed = { name: 'one', secret: newSecret() }
-    t.match((await connectProbe(t, port, token, renewed).ended).details, /this probe was revoked/, 'nor by its name')
+    t.match((await connectProbe(t, port, token, renewed).ended).details, /this probe was revoked/, 'also by its name')
     const acks = all(other, 'heartbeatAck').length
     await waitFor(() => all(other, 'heartbeatAck').length > acks + 3)
   })
 
-  await t.test('the health service answers', async t => {
+  await t.test('The gRPC health service answers', async t => {
     const address = `127.0.0.1:${port}`
     const definition = loadPackageDefinition({ 'grpc.health.v1.Health': healthService })
     // biome-ignore lint/suspicious/noExplicitAny: made at run time

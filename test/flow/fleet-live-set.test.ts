@@ -20,11 +20,11 @@ async function setUp(t: Teardown, timing = FAST) {
   return { fleet, ids, one, connect, shared }
 }
 
-/** Every monitor is checked by exactly one of the probes. */
+/** True when exactly one of the probes checks each monitor. */
 const isSplit = (ids: string[], probes: TestProbe[]) =>
   ids.every(id => probes.filter(probe => probe.assigned.has(id)).length === 1)
 
-t.test('probes of one region share its monitors, and a dead one’s are moved', async t => {
+t.test('Probes of one region share its monitors, and those of a silent probe move', async t => {
   const { fleet, ids, connect, shared } = await setUp(t)
   const [a, b] = [connect('a'), connect('b')]
   await shared(a, b)
@@ -35,29 +35,29 @@ t.test('probes of one region share its monitors, and a dead one’s are moved', 
   await waitFor(() => all(b, 'heartbeatAck').length > heard, { label: 'its last heartbeat', everyMs: 1 })
   b.beat(0)
   const silentSince = performance.now()
-  t.match(await b.ended, { details: /nothing was heard/ })
+  t.match(await b.ended, { details: /no message of this probe arrived/ })
   await waitFor(() => a.assigned.size === COUNT)
   const tookMs = performance.now() - silentSince
-  t.ok(tookMs > 0.9 * FAST.deadAfterMs, 'not before it was silent for so long')
+  t.ok(tookMs > 0.9 * FAST.deadAfterMs, 'not before the time limit')
   const next = (await fleet.epoch()).epoch
   t.ok(next > epoch)
   await waitFor(() => all(a, 'epochChanged').at(-1)?.epoch === next)
   t.ok(
     a.upserts.filter(upsert => kept.includes(upsert.monitorId)).length === kept.length,
-    'what the survivor had is not sent again',
+    'what the remaining probe had is not sent again',
   )
 
   const backSince = performance.now()
   const back = connect('b')
   await back.ready()
-  t.equal(back.assigned.size, 0, 'one that came back stops everything and waits')
+  t.equal(back.assigned.size, 0, 'a probe that reconnected stops everything and waits')
   await waitFor(() => back.assigned.size > 0)
-  t.ok(performance.now() - backSince > FAST.steadyAfterMs, 'until it has been steady')
+  t.ok(performance.now() - backSince > FAST.steadyAfterMs, 'until it has been connected for some time')
   await shared(a, back)
   t.ok(isSplit(ids, [a, back]))
 })
 
-t.test('a probe that reaches no target gives its work to another one until it does again', async t => {
+t.test('The work of a probe that reaches no target moves to another one until it does again', async t => {
   const { ids, connect, shared } = await setUp(t)
   const [a, b] = [connect('a'), connect('b')]
   await shared(a, b)
@@ -69,7 +69,7 @@ t.test('a probe that reaches no target gives its work to another one until it do
   await shared(a, b)
   t.ok(isSplit(ids, [a, b]))
 
-  // where neither reaches anything, nothing is gained by moving
+  // where neither reaches a target, nothing moves
   const before = [a.assigned.size, b.assigned.size]
   a.beat(100, false)
   b.beat(100, false)
@@ -81,8 +81,8 @@ t.test('a probe that reaches no target gives its work to another one until it do
   t.same([a.assigned.size, b.assigned.size], before)
 })
 
-t.test('the first probe of a region gets work at once, also when it came back', async t => {
-  // one that has to be steady first would get nothing in this test
+t.test('The first probe of a region gets work immediately, also when it reconnected', async t => {
+  // a probe that had to wait would get nothing in this test
   const { fleet, connect } = await setUp(t, { ...FAST, steadyAfterMs: 3_600_000 })
   const first = connect('a')
   await first.ready()
@@ -90,10 +90,10 @@ t.test('the first probe of a region gets work at once, also when it came back', 
   first.cut()
   await waitFor(async () => (await fleet.epoch()).probeIds.length === 0, { label: 'the empty live set' })
   const again = connect('a')
-  await waitFor(() => again.assigned.size === COUNT, { label: 'work without the wait of one that came back' })
+  await waitFor(() => again.assigned.size === COUNT, { label: 'work without waiting' })
 })
 
-t.test('a short break moves nothing', async t => {
+t.test('A short interruption moves nothing', async t => {
   const { fleet, connect, shared } = await setUp(t)
   const [a, b] = [connect('a'), connect('b')]
   await shared(a, b)
@@ -105,7 +105,7 @@ t.test('a short break moves nothing', async t => {
   t.same(await fleet.epoch(), before)
 })
 
-t.test('a draining probe loses its work at once', async t => {
+t.test('A draining probe loses its work immediately', async t => {
   const { fleet, connect, shared } = await setUp(t)
   const [a, b] = [connect('a'), connect('b')]
   await shared(a, b)
@@ -113,10 +113,10 @@ t.test('a draining probe loses its work at once', async t => {
   await waitFor(() => a.assigned.size === COUNT && b.assigned.size === 0)
   t.same((await fleet.epoch()).probeIds, [await a.probeId()])
   const acks = all(b, 'heartbeatAck').length
-  await waitFor(() => all(b, 'heartbeatAck').length > acks, { label: 'its link to live on' })
+  await waitFor(() => all(b, 'heartbeatAck').length > acks, { label: 'its session to continue' })
 })
 
-t.test('two fleet processes agree on the live set and the epoch', async t => {
+t.test('Two fleet processes agree on the live set and the epoch', async t => {
   const { fleet, connect, one, shared } = await setUp(t)
   const two = await fleet.start(FAST)
   const [a, b, c] = [connect('a', one.port), connect('b', two.port), connect('c', two.port)]
@@ -125,18 +125,18 @@ t.test('two fleet processes agree on the live set and the epoch', async t => {
   t.equal(agreed.probeIds.length, 3)
   await waitFor(() => [a, b, c].every(probe => probe.has.epoch === agreed.epoch), { label: 'the same epoch' })
 
-  await t.test('a probe of a process that died is taken over by the others', async t => {
+  await t.test('The work of a probe of an ended process moves to other probes', async t => {
     c.beat(0)
     await two.stop()
     await waitFor(() => a.assigned.size === COUNT, { label: 'all monitors at the last probe' })
     t.same((await fleet.epoch()).probeIds, [await a.probeId()])
   })
 
-  await t.test('a probe that moves to another process leaves nothing behind', async t => {
+  await t.test('A probe that connects to another process loses its first session', async t => {
     const three = await fleet.start(FAST)
     const moved = connect('a', three.port)
     await moved.ready()
-    t.match(await a.ended, { details: /connected elsewhere/ })
+    t.match(await a.ended, { details: /connected to another process/ })
     await waitFor(() => moved.assigned.size === COUNT)
     const rows = await query<{ to: string }>(fleet.db, `SELECT connected_to AS to FROM probes WHERE name = 'a'`)
     t.match(rows[0]?.to, /^fleet-3 /)

@@ -46,7 +46,7 @@ const busyOf = (run: RunNow): Result => ({
 
 const runsOf = (of: TestProbe) => all(of, 'runNow')
 
-/** Answers the next run that a probe is asked for as a probe would. */
+/** Answers the next requested run as a probe would. */
 async function answer(of: TestProbe, result = upOf): Promise<RunNow> {
   const before = runsOf(of).length
   const run = await waitFor(() => runsOf(of)[before], { label: 'a run' })
@@ -54,7 +54,7 @@ async function answer(of: TestProbe, result = upOf): Promise<RunNow> {
   return run
 }
 
-t.test('POST /monitors/test 200: what every region saw, and nothing is stored or sent in plain text', async t => {
+t.test('POST /monitors/test 200: one result for each region, and nothing is stored or sent in plain text', async t => {
   const account = await api.account()
   await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
   const overheard: string[] = []
@@ -96,17 +96,13 @@ t.test('POST /monitors/test 200: what every region saw, and nothing is stored or
   ear.unsubscribe()
 })
 
-t.test('POST /monitors/test 400: a monitor that could not be checked says what it lacks', async t => {
+t.test('POST /monitors/test 400: a monitor that cannot be checked, with the missing field', async t => {
   const account = await api.account()
   const cases: [body: object, path: string, message: string][] = [
     [{ type: 'http', url: undefined }, 'url', 'url is required to check an http monitor'],
     [{ type: 'tcp', url: 'shop.example.com' }, 'url', 'port is required to check a tcp monitor'],
     [{ type: 'keyword' }, 'keyword', 'keyword is required to check a keyword monitor'],
-    [
-      { type: 'heartbeat' },
-      'type',
-      'a heartbeat monitor cannot be tested: it waits for your pings, there is nothing to check',
-    ],
+    [{ type: 'heartbeat' }, 'type', 'a heartbeat monitor cannot be tested, because it is not checked by probes'],
     [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address, which must not be checked'],
     [{ colour: 'red' }, 'colour', 'colour is not a known property'],
   ]
@@ -117,7 +113,7 @@ t.test('POST /monitors/test 400: a monitor that could not be checked says what i
   }
 })
 
-t.test('POST /monitors/test 401 and 403: a test needs a key that may write', async t => {
+t.test('POST /monitors/test 401 and 403: a test needs a write key', async t => {
   const account = await api.account()
   const read = await account.callWith('read')
   t.match(await read('POST /monitors/test', SHOP), { status: 403, body: { error: { code: 'insufficient_scope' } } })
@@ -128,7 +124,7 @@ t.test('POST /monitors/test 401 and 403: a test needs a key that may write', asy
   t.equal(none.status, 401)
 })
 
-t.test('POST /monitors/test 200: a probe that drains or is full is not the last word', async t => {
+t.test('POST /monitors/test 200: another probe is asked when a probe drains or is full', async t => {
   const account = await api.account()
   const asked = account.call('POST /monitors/test', SHOP)
   const refused = await answer(probe, busyOf)
@@ -141,15 +137,15 @@ t.test('POST /monitors/test 200: a probe that drains or is full is not the last 
   t.match(
     (await again).body.data.results,
     [{ status: 'unknown', error: { code: 'probe_busy' } }],
-    'but better than none',
+    'a refusal is better than no answer',
   )
 })
 
-t.test('a test goes to any probe of the region that can run it, and to no other', async t => {
+t.test('A test is sent to any probe of the region that can run it', async t => {
   const account = await api.account()
   const tcp = { ...SHOP, type: 'tcp', url: 'shop.example.com:443' }
   const { body } = await account.call('POST /monitors/test', tcp)
-  const message = 'no probe of eu-west that is connected can run tcp checks'
+  const message = 'no connected probe of eu-west can run tcp checks'
   t.match(body.data.results, [{ status: 'unknown', error: { source: 'internal', code: 'no_probe', message } }])
 
   const newer = connectProbe(t, port, token, { name: 'b', capabilities: ['http', 'tcp'] })
@@ -159,7 +155,7 @@ t.test('a test goes to any probe of the region that can run it, and to no other'
   t.equal(runsOf(probe).length, before)
   const seen = { a: runsOf(probe).length, b: runsOf(newer).length }
   const either = () => runsOf(probe).length + runsOf(newer).length
-  // who looks is as good as tossed: so often that not even in a million runs it is always the same one
+  // the probe is selected at random: with so many runs it is practically never always the same one
   for (let i = 0; i < 24; i++) {
     const [sum, asked] = [either(), account.call('POST /monitors/test', SHOP)]
     await waitFor(() => either() === sum + 1)
@@ -169,13 +165,13 @@ t.test('a test goes to any probe of the region that can run it, and to no other'
     }
     t.equal((await asked).status, 200)
   }
-  t.ok(runsOf(probe).length > seen.a && runsOf(newer).length > seen.b, 'both have their share')
+  t.ok(runsOf(probe).length > seen.a && runsOf(newer).length > seen.b, 'both were selected')
   newer.send({ $case: 'draining', value: {} })
   await waitFor(async () => (await fleet.epoch()).probeIds.length === 1, { label: 'the end of b' })
 })
 
 t.test(
-  'nobody on NATS can have probes check what they like: a check opens only with the key and for its run',
+  'A client of NATS cannot make probes check other targets: a check is decrypted only with the key and for its run',
   async t => {
     const before = runsOf(probe).length
     const spec = { ...(runsOf(probe)[0]!.spec as NonNullable<RunNow['spec']>), url: 'https://stolen.example.com' }
@@ -188,29 +184,32 @@ t.test(
     send('run-3', 'nonsense')
     const account = await api.account()
     await Promise.all([account.call('POST /monitors/test', SHOP), answer(probe)])
-    t.equal(runsOf(probe).length, before + 1, 'only the true one came through')
+    t.equal(runsOf(probe).length, before + 1, 'only the genuine one arrived')
   },
 )
 
-t.test('POST /monitors/test 429: ten at once and so many a minute in a project, with the time to wait', async t => {
-  const account = await api.account()
-  const before = runsOf(probe).length
-  const running = Array.from({ length: 10 }, () => account.call('POST /monitors/test', SHOP))
-  await waitFor(() => runsOf(probe).length === before + 10)
-  const tooMany = await account.call('POST /monitors/test', SHOP)
-  t.equal(tooMany.status, 429)
-  t.match(tooMany.body.error, {
-    code: 'rate_limited',
-    message: '10 tests of this project are running; wait until one has ended',
-  })
-  t.equal(tooMany.headers['retry-after'], '5')
-  const elsewhere = await api.account()
-  const [other] = await Promise.all([elsewhere.call('POST /monitors/test', SHOP), answer(probe)])
-  t.equal(other.status, 200, 'another project has its own')
-  for (const run of runsOf(probe).slice(before, before + 10))
-    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: upOf(run) } })
-  t.same(
-    (await Promise.all(running)).map(({ status, body }) => [status, body.data.results[0].status]),
-    Array(10).fill([200, 'up']),
-  )
-})
+t.test(
+  'POST /monitors/test 429: over ten concurrent tests or the tests a minute of a project, with the time to wait',
+  async t => {
+    const account = await api.account()
+    const before = runsOf(probe).length
+    const running = Array.from({ length: 10 }, () => account.call('POST /monitors/test', SHOP))
+    await waitFor(() => runsOf(probe).length === before + 10)
+    const tooMany = await account.call('POST /monitors/test', SHOP)
+    t.equal(tooMany.status, 429)
+    t.match(tooMany.body.error, {
+      code: 'rate_limited',
+      message: 'a project can run at most 10 tests at the same time; wait until one has finished',
+    })
+    t.equal(tooMany.headers['retry-after'], '5')
+    const elsewhere = await api.account()
+    const [other] = await Promise.all([elsewhere.call('POST /monitors/test', SHOP), answer(probe)])
+    t.equal(other.status, 200, 'another project has its own limit')
+    for (const run of runsOf(probe).slice(before, before + 10))
+      probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: upOf(run) } })
+    t.same(
+      (await Promise.all(running)).map(({ status, body }) => [status, body.data.results[0].status]),
+      Array(10).fill([200, 'up']),
+    )
+  },
+)

@@ -22,22 +22,24 @@ const change = (id: string, timeoutMs: number) =>
   execute(db, 'UPDATE monitors SET timeout_ms = ?, config_version = config_version + 1 WHERE id = ?', [timeoutMs, id])
 const has = (id: string) => probe.assigned.get(id)
 
-t.test('After a restore probes check what the database has, not what it had', async t => {
+t.test('After a restore probes check what the database has now', async t => {
   await waitFor(() => probe.assigned.size === 3, { label: 'three monitors' })
   const copy = await copyDatabase(t, url, 'copy')
   await change(changed, 4_000)
   await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [deleted])
   const [lost] = (await insertMonitors(db, fleet.projectId, 1, { regions })) as [string]
-  await waitFor(() => has(changed)?.configVersion === 2 && !has(deleted) && has(lost), { label: 'what is lost then' })
+  await waitFor(() => has(changed)?.configVersion === 2 && !has(deleted) && has(lost), {
+    label: 'the changes that the restore loses',
+  })
   const sent = probe.upserts.length
   const epoch = probe.has.epoch ?? 0
 
   await copy.restore()
-  await waitFor(() => has(changed)?.configVersion === 1 && has(deleted) && !has(lost), { label: 'what was before' })
+  await waitFor(() => has(changed)?.configVersion === 1 && has(deleted) && !has(lost), { label: 'the former monitors' })
   t.equal(has(changed)?.spec?.timeoutMs, 5_000)
   t.notOk(
     probe.upserts.slice(sent).some(({ monitorId }) => monitorId === same),
-    'what is the same is not sent again',
+    'unchanged monitors are not sent again',
   )
   await waitFor(() => (probe.has.epoch ?? 0) > epoch, { label: 'a higher epoch' })
 

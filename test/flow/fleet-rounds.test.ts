@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 15 s
 
-/** How many rounds of a loop have ended so. */
+/** The number of rounds of a loop with this outcome. */
 async function rounds(metrics: Metrics, loop: string, outcome: 'ok' | 'failed'): Promise<number> {
   const { text } = await metrics.render()
   const line = `picket_loop_rounds_total{loop="${loop}",outcome="${outcome}"} `
@@ -16,17 +16,17 @@ async function rounds(metrics: Metrics, loop: string, outcome: 'ok' | 'failed'):
   return Number(found?.slice(line.length) ?? 0)
 }
 
-t.test('a look at the live sets that failed is repeated in each round until it succeeds', async t => {
+t.test('A failed update of the live sets is repeated in each round until it succeeds', async t => {
   const fleet = await createTestFleet(t)
   const { metrics, port } = await fleet.start(FAST)
   const count = (outcome: 'ok' | 'failed') => rounds(metrics, 'fleet_links', outcome)
   await waitFor(async () => (await count('ok')) >= 2, { label: 'two rounds' })
-  // only a look reads it
+  // only an update reads it
   await execute(fleet.db, 'ALTER TABLE probe_tokens RENAME TO away')
-  await waitFor(async () => (await count('failed')) >= 1, { label: 'a look that fails' })
+  await waitFor(async () => (await count('failed')) >= 1, { label: 'an update that fails' })
   const ok = await count('ok')
   await waitFor(async () => (await count('failed')) >= 4, { label: 'four of them' })
-  t.equal(await count('ok'), ok, 'no round goes on without a look')
+  t.equal(await count('ok'), ok, 'no round succeeds without an update')
   await execute(fleet.db, 'ALTER TABLE away RENAME TO probe_tokens')
   await waitFor(async () => (await count('ok')) > ok, { label: 'a round that succeeds' })
   const probe = connectProbe(t, port, await fleet.token())
@@ -36,7 +36,7 @@ t.test('a look at the live sets that failed is repeated in each round until it s
 /** Without a notification nothing is read while a test runs. */
 const NEVER_MS = 24 * 3_600_000
 
-t.test('a change reaches its probe when PostgreSQL notifies of it, not with the next look', async t => {
+t.test('A change reaches its probe on the notification of PostgreSQL, not with the next poll', async t => {
   const fleet = await createTestFleet(t)
   const { port } = await fleet.start({ ...PATIENT, monitorPollIntervalMs: NEVER_MS })
   const probe = connectProbe(t, port, await fleet.token())
@@ -51,7 +51,7 @@ for (const [channel, loop] of [
   ['region_epochs', 'fleet_epochs'],
   ['probes_revoked', 'fleet_access'],
 ] as const) {
-  t.test(`a notification of ${channel} wakes ${loop}`, async t => {
+  t.test(`A notification of ${channel} wakes ${loop}`, async t => {
     const fleet = await createTestFleet(t)
     const { metrics } = await fleet.start({
       ...FLEET_TIMING,

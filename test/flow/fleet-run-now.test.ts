@@ -43,7 +43,7 @@ async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
   return run
 }
 
-t.test('a check at once in every region', async t => {
+t.test('A check on demand runs in every region', async t => {
   // routes are registered before there is a NATS server to name
   const context: { nats?: Nats } = {}
   const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
@@ -63,12 +63,12 @@ t.test('a check at once in every region', async t => {
   const account = await api.account()
   const insert = async (spec = {}) => {
     const id = await insertMonitor(api.db, account.projectId, { regions: ['eu-west', 'us-east'], ...spec })
-    // for who answers on a busy machine; an answer is waited for 5 s longer
+    // for probes on a busy machine; the API waits 5 s longer for an answer
     await execute(api.db, 'UPDATE monitors SET timeout_ms = 60000 WHERE id = ?', [id])
     return id
   }
 
-  await t.test('POST /monitors/{id}/check 200: one result a region, and why a region gave none', async t => {
+  await t.test('POST /monitors/{id}/check 200: one result for each region, or the reason for none', async t => {
     const id = await insert()
     const [{ status, body }] = await Promise.all([account.call(`POST /monitors/${id}/check`), answer(probe)])
     t.equal(status, 200)
@@ -102,7 +102,7 @@ t.test('a check at once in every region', async t => {
   })
 
   await t.test(
-    'POST /monitors/{id}/check 200: a probe that does not answer in time is no failure of the target',
+    'POST /monitors/{id}/check 200: a probe that does not answer in time is not a failure of the target',
     async t => {
       const id = await insert({ regions: ['eu-west'] })
       await execute(api.db, 'UPDATE monitors SET timeout_ms = 1, config_version = 2 WHERE id = ?', [id])
@@ -122,9 +122,9 @@ t.test('a check at once in every region', async t => {
     }
   })
 
-  await t.test('POST /monitors/{id}/check 409: what is not checked says why', async t => {
+  await t.test('POST /monitors/{id}/check 409: the reason why a monitor is not checked', async t => {
     const cases = [
-      ['is_paused = true', 'the monitor is paused; resume it to check it'],
+      ['is_paused = true', 'the monitor is paused; resume it first'],
       ['url = NULL', 'url is required to check an http monitor'],
       [`type = 'keyword'`, 'keyword is required to check a keyword monitor'],
     ]
@@ -136,7 +136,7 @@ t.test('a check at once in every region', async t => {
     }
   })
 
-  await t.test('POST /monitors/{id}/check 403: a key that may only read', async t => {
+  await t.test('POST /monitors/{id}/check 403: a read key', async t => {
     const read = await account.callWith('read')
     const { status } = await read(`POST /monitors/${await insert()}/check`)
     t.equal(status, 403)
@@ -148,7 +148,7 @@ t.test('a check at once in every region', async t => {
   const runsOf = (asked: TestProbe, monitorId: string) =>
     all(asked, 'runNow').filter(run => run.monitorId === monitorId)
 
-  await t.test('all of many checks that are asked for in one moment reach the probe', async t => {
+  await t.test('Many checks that are requested at the same time all reach the probe', async t => {
     const id = await insert({ regions: ['eu-west'] })
     await waitFor(() => probe.assigned.has(id))
     const hints = Array.from({ length: 500 }, () => hintFor(id))
@@ -161,7 +161,7 @@ t.test('a check at once in every region', async t => {
     t.ok(runsOf(probe, id).every(({ spec }) => spec === undefined))
   })
 
-  await t.test('a hint that is repeated is one check, and gets the answer again when there is one', async t => {
+  await t.test('A repeated hint causes one check, and its answer is repeated', async t => {
     const id = await insert({ regions: ['eu-west'] })
     await waitFor(() => probe.assigned.has(id))
     const answers: RunDone[] = []
@@ -182,7 +182,7 @@ t.test('a check at once in every region', async t => {
     listening.unsubscribe()
   })
 
-  await t.test('who asks is answered also when the probe’s link breaks in the middle of it', async t => {
+  await t.test('A request is answered even when the session of the probe breaks during the check', async t => {
     const token = await fleet.token('us-east')
     const brief = connectProbe(t, port, token, { name: 'c' })
     await brief.ready()
@@ -198,35 +198,38 @@ t.test('a check at once in every region', async t => {
     back.cut()
   })
 
-  await t.test('a second opinion goes to another probe of the region, and its answer to the verdict', async t => {
-    await insertMonitors(api.db, account.projectId, 40, { regions: ['eu-west'] })
-    const other = connectProbe(t, port, token, { name: 'b' })
-    await waitFor(() => other.has.epoch === probe.has.epoch && other.assigned.size > 0)
-    const [owner, second] = [probe, other]
-    const { monitorId, configVersion } = [...owner.assigned.values()][0]!
-    await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
-    const hint: RunHint = {
-      runId: '0190a0a0-0000-7000-8000-000000000001',
-      monitorId,
-      trigger: Trigger.SECOND_OPINION,
-      scheduledAtMs: 1_700_000_000_000,
-      notProbeId: await owner.probeId(),
-    }
-    const before = all(owner, 'runNow').length
-    fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
-    const run = await answer(second)
-    t.match(run, { monitorId, runId: hint.runId, spec: { url: 'https://shop.example' } }, 'with the check itself')
-    t.equal(all(owner, 'runNow').length, before)
+  await t.test(
+    'A second opinion is requested from another probe of the region, and its answer is published for the verdict',
+    async t => {
+      await insertMonitors(api.db, account.projectId, 40, { regions: ['eu-west'] })
+      const other = connectProbe(t, port, token, { name: 'b' })
+      await waitFor(() => other.has.epoch === probe.has.epoch && other.assigned.size > 0)
+      const [owner, second] = [probe, other]
+      const { monitorId, configVersion } = [...owner.assigned.values()][0]!
+      await fleet.nats.manager.streams.add({ name: 'RESULTS', subjects: ['RESULTS.*.*'] })
+      const hint: RunHint = {
+        runId: '0190a0a0-0000-7000-8000-000000000001',
+        monitorId,
+        trigger: Trigger.SECOND_OPINION,
+        scheduledAtMs: 1_700_000_000_000,
+        notProbeId: await owner.probeId(),
+      }
+      const before = all(owner, 'runNow').length
+      fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
+      const run = await answer(second)
+      t.match(run, { monitorId, runId: hint.runId, spec: { url: 'https://shop.example' } }, 'with the check itself')
+      t.equal(all(owner, 'runNow').length, before)
 
-    const taken = await waitFor(() =>
-      fleet.nats.manager.streams.getMessage('RESULTS', {
-        last_by_subj: resultSubject(computePartition(monitorId), 'eu-west'),
-      }),
-    )
-    t.match(ResultBatch.decode(taken.data), {
-      probeId: await second.probeId(),
-      region: 'eu-west',
-      results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.OTHER_PROBE }],
-    })
-  })
+      const taken = await waitFor(() =>
+        fleet.nats.manager.streams.getMessage('RESULTS', {
+          last_by_subj: resultSubject(computePartition(monitorId), 'eu-west'),
+        }),
+      )
+      t.match(ResultBatch.decode(taken.data), {
+        probeId: await second.probeId(),
+        region: 'eu-west',
+        results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.OTHER_PROBE }],
+      })
+    },
+  )
 })

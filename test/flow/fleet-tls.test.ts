@@ -14,7 +14,7 @@ const stranger = createAuthority(t)
 const fleet = await createTestFleet(t)
 const folder = t.testdir({})
 
-/** The path of a file that holds this. */
+/** Writes a file and returns its path. */
 function file(name: string, text: string): string {
   const path = join(folder, name)
   writeFileSync(path, text)
@@ -28,7 +28,7 @@ const tlsOf = ({ key, cert }: KeyPair, clientCa: string | null) => ({
 })
 const server = authority.issue('127.0.0.1', -1, 1)
 
-t.test('a probe speaks to a control plane whose certificate it can check, and to no other', async t => {
+t.test('A probe connects only to a control plane whose certificate it can verify', async t => {
   const { port } = await fleet.start(PATIENT, tlsOf(server, null))
   const token = await fleet.token()
   const run = (env: Record<string, string>) =>
@@ -50,7 +50,7 @@ t.test('a probe speaks to a control plane whose certificate it can check, and to
   )
 })
 
-t.test('with an authority for clients, a probe without a certificate of it is refused', async t => {
+t.test('With a client authority, a probe without a client certificate is refused', async t => {
   const { port } = await fleet.start(PATIENT, tlsOf(server, authority.ca))
   const env = { PROBE_TOKEN: await fleet.token(), FLEET_TLS_CA: file('ca.pem', authority.ca) }
   const withPair = (name: string, { key, cert }: KeyPair) => ({
@@ -71,7 +71,7 @@ t.test('with an authority for clients, a probe without a certificate of it is re
   }
 })
 
-t.test('a probe is told of the secrets of the monitors that it checks, and of no other’s', async t => {
+t.test('A probe receives only the secrets of the monitors that it checks', async t => {
   const ids: string[] = []
   for (let i = 0; i < 20; i++) {
     const id = await insertMonitor(fleet.db, fleet.projectId, { regions: i < 18 ? ['eu-west'] : ['us-east'] })
@@ -88,10 +88,10 @@ t.test('a probe is told of the secrets of the monitors that it checks, and of no
   t.ok(told.length > 0 && told.length < 18, `${told.length} of 18 monitors`)
   const everything = JSON.stringify(second.messages)
   for (const id of ids) t.equal(everything.includes(`secret-${id}`), told.includes(id))
-  t.notMatch(everything, /postgres(ql)?:\/\/|clickhouse|password/i, 'and of no database')
+  t.notMatch(everything, /postgres(ql)?:\/\/|clickhouse|password/i, 'and no secret of a database')
 })
 
-t.test('a probe keeps its secret for itself, and starts with it alone', async t => {
+t.test('A probe stores its secret in a private file, and starts with it alone', async t => {
   const { port } = await fleet.start(PATIENT)
   const dataDir = join(folder, 'data')
   const probe = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: await fleet.token(), DATA_DIR: dataDir })

@@ -32,13 +32,13 @@ const beating = setInterval(
 t.teardown(() => clearInterval(beating))
 await waitFor(() => old.assigned.size + newer.assigned.size === 40 && newer.assigned.size > 0, { label: 'a split' })
 
-t.test('GET /probes shows what each probe says of itself, whichever process it is connected to', async t => {
+t.test('GET /probes shows the health of each probe, connected to any process', async t => {
   const shown = await waitFor(
     async () => {
       const all = await probes()
       const sum = [...all.values()].reduce((total, { load }) => total + load.assignments, 0)
       const isTold = ([name, { assigned }]: [string, TestProbe]) => all.get(name).load.assignments === assigned.size
-      // each has a share, so whoever is told of has been heard since
+      // each has a share, so every listed probe has sent a heartbeat since
       return sum === 40 && Object.entries({ old, newer }).every(isTold) ? all : undefined
     },
     { label: 'the assignments of each' },
@@ -67,7 +67,7 @@ t.test('GET /probes shows what each probe says of itself, whichever process it i
   await waitFor(() => isMeasured(/picket_probe_spool_results\{region="eu-west"\} 31/), { label: 'the spool' })
 })
 
-t.test('GET /regions shows live probes, monitors, and since when nobody is there', async t => {
+t.test('GET /regions shows live probes, monitors, and since when a region has no probe', async t => {
   const regions = await waitFor(
     async () => {
       const all = new Map((await read('/regions')).map(region => [region.region, region]))
@@ -91,7 +91,7 @@ t.test('GET /regions shows live probes, monitors, and since when nobody is there
   t.match(regions.get('eu-central'), { live_probes: 0, no_live_probe_since: null, epoch: 0 })
 })
 
-t.test('a probe that says goodbye, or is shut out, gets no work any more and says why', async t => {
+t.test('A probe that is draining or revoked gets no work and has a reason', async t => {
   old.send({ $case: 'draining', value: {} })
   await waitFor(async () => {
     const probe = (await probes()).get('old')
@@ -109,7 +109,7 @@ t.test('a probe that says goodbye, or is shut out, gets no work any more and say
   t.match(region, { live_probes: 0, no_live_probe_since: /^2/, last_heartbeat_at: /^2/ })
 })
 
-t.test('lists of the fleet come in pages and by region', async t => {
+t.test('Lists of the fleet have pages and a filter by region', async t => {
   t.match((await operator.call('GET /probes?per_page=1&page=2')).body, {
     data: [{ name: 'old' }],
     meta: { page: 2, per_page: 1, total: 2, total_pages: 2 },
@@ -122,7 +122,7 @@ t.test('lists of the fleet come in pages and by region', async t => {
   })
 })
 
-t.test('the fleet is the operator’s: any other key is refused, whatever its scope', async t => {
+t.test('A key of another project than the operator’s is refused with every scope', async t => {
   const other = await api.account()
   const refusal = { code: 'insufficient_scope', message: /needs an API key of the operator project/ }
   for (const path of ['/probes', '/regions', '/probes?page=0']) {

@@ -8,7 +8,7 @@ import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const resultOf = (run: RunNow, changes: Partial<Result> = {}): Result => ({
-  // a witness knows neither the version of the monitor nor its epoch
+  // a witness has neither the config version of the monitor nor its epoch
   ...{ monitorId: run.monitorId, configVersion: 0, epoch: 0, scheduledAtMs: run.scheduledAtMs, attempt: 1 },
   ...{ startedAtMs: run.scheduledAtMs + 5, outcome: Outcome.DOWN, trigger: run.trigger, runId: run.runId },
   ...{ totalUs: 1_234, timings: undefined, statusCode: 0, failedAssertions: [], resolvedIp: '192.0.2.1' },
@@ -17,13 +17,13 @@ const resultOf = (run: RunNow, changes: Partial<Result> = {}): Result => ({
   ...changes,
 })
 
-t.test('a witness of another region', async t => {
+t.test('A witness of another region', async t => {
   const fleet = await createTestFleet(t)
   const [first, second] = [await fleet.start(PATIENT), await fleet.start(PATIENT)]
   const own = connectProbe(t, first.port, await fleet.token('us-east'), { name: 'own' })
   const elsewhere = connectProbe(t, second.port, await fleet.token('eu-west'), { name: 'elsewhere' })
   await Promise.all([own.ready(), elsewhere.ready()])
-  // a monitor is asked for once in a while only, so each part has its own
+  // requests for a monitor are limited, so each part has its own monitor
   const ids = await insertMonitors(fleet.db, fleet.projectId, 270, { regions: ['us-east'] })
   const monitorId = ids[0]!
   await waitFor(() => ids.every(id => own.assigned.has(id)), { label: 'their assignments' })
@@ -44,7 +44,7 @@ t.test('a witness of another region', async t => {
     ...{ runId: run.runId, probeId: 'anybody', result: resultOf(run, changes) },
   })
 
-  await t.test('checks the monitor once, and the verdict reads what it saw under its own name', async t => {
+  await t.test('checks the monitor once, and its result is published under its own id', async t => {
     ask()
     const run = await waitFor(() => runs()[0], { label: 'a check at the other region' })
     t.match(run, { monitorId, trigger: Trigger.WITNESS, spec: { type: 'http', url: 'https://shop.example' } })
@@ -63,7 +63,7 @@ t.test('a witness of another region', async t => {
     t.equal(all(own, 'runNow').length, 0, 'the region itself is not asked')
   })
 
-  await t.test('says nothing that it was not asked, nothing twice, and nothing of another monitor', async t => {
+  await t.test('cannot report an unrequested check, report twice, or report another monitor', async t => {
     const run = runs()[0]!
     const unasked = { ...run, runId: newId() }
     elsewhere.send({ $case: 'runDone', value: done(run) })
@@ -71,13 +71,13 @@ t.test('a witness of another region', async t => {
     ask({ monitorId: ids[1]! })
     const next = await waitFor(() => runs()[1], { label: 'the next check' })
     own.send({ $case: 'runDone', value: done(next) })
-    // a probe that answers for another monitor answers for the one that it was asked for
+    // an answer about another monitor is published for the requested monitor
     elsewhere.send({ $case: 'runDone', value: done(next, { monitorId: newId(), outcome: Outcome.UP }) })
     await waitFor(() => taken[1], { label: 'the result' })
     t.match(taken[1]!.batch.witnessed, { monitorId: ids[1]!, outcome: Outcome.UP })
   })
 
-  await t.test('is not asked where the monitor was changed since, and not twice within a short time', async t => {
+  await t.test('is not asked after a change of the monitor, and not twice within a short time', async t => {
     ask({ monitorId: ids[2]!, configVersion: 2 })
     ask({ monitorId: newId() })
     fleet.nats.connection.publish(WITNESS_SUBJECT, 'nonsense')
@@ -94,11 +94,13 @@ t.test('a witness of another region', async t => {
     t.equal(taken.length, 2)
   })
 
-  await t.test('has 200 checks of one tenant under way at most, and knows whose they are', async t => {
+  await t.test('has at most 200 concurrent checks of one tenant, and receives the tenant', async t => {
     for (const id of ids.slice(4)) ask({ monitorId: id })
     const isOver = /^picket_fleet_hints_lost_total\{what="witness"\} 68$/m
-    await waitFor(async () => isOver.test((await second.metrics.render()).text), { label: 'the rest is not asked' })
-    // two were over before
+    await waitFor(async () => isOver.test((await second.metrics.render()).text), {
+      label: 'the other checks to be skipped',
+    })
+    // two had finished before
     await waitFor(() => runs().length === 202, { label: '200 checks' })
     for (const run of runs().slice(2)) elsewhere.send({ $case: 'runDone', value: done(run) })
     await waitFor(() => taken.length === 202, { label: 'their results' })
@@ -108,7 +110,7 @@ t.test('a witness of another region', async t => {
   })
 })
 
-t.test('a region whose probe is silent does not hide what the probe of another region sees', async t => {
+t.test('A silent witness of one region does not hide the result of another region', async t => {
   const fleet = await createTestFleet(t)
   const process = await fleet.start(PATIENT)
   const [own, silent, well] = await Promise.all(
@@ -132,6 +134,6 @@ t.test('a region whose probe is silent does not hide what the probe of another r
   t.not(atSilent!.runId, atWell!.runId)
   const result = resultOf(atWell!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
   well!.send({ $case: 'runDone', value: { runId: atWell!.runId, probeId: 'anybody', result } })
-  await waitFor(() => taken[0], { label: 'what the other region sees' })
+  await waitFor(() => taken[0], { label: 'the result of the other region' })
   t.match(taken, [{ region: 'ap-southeast', witnessed: { monitorId, outcome: Outcome.UP } }])
 })

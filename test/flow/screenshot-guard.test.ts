@@ -16,12 +16,12 @@ import { HANG_MS, waitFor } from '../support/wait.ts'
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 
-/** What a probe may reach in these tests: 127.0.0.1, and nothing else of this machine. Time for a busy machine. */
+/** In these tests a probe can reach only 127.0.0.1 of this machine. The time limits are for a busy machine. */
 const settings = {
   browser: { path: chromiumPath() },
   egressAllow: ['127.0.0.1'],
   egressDeny: [],
-  // a machine of tests may allow no sandbox
+  // a test machine may not allow a sandbox
   mayLackSandbox: true,
   memoryMb: 768,
   program,
@@ -48,7 +48,7 @@ async function startInside(t: Teardown) {
   return { origin: `127.0.0.2:${port}`, seen: () => seen }
 }
 
-/** How often this machine's network was asked for a name, as a browser does past all proxies. */
+/** The number of DNS queries of this machine, which a browser makes without a proxy. */
 async function startMulticast(t: Teardown) {
   let seen = 0
   const udp = createSocket({ type: 'udp4', reuseAddr: true })
@@ -93,7 +93,7 @@ const curious = (at: string) => {
     </script>`)
 }
 
-t.test('nothing that a page asks for leads inwards: subresources, frames, sockets, WebRTC, redirects', async t => {
+t.test('No request of a page reaches internal addresses: subresources, frames, sockets, WebRTC, redirects', async t => {
   const begin = async (changes: Partial<CaptureSettings>) => {
     const [inside, target] = await Promise.all([startInside(t), startTarget(t)])
     const at = `http://${inside.origin}`
@@ -112,22 +112,25 @@ t.test('nothing that a page asks for leads inwards: subresources, frames, socket
     t.equal(
       (await pictures.look(bytes, contentType, 1270, 790)).rgb[1]! > 150,
       true,
-      'the page itself is in the picture',
+      'the screenshot shows the page itself',
     )
     t.ok(target.requests.some(({ path }) => path === '/redirect.png'))
-    await t.rejects(shutter.take(pictureOf(`${target.url}away`)), 'a page that leads inwards has no picture')
+    await t.rejects(
+      shutter.take(pictureOf(`${target.url}away`)),
+      'a page that redirects to an internal address has no screenshot',
+    )
     t.equal(inside.seen(), 0)
   }
   const free = async () => {
     const { inside, target, shutter } = await begin({ egressAllow: ['127.0.0.0/8', '::1'] })
     await shutter.take(pictureOf(target.url))
-    t.ok(inside.seen() >= 7, 'the page does all that when it may')
+    t.ok(inside.seen() >= 7, 'the page makes all these requests when it is allowed to')
   }
   await Promise.all([held(), free()])
   t.equal(asked(), 0)
 })
 
-t.test('a monitor’s headers go to its own origin, and to nobody whom the page or a redirect names', async t => {
+t.test('A monitor’s headers are sent to its own origin only, not to origins of the page or a redirect', async t => {
   const [target, other] = await Promise.all([startTarget(t), startTarget(t)])
   target.behave(html(`<img src="${other.url}a.png"><img src="/own.png"><img src="/hop.png">`))
   target.behaveAt('/hop.png', { kind: 'redirect', to: `${other.url}hopped.png` })
@@ -141,12 +144,12 @@ t.test('a monitor’s headers go to its own origin, and to nobody whom the page 
   t.same(keys(other.requests), [undefined])
 })
 
-t.test('the browser has no rights, stands behind everything else, and ends with a probe that is killed', async t => {
+t.test('The browser has no privileges and a low priority, and ends with a probe that is killed', async t => {
   const target = await startTarget(t)
   target.behave(html('<script>for (;;);</script>'))
   const probe = startPictureIn(target.url)
   t.teardown(() => probe.kill('SIGKILL'))
-  await waitFor(() => target.requests.length > 0, { label: 'the browser to ask' })
+  await waitFor(() => target.requests.length > 0, { label: 'the request of the browser' })
   const own = statusesOfBrowsers(probe.pid)
   t.ok(own.length > 3)
   for (const status of own) {
@@ -159,7 +162,7 @@ t.test('the browser has no rights, stands behind everything else, and ends with 
   await waitFor(() => own.every(hasEnded), { label: 'no browser left' })
 })
 
-t.test('a page that never ends is photographed as far as it came; one that never rests is given up', async t => {
+t.test('A page that never ends has a screenshot of its state; one that never becomes idle has none', async t => {
   const seen = new Map<number, string>()
   const watching = setInterval(() => {
     for (const status of statusesOfBrowsers(process.pid)) seen.set(field(status, 'Pid'), status)
@@ -185,7 +188,7 @@ t.test('a page that never ends is photographed as far as it came; one that never
   await waitFor(() => [...seen.values()].every(hasEnded), { label: 'no browser left' })
 })
 
-/** A process as a probe is one, with a picture under way. */
+/** A process like a probe, with a screenshot in progress. */
 function startPictureIn(url: string) {
   const source = new URL('../../probe-agent/screenshots/capture.ts', import.meta.url).href
   const code = `import { createScreenshotCapture } from '${source}'
@@ -194,7 +197,7 @@ function startPictureIn(url: string) {
   return Object.assign(child, { pid: child.pid ?? 0 })
 }
 
-/** `/proc/…/status` of the browser's processes below that one, at any depth. */
+/** `/proc/…/status` of the browser's descendant processes. */
 function statusesOfBrowsers(rootPid: number): string[] {
   const all = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))

@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 90 s
 
 const key = randomBytes(32)
-/** A machine that runs other tests beside this one leaves a browser little. */
+/** A machine that runs other tests at the same time leaves little capacity to a browser. */
 const UNHURRIED = { SCREENSHOT_TIMEOUT_SECONDS: '120', SCREENSHOT_NO_SANDBOX: '1' }
 const [picket, pictures] = await Promise.all([
   startPicket(t, { regions: ['eu-west'], env: { SECRET_KEY: key.toString('base64') } }),
@@ -32,7 +32,7 @@ const isBrowser = ({ requests }: Target) =>
   requests.filter(({ headers }) => /Chrome/.test(headers['user-agent'] ?? '')).length
 
 t.test(
-  'a failed check has a screenshot behind a signed link, also where the probe has no browser',
+  'A failed check has a screenshot with a signed link, also when the probe has no browser',
   { buffered: true },
   async t => {
     const target = await startTarget(t)
@@ -74,7 +74,7 @@ t.test(
       t.ok(rgb[0]! > 180 && rgb[1]! < 20 && rgb[2]! < 20, `the page is red, like the target’s: ${rgb}`)
     }
 
-    // once an outage, and not at every attempt
+    // one for each outage, not for each attempt
     const asked = isBrowser(target)
     await api.post(`/monitors/${id}/check`)
     const list = (await api.get(`/monitors/${id}/screenshots`)).body
@@ -93,20 +93,20 @@ t.test(
     const soon = Math.floor(Date.now() / 1000) + 60
     const good = linkOf(soon)
     const rows: [string, string, number][] = [
-      ['a link that is valid', good, 200],
-      ['one that is over', linkOf(soon - 120), 403],
-      ['one made to last longer', good.replace(/expires=\d+/, `expires=${soon + 1}`), 404],
-      ['one for another screenshot', good.replace(shot, list.data[1].id), 404],
-      ['one without a signature', good.replace(/&.*/, ''), 404],
-      ['one without anything', good.replace(/\?.*/, ''), 404],
-      ['an id that is none', good.replace(shot, 'x'), 404],
+      ['a valid link', good, 200],
+      ['an expired link', linkOf(soon - 120), 403],
+      ['a link with a later expiry', good.replace(/expires=\d+/, `expires=${soon + 1}`), 404],
+      ['a link to another screenshot', good.replace(shot, list.data[1].id), 404],
+      ['a link without a signature', good.replace(/&.*/, ''), 404],
+      ['a link without parameters', good.replace(/\?.*/, ''), 404],
+      ['an invalid id', good.replace(shot, 'x'), 404],
     ]
     for (const [name, url, status] of rows) t.equal((await fetch(url)).status, status, name)
   },
 )
 
 t.test(
-  'a page that looks different is degraded until it looks as before, or its look is accepted',
+  'A page that looks different is degraded until it looks as before or is accepted as the baseline',
   { buffered: true },
   async t => {
     const target = await startTarget(t)

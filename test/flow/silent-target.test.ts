@@ -32,10 +32,10 @@ async function createSpread(page: string): Promise<string> {
 
 const statusOf = async (id: string) => (await api.get(`/monitors/${id}`)).body.data.status
 
-t.test('a target that hangs is asked by the other regions while the first attempt is still silent', async t => {
+t.test('Other regions check a hanging target while the first attempt is still silent', async t => {
   const id = await createSpread('shop')
   await waitFor(async () => (await statusOf(id)) === 'up', { label: 'up' })
-  // both regions have been heard, and nothing is under way
+  // both regions have checked, and no check is running
   await waitFor(() => pids.every(pid => target.seen.some(one => one.pid === pid)), { label: 'both regions' })
   target.delay('shop', HOUR_MS)
   const brokenMs = Date.now()
@@ -45,18 +45,18 @@ t.test('a target that hangs is asked by the other regions while the first attemp
   const [first] = requests
   const other = requests.find(({ pid }) => pid !== first!.pid)
   const laterMs = other!.atMs - first!.atMs
-  t.ok(laterMs > SILENCE_MS - 500, `the other region asked ${laterMs} ms later: it was silence that made it ask`)
+  t.ok(laterMs > SILENCE_MS - 500, `the other region checked ${laterMs} ms later, because of the silence`)
   t.ok(laterMs < TIMEOUT_MS, 'and before the first attempt failed')
   for (const pid of pids) {
     const starts = requests.filter(one => one.pid === pid).map(({ atMs }) => atMs)
-    t.equal(starts.length, 3, 'an attempt and two re-checks a region')
+    t.equal(starts.length, 3, 'an attempt and two re-checks for each region')
     t.ok(starts[2]! - starts[0]! < TIMEOUT_MS + SILENCE_MS, 'which overlap')
   }
   const [transition] = (await api.get(`/monitors/${id}/transitions`)).body.data
   t.match(transition, { from: 'up', to: 'down' })
 })
 
-t.test('a target that answers slowly, but in time, stays up', async t => {
+t.test('A target that answers slowly, but in time, stays up', async t => {
   const id = await createSpread('slow')
   target.delay('slow', TIMEOUT_MS * 0.7)
   await waitFor(async () => (await statusOf(id)) === 'up', { label: 'up' })

@@ -142,7 +142,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     if (link.lastMessageMs <= link.recordedMs || now - link.recordedMs < heartbeatIntervalMs) return
     const silentMs = Math.max(0, now - link.lastMessageMs)
     if (database.recordSeen(link.probeId, link.connectedTo, silentMs, link.health)) link.recordedMs = now
-    else link.close('taken over')
+    else link.close('superseded')
   }
 
   /** As `welcomeProbe`: the connection is written down, the live set brought up to date, then the link opens. */

@@ -87,7 +87,7 @@ t.test('a probe that disagrees often leaves the live set with a new epoch, once,
   await drain()
   t.same(await drained(), [], 'what it was drained for is forgotten')
   await t.rejects(undrainProbe(db, a), /there is no drained probe/)
-  await t.rejects(undrainProbe(db, 'me'), /there is no drained probe "me"/)
+  await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
 })
 
 t.test('after an hour it is tried again', async t => {

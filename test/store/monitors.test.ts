@@ -62,7 +62,7 @@ async function add(...monitors: StoredMonitor[]): Promise<void> {
 const revisionOf = async (id: string) =>
   (await query<{ revision: number }>(db, 'SELECT revision FROM monitors WHERE id = ?', [id]))[0]?.revision ?? 0
 
-t.test('a monitor is read as it was written, bytes, lists and documents alike', async t => {
+t.test('A monitor is read as it was written, including bytes, lists and documents', async t => {
   const one = monitor('One')
   await add(one)
   const read = await findMonitor(db, projectId, one.id)
@@ -74,7 +74,7 @@ t.test('a monitor is read as it was written, bytes, lists and documents alike', 
   t.same(after, { ...changed, url: null, retryCount: 0, configVersion: 2, revision: after?.revision })
 })
 
-t.test('another project finds nothing under the same id, and changes nothing', async t => {
+t.test('Another project cannot read or change a monitor by its id', async t => {
   const one = monitor('Mine')
   await add(one)
   const other = await insertTenant(db)
@@ -83,7 +83,7 @@ t.test('another project finds nothing under the same id, and changes nothing', a
   t.equal((await findMonitor(db, projectId, one.id))?.name, 'Mine')
 })
 
-t.test('what a probe has to hear of takes a new revision and is told; the rest is not', async t => {
+t.test('A change that concerns probes gets a new revision and a notification, other changes do not', async t => {
   const one = monitor('Revised')
   await add(one)
   let told = 0
@@ -101,12 +101,12 @@ t.test('what a probe has to hear of takes a new revision and is told; the rest i
     const before = { revision: await revisionOf(one.id), told }
     await execute(db, `UPDATE monitors SET ${change} WHERE id = ?`, [one.id])
     t.equal((await revisionOf(one.id)) > before.revision, isNews, change)
-    if (isNews) await waitFor(() => told === before.told + 1, { label: `news of ${change}` })
+    if (isNews) await waitFor(() => told === before.told + 1, { label: `the notification of ${change}` })
   }
   t.equal(told, 4)
 })
 
-t.test('monitors since a revision come in order, deleted and paused ones too, at most as many as asked', async t => {
+t.test('Monitors since a revision are listed in order, including deleted and paused ones, up to a limit', async t => {
   const from = await revisionOf((await listMonitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
   const three = [monitor('A'), monitor('B'), monitor('C')]
   await add(...three)
@@ -121,7 +121,7 @@ t.test('monitors since a revision come in order, deleted and paused ones too, at
   t.same(await listMonitorsSince(db, since.at(-1)?.revision ?? 0, 10), [])
 })
 
-t.test('monitors of partitions leave deleted ones out; a lock takes any, in the order of ids', async t => {
+t.test('Monitors of partitions exclude deleted ones; a lock includes them, in the order of ids', async t => {
   const [kept, paused, deleted, elsewhere] = [monitor('K', 7), monitor('P', 7), monitor('D', 7), monitor('E', 8)]
   await add(kept, paused, deleted, elsewhere)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [paused.id])
@@ -134,7 +134,7 @@ t.test('monitors of partitions leave deleted ones out; a lock takes any, in the 
   t.same(names(await db.transaction(tx => lockMonitors(tx, ids))), ['K', 'D', 'E'])
 })
 
-t.test('the number of monitors is right after every change, whoever made it, and not counted without one', async t => {
+t.test('The number of monitors is correct after every change, and is counted only after a change', async t => {
   const tenant = await insertTenant(db)
   const count = createMonitorCounter(db)
   const everything = { type: null, statuses: null, tag: null, text: null }
@@ -159,30 +159,27 @@ t.test('the number of monitors is right after every change, whoever made it, and
   t.same(counts, [])
 })
 
-t.test(
-  'failures in a row count from the last change of the target or the assertions, not of anything else',
-  async t => {
-    const one = monitor('streaks')
-    await add(one)
-    const since = async () => {
-      const rows = await query<{ since: number }>(db, 'SELECT streaks_since AS since FROM monitors WHERE id = ?', [
-        one.id,
-      ])
-      return rows[0]!.since
-    }
-    const steps: [set: string, since: number][] = [
-      [`name = 'Other', timeout_ms = 1000`, 1],
-      [`headers = NULL`, 1],
-      [`url = 'https://example.org'`, 4],
-      [`regions = '{us-east}'`, 4],
-      [`assertions = '[]'`, 6],
-      [`keyword = 'x'`, 7],
-      [`keyword_type = 'not_contains'`, 8],
-      [`type = 'tcp'`, 9],
-    ]
-    for (const [set, expected] of steps) {
-      await execute(db, `UPDATE monitors SET config_version = config_version + 1, ${set} WHERE id = ?`, [one.id])
-      t.equal(await since(), expected, set)
-    }
-  },
-)
+t.test('Failures in a row count from the last change of the target or the assertions only', async t => {
+  const one = monitor('streaks')
+  await add(one)
+  const since = async () => {
+    const rows = await query<{ since: number }>(db, 'SELECT streaks_since AS since FROM monitors WHERE id = ?', [
+      one.id,
+    ])
+    return rows[0]!.since
+  }
+  const steps: [set: string, since: number][] = [
+    [`name = 'Other', timeout_ms = 1000`, 1],
+    [`headers = NULL`, 1],
+    [`url = 'https://example.org'`, 4],
+    [`regions = '{us-east}'`, 4],
+    [`assertions = '[]'`, 6],
+    [`keyword = 'x'`, 7],
+    [`keyword_type = 'not_contains'`, 8],
+    [`type = 'tcp'`, 9],
+  ]
+  for (const [set, expected] of steps) {
+    await execute(db, `UPDATE monitors SET config_version = config_version + 1, ${set} WHERE id = ?`, [one.id])
+    t.equal(await since(), expected, set)
+  }
+})

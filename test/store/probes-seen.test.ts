@@ -23,7 +23,7 @@ t.test('a process learns why a probe is no longer its own: revoked, or connected
     await recordActivity(fleet.db, seen),
     new Map([
       [revoked!, 'revoked'],
-      [moved!, 'taken over'],
+      [moved!, 'superseded'],
     ]),
   )
 })

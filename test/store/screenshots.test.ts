@@ -29,7 +29,7 @@ import { waitFor } from '../support/wait.ts'
 
 const CREDENTIALS = { region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret' }
 
-/** A store that speaks as much of S3 as we use, and takes nothing that is not signed with its key. */
+/** A store with the part of S3 that Picket uses. It refuses requests that are not signed with its key. */
 async function startS3(t: Teardown) {
   const objects = new Map<string, { bytes: Buffer; contentType: string | undefined }>()
   const server = createServer(async (request, response) => {
@@ -100,7 +100,7 @@ for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
   )
 }
 
-t.test('an object that is replaced while it is read is given whole, as it was or as it is by then', async t => {
+t.test('An object that is replaced during a read is returned complete, in the old or the new version', async t => {
   const objects = createNatsObjectStore(await connect(t), 'SCREENSHOTS')
   const pictures = [0, 1].map(byte => Buffer.alloc(1024, byte))
   await objects.put('a', pictures[0]!, 'image/png')
@@ -117,7 +117,7 @@ t.test('an object that is replaced while it is read is given whole, as it was or
   await replacing
 })
 
-t.test('an S3 store that refuses us, or is away, is an error and not an empty answer', async t => {
+t.test('An S3 store that refuses requests or is unreachable causes an error, not an empty answer', async t => {
   const { endpoint } = await startS3(t)
   const wrong = createS3ObjectStore({ ...CREDENTIALS, secretAccessKey: 'other', bucket: 'shots', endpoint })
   await t.rejects(wrong.put('a', Buffer.from('x'), 'image/png'), { message: /403/ })
@@ -150,7 +150,7 @@ const shotOf = (monitorId: string, grey: number, scheduledAtMs: number): Screens
   takenAtMs: scheduledAtMs,
 })
 
-t.test('the first comparison becomes the baseline; one that comes twice, or is none, changes nothing', async t => {
+t.test('The first comparison becomes the baseline; a duplicate or invalid one changes nothing', async t => {
   const context = await startStore(t)
   const { db, nats, projectId, monitorId } = context
   const recorder = startScreenshotRecorder(context)
@@ -171,7 +171,7 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   ])
   t.ok((await context.objects.get(rows[0]!.storeKey))?.equals(png(0)))
 
-  // another address is another page, of which one that came before says nothing
+  // another address is another page, so the former baseline does not apply
   await execute(db, "UPDATE monitors SET url = 'https://new.example' WHERE id = ?", [monitorId])
   const third = shotOf(monitorId, 0, 3_000)
   await send(Screenshot.encode(second).finish())
@@ -179,7 +179,7 @@ t.test('the first comparison becomes the baseline; one that comes twice, or is n
   await waitFor(async () => (await list()).find(({ id }) => id === third.id)?.isBaseline, { label: 'a new baseline' })
 })
 
-t.test('while the object store is away all that came waits for it, and no longer', async t => {
+t.test('Screenshots wait while the object store is unreachable, and are stored when it is back', async t => {
   const context = await startStore(t)
   const relay = await startTcpRelay(t, (await startS3(t)).endpoint)
   await relay.cut()
@@ -196,7 +196,7 @@ t.test('while the object store is away all that came waits for it, and no longer
   }
   const recorder = startScreenshotRecorder({ ...context, objects })
   t.teardown(() => recorder.stop())
-  await waitFor(() => putOff.size === 3, { label: 'all three to be put off for two seconds' })
+  await waitFor(() => putOff.size === 3, { label: 'all three to be deferred for two seconds' })
   const consumer = () => context.nats.manager.consumers.info(SCREENSHOTS_STREAM, 'screenshots')
   await waitFor(async () => (await consumer()).num_redelivered > 0, { label: 'a second try' })
   await relay.restore()
@@ -205,7 +205,7 @@ t.test('while the object store is away all that came waits for it, and no longer
   await waitFor(async () => (await list()).total === 3, { label: 'three screenshots' })
 })
 
-t.test('screenshots are forgotten after 30 days, a baseline when nothing is compared with it any more', async t => {
+t.test('Screenshots are deleted after 30 days, a baseline when nothing is compared with it', async t => {
   const context = await startStore(t)
   const { db, monitorId, projectId, objects } = context
   const recorder = startScreenshotRecorder(context)
@@ -226,7 +226,7 @@ t.test('screenshots are forgotten after 30 days, a baseline when nothing is comp
   await age(29, shots[2]!.id)
 
   await prune(t, context, db, async () => (await ids()).length === 2)
-  t.same(await ids(), [shots[0]!.id, shots[2]!.id], 'the baseline and the young one')
+  t.same(await ids(), [shots[0]!.id, shots[2]!.id], 'the baseline and the new one')
   t.equal(await objects.get(`${projectId}/${monitorId}/${shots[1]!.id}.png`), null)
   t.not(await objects.get(`${projectId}/${monitorId}/${shots[0]!.id}.png`), null)
   await execute(db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [monitorId])
@@ -238,6 +238,6 @@ type Context = Parameters<typeof startScreenshotPruneWorker>[0]
 async function prune(t: Teardown, context: Context, db: Db, isDone: () => Promise<boolean>): Promise<void> {
   const worker = startScreenshotPruneWorker({ ...context, db })
   t.teardown(() => worker.stop())
-  await waitFor(isDone, { label: 'what is old to be forgotten' })
+  await waitFor(isDone, { label: 'old screenshots to be deleted' })
   await worker.stop()
 }

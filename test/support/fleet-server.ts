@@ -27,7 +27,7 @@ export type FleetServerOptions = Partial<Omit<Welcome, 'natsCredentials'>> & {
   clockAheadMs?: number
 }
 
-/** A control plane as far as a probe sees one: real gRPC, and the test decides what it says. */
+/** A control plane as a probe sees it: real gRPC, and the test decides which messages it sends. */
 export type FleetServer = {
   url: string
   port: number
@@ -35,13 +35,13 @@ export type FleetServer = {
   heartbeats: Heartbeat[]
   runsDone: RunDone[]
   drained: () => boolean
-  /** Stops answering and reading, with the connection left open, as a cut cable does. */
+  /** Stops answering and reading without closing the connection, as with a cut cable. */
   setSilent: (isSilent: boolean) => void
-  /** To the newest link; waits for one. */
+  /** Sends to the newest session; waits for one. */
   send: (body: NonNullable<FleetMessage['body']>) => Promise<void>
   assign: (message: Partial<Assignments>) => Promise<void>
   runNow: (request: Partial<RunNow>) => Promise<void>
-  /** Waits for that many greetings and gives the last. */
+  /** Waits for that many Hello messages and returns the last. */
   hello: (count: number) => Promise<Hello>
   nowMs: () => number
   stop: () => Promise<void>
@@ -70,7 +70,7 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
 
   function connect(opened: Link): void {
     if (opened.metadata.get('enrolment-token')[0] !== token) {
-      opened.emit('error', { code: status.UNAUTHENTICATED, details: 'the token is not known' })
+      opened.emit('error', { code: status.UNAUTHENTICATED, details: 'the token is unknown' })
       return
     }
     opened.on('data', (message: ProbeMessage) => receive(opened, message))
@@ -137,12 +137,12 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
 const DELTA: Assignments = { isSnapshot: false, isLast: false, revision: 1, upserts: [], removals: [] }
 const RUN_NOW: RunNow = { runId: '', monitorId: '', trigger: Trigger.RUN_NOW, scheduledAtMs: 0, spec: undefined }
 
-/** An http check of `url`, and what of it a test wants otherwise. */
+/** An http check of `url`, with the changes of a test. */
 export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpec {
   return specOf({ url, timeoutMs: 30_000, ...other })
 }
 
-/** A monitor every 30 s without re-checks, and what of it a test wants otherwise. */
+/** A monitor with an interval of 30 s and without re-checks, with the changes of a test. */
 export function assignment(monitorId: string, spec: CheckSpec, other: Partial<Assignment> = {}): Assignment {
   return {
     monitorId,

@@ -30,7 +30,7 @@ import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
-/** The times of decisions 11.1, shorter, so that a test need not wait long for them. */
+/** The times of docs/design/assignments.md, shortened for tests. */
 export const FAST: FleetTiming = {
   heartbeatIntervalMs: 300,
   deadAfterMs: 5_000,
@@ -41,7 +41,7 @@ export const FAST: FleetTiming = {
   firstCallTimeoutMs: 60_000,
 }
 
-/** The same where nobody is to be taken for dead, not even by a machine that stands still for seconds. */
+/** The same without evictions, even when the machine stops for seconds. */
 export const PATIENT: FleetTiming = { ...FAST, deadAfterMs: 60_000 }
 
 type PortSettings = { reflection?: boolean; connectionsPerAddress?: number }
@@ -50,23 +50,23 @@ export type TestFleet = {
   db: Db
   nats: Nats
   projectId: string
-  /** a token that lets in any number of probes */
+  /** a token that admits any number of probes */
   token(region?: string): Promise<string>
-  /** one more fleet process over the same engines */
+  /** starts another fleet process with the same engines */
   start(
     timing?: FleetTiming,
     tls?: GrpcTls,
     port?: PortSettings,
   ): Promise<Awaited<ReturnType<typeof startFleet>> & { metrics: Metrics }>
-  /** the live set of a region as PostgreSQL has it */
+  /** the live set of a region in PostgreSQL */
   epoch(region?: string): Promise<{ epoch: number; probeIds: string[] }>
 }
 
 type Store = { url: string; db: Db; secrets: SecretCipher }
 
 /**
- * A NATS server and a project on which fleet processes are started, over a database of its own or the one given. With an
- * operator NATS is in operator mode.
+ * A NATS server and a project for fleet processes, with a new database or the given one. With an operator NATS is in
+ * operator mode.
  */
 export async function createTestFleet(
   t: Teardown,
@@ -124,23 +124,23 @@ async function createStore(t: Teardown): Promise<Store> {
 export type TestProbe = {
   /** everything received, in order */
   messages: NonNullable<FleetMessage['body']>[]
-  /** what it has to check now, kept as the protocol says */
+  /** its current assignments, maintained according to the protocol */
   assigned: Map<string, Assignment>
-  /** upserts in the order in which they came */
+  /** upserts in the order of arrival */
   upserts: Assignment[]
   has: { revision: number; epoch: number | undefined }
   probeId(): Promise<string>
   /** waits for a snapshot's last chunk */
   ready(): Promise<void>
   send(body: NonNullable<ProbeMessage['body']>): void
-  /** from now on a heartbeat each `everyMs`, which says whether its own connection works; 0: none any more */
+  /** sends a heartbeat each `everyMs` from now on, with the result of the connectivity test; 0: stops them */
   beat(everyMs: number, isOnline?: boolean): void
   cut(): void
   /** how the stream ended */
   ended: Promise<{ code: number; details: string }>
 }
 
-/** `secret`: the probe's own; without it the probe is one of before secrets. `tls`: not in plain text. */
+/** `secret`: the probe's own; without it the probe is an old one without a secret. `tls`: default is plain text. */
 type Doorway = { beatMs?: number; secret?: string; tls?: ChannelCredentials }
 
 /** A real gRPC client that keeps its assignments as a probe does. Heartbeats start with the first message. */

@@ -5,13 +5,13 @@ import { startCanned, startRawServer } from './raw-server.ts'
 import { type Behaviour, startTarget } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
-/** What two programs are asked: our check, and the other's module and target (our `url` when it names none). */
+/** The same check for two programs: Picket's, and the module and target of the other one (default: Picket's `url`). */
 export type Asked = { spec: Partial<CheckSpec> & { url: string }; module?: object; target?: string }
 
 type Start = () => Promise<Asked>
 type Spec = Partial<CheckSpec>
 
-/** Makes of what a target does how it is started and what is asked of it. */
+/** Builds from the behaviour of a target how it is started and which check is made. */
 export function hostileTargets(t: Teardown) {
   return {
     answers(behaviour: Behaviour, spec: Spec = {}, module: object = {}): Start {
@@ -22,12 +22,12 @@ export function hostileTargets(t: Teardown) {
       }
     },
 
-    /** These bytes to any request, and the end. */
+    /** Answers every request with these bytes and closes the connection. */
     says(bytes: string, spec: Spec = {}): Start {
       return async () => ({ spec: { url: `http://127.0.0.1:${await startCanned(t, bytes)}/`, ...spec } })
     },
 
-    /** A web server of its own making. */
+    /** A web server with its own handler. */
     web(handle: (socket: Socket) => void): Start {
       return async () => ({ spec: { url: `http://127.0.0.1:${await startRawServer(t, handle)}/` } })
     },
@@ -39,7 +39,7 @@ export function hostileTargets(t: Teardown) {
       })
     },
 
-    /** Redirects so many times, then answers. */
+    /** Redirects a number of times, then answers. */
     hops(count: number): Start {
       return async () => {
         const target = await startTarget(t)
@@ -48,7 +48,7 @@ export function hostileTargets(t: Teardown) {
       }
     },
 
-    /** 200 to who sends this header, 401 to others. */
+    /** Answers 200 to requests with this header, 401 to others. */
     guarded(header: string, kind: NonNullable<CheckSpec['auth']>['kind'], module: object): Start {
       return async () => {
         const port = await startRawServer(t, socket =>
@@ -61,7 +61,7 @@ export function hostileTargets(t: Teardown) {
       }
     },
 
-    /** A DNS server that knows the address of shop.test. */
+    /** A DNS server that has the address of shop.test. */
     asks(name: string, behaviour: 'answer' | 'nxdomain' = 'answer'): Start {
       return async () => {
         const server = await startDnsServer(t, [{ type: 'A', name: 'shop.test', ttl: 60, data: '192.0.2.1' }])
@@ -76,13 +76,13 @@ export function hostileTargets(t: Teardown) {
   }
 }
 
-/** A body without end, to any request. */
+/** Answers every request with an endless body. */
 export function flood(socket: Socket): void {
   const more = () => void (socket.write(Buffer.alloc(65_536, 'x')) ? setImmediate(more) : socket.once('drain', more))
   socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n', more))
 }
 
-/** Headers without end, to any request. */
+/** Answers every request with endless headers. */
 export function endlessHeaders(socket: Socket): void {
   const lines = 'X-More: 1\r\n'.repeat(1_000)
   const more = () => void (socket.write(lines) ? setImmediate(more) : socket.once('drain', more))

@@ -8,14 +8,14 @@ export type SeenBy = { path: string; pid: number | null; atMs: number }
 export type TargetByProbe = {
   /** the address of one of its pages */
   url(page: string): string
-  /** from now on a page answers these processes with a 500; `all`: everybody */
+  /** from now on a page answers these processes with a 500; `all`: every process */
   fail(page: string, pids: readonly number[] | 'all'): void
   /** how long a page takes to answer */
   delay(page: string, delayMs: number): void
   seen: SeenBy[]
 }
 
-/** An HTTP server that knows which probe asks, so that two probes of a region can see different things at one address. */
+/** An HTTP server that identifies the probe of a request, so that two probes of a region can get different answers. */
 export async function startTargetByProbe(t: Teardown, pids: () => readonly number[]): Promise<TargetByProbe> {
   const failing = new Map<string, readonly number[] | 'all'>()
   const delays = new Map<string, number>()

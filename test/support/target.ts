@@ -18,7 +18,7 @@ export type Behaviour =
   /** sends `body` a byte each `everyMs`, forever when `endless` */
   | { kind: 'drip'; everyMs: number; body?: string; endless?: boolean }
   | { kind: 'redirect'; to: string; status?: number }
-  /** a body of that many bytes, in chunks, without a content-length when `chunked` */
+  /** a body of this many bytes, in chunks, without a content-length when `chunked` */
   | { kind: 'big'; bytes: number; chunked?: boolean }
 
 export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; atMs: number }
@@ -26,16 +26,16 @@ export type SeenRequest = { method: string; path: string; headers: IncomingMessa
 export type Target = {
   url: string
   port: number
-  /** what it does from now on; the default answers 200 "ok" */
+  /** sets the behaviour from now on; the default answers 200 "ok" */
   behave(next: Behaviour): void
-  /** what it does at one path, whatever `behave` says */
+  /** sets the behaviour of one path, independent of `behave` */
   behaveAt(path: string, next: Behaviour): void
-  /** what it does with the next request, before anything else */
+  /** sets the behaviour for the next request only */
   behaveOnce(next: Behaviour): void
-  /** lets go of the requests that are held: each is answered as one that comes now */
+  /** releases the requests that are held: each is answered like a new one */
   release(): void
   requests: SeenRequest[]
-  /** connections are refused from now on / accepted again on the same port */
+  /** refuses connections from now on / accepts them again on the same port */
   close(): Promise<void>
   open(): Promise<void>
 }

@@ -9,13 +9,13 @@ import type { ProbeSession } from './sessions/session.ts'
 import { queueMonitor } from './sessions/sync-queue.ts'
 import type { FleetTiming } from './timing.ts'
 
-/** What one fleet process has in hand: the table, its open sessions, and whom to tell. */
+/** The state of one fleet process: the assignment table, its open sessions, and the functions that change them. */
 export type FleetContext = {
   db: Db
   nats: Nats
   secrets: SecretCipher
   log: Log
-  /** for people, in `probes.connected_to` */
+  /** shown to people, in `probes.connected_to` */
   processName: string
   /** where probes publish */
   natsUrl: string
@@ -26,31 +26,31 @@ export type FleetContext = {
   runs: InFlightRuns
   metrics: FleetMetrics
   isStopping: boolean
-  /** Brings a region's live set and the table up to date, because a probe has come. */
+  /** Updates a region's live set and the table after a probe has connected. */
   admit(region: string): Promise<void>
-  /** A probe has work of this epoch: the database has to know it, or gives a higher one. */
+  /** Makes the database catch up with the epoch of a probe's assignments. When it does not have it, the region gets a higher one. */
   reconcileEpoch(region: string, epoch: number): Promise<void>
-  /** Have the next round now. */
+  /** Runs the next round now. */
   wake(): void
-  /** Reads what changed of the monitors since the last time. */
+  /** Reads the changes of monitors since the last call. */
   syncMonitors(): Promise<void>
-  /** Changes of live sets are entered one after another. */
+  /** Runs changes of live sets one after another. */
   runSerially: <T>(work: () => Promise<T>) => Promise<T>
-  /** connections that ended and are not written down yet */
+  /** connections that ended and are not recorded in the database yet */
   endedConnections: string[]
 }
 
-/** Notes for each of this process's probes what has changed for it; returns the sessions that have to hear of it. */
+/** Queues changes for the probes of this process. Returns the sessions that have something to send. */
 export function queueChanges(
   sessions: ReadonlyMap<string, ProbeSession>,
-  marks: readonly AssignmentChange[],
+  changes: readonly AssignmentChange[],
 ): Set<ProbeSession> {
-  const marked = new Set<ProbeSession>()
-  for (const { probeId, monitorId, why } of marks) {
+  const changed = new Set<ProbeSession>()
+  for (const { probeId, monitorId, why } of changes) {
     const session = sessions.get(probeId)
     if (!session) continue
     queueMonitor(session.syncQueue, monitorId, why)
-    marked.add(session)
+    changed.add(session)
   }
-  return marked
+  return changed
 }

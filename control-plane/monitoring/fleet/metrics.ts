@@ -12,30 +12,32 @@ export function createFleetMetrics(metrics: Metrics) {
     epoch: metrics.gauge('picket_fleet_epoch', 'Epoch of the live set', ['region']),
     renewed: metrics.counter(
       'picket_fleet_epochs_renewed_total',
-      'Epochs given out because PostgreSQL was restored or replaced by a standby',
+      'Epochs assigned because PostgreSQL was restored or replaced by a standby',
       ['region'],
     ),
     silence: metrics.gauge('picket_fleet_silence_seconds', 'Longest time since a heartbeat', ['region']),
-    monitors: metrics.gauge('picket_fleet_monitors', 'Monitors known, those not checked too'),
-    running: metrics.gauge('picket_probe_running_checks', 'Checks under way on probes of this process', ['region']),
+    monitors: metrics.gauge('picket_fleet_monitors', 'Monitors in memory, including those that are not checked'),
+    running: metrics.gauge('picket_probe_running_checks', 'Checks running on probes of this process', ['region']),
     startDelay: metrics.gauge(
       'picket_probe_start_delay_seconds',
-      'How late a check started at most between the newest two heartbeats, of all probes of this process',
+      'Longest delay of the start of a check between the newest two heartbeats, over all probes of this process',
       ['region'],
     ),
     loopLag: metrics.gauge(
       'picket_probe_loop_lag_seconds',
-      'How long an event loop was held at most between the newest two heartbeats, of all probes of this process',
+      'Longest time an event loop was blocked between the newest two heartbeats, over all probes of this process',
       ['region'],
     ),
-    spoolResults: metrics.gauge('picket_probe_spool_results', 'Results that wait on disks of probes', ['region']),
+    spoolResults: metrics.gauge('picket_probe_spool_results', 'Results in the spools of probes', ['region']),
     spoolBytes: metrics.gauge('picket_probe_spool_bytes', 'Size of the spools of probes', ['region']),
     dropped: metrics.gauge('picket_probe_dropped_results', 'Results that probes lost since their start', ['region']),
-    closed: metrics.counter('picket_fleet_links_closed_total', 'Links to probes that ended', ['reason']),
+    closed: metrics.counter('picket_fleet_links_closed_total', 'Probe sessions that ended', ['reason']),
     refused: metrics.counter('picket_fleet_connections_refused_total', 'Connections closed because of a limit', [
       'why',
     ]),
-    lost: metrics.counter('picket_fleet_hints_lost_total', 'Hints that a slow probe was not told', ['what']),
+    lost: metrics.counter('picket_fleet_hints_lost_total', 'Hints that were not sent because a probe was too slow', [
+      'what',
+    ]),
   }
 }
 

@@ -1,17 +1,17 @@
-/** The times of decisions 11.1, in milliseconds. Tests shorten them. */
+/** The times of docs/design/assignments.md, in milliseconds. Tests shorten them. */
 export type FleetTiming = {
   heartbeatIntervalMs: number
-  /** no message for so long: the session is dead, and its probe leaves the live set */
+  /** a session without a message for this long is closed, and its probe leaves the live set */
   deadAfterMs: number
-  /** a probe that came back has to stay connected for so long before it gets work */
+  /** a probe that reconnects gets work after it has stayed connected for this long */
   steadyAfterMs: number
-  /** how often sessions, live sets and epochs are looked at */
+  /** how often sessions, live sets and epochs are checked */
   roundIntervalMs: number
-  /** how often changes of monitors are looked for without a notification; of epochs a fifth as often, because live sets are read too */
+  /** how often changes of monitors are read without a notification; epochs are read a fifth as often, because live sets are read too */
   monitorPollIntervalMs: number
-  /** how long a probe's credentials for NATS are good; they are renewed after half of it */
+  /** how long a probe's NATS credentials are valid; they are renewed after half of it */
   credentialsLifetimeMs: number
-  /** a connection without a call is closed after so long */
+  /** a connection without a call is closed after this time */
   firstCallTimeoutMs: number
 }
 

@@ -4,26 +4,27 @@ import type { FleetMetrics } from './metrics.ts'
 import type { StoredProbeHealth } from './sessions/messages.ts'
 import type { ProbeSession } from './sessions/session.ts'
 
-/** Sets the gauges from what the context has in hand; `atMs` is monotonic. */
+/** Sets the gauges from the state of the process. `atMs` is monotonic. */
 export function updateFleetMetrics({ assignments: table, sessions, metrics }: FleetContext, atMs: number): void {
   metrics.monitors.set(table.monitors.entries.size)
   for (const gauge of [metrics.probes, metrics.assignments, metrics.silence]) gauge.reset()
   updateProbeMetrics(metrics, [...sessions.values()])
   for (const [region, plan] of table.plans) {
-    const mine = [...sessions.values()].filter(session => session.region === region)
+    const own = [...sessions.values()].filter(session => session.region === region)
     metrics.epoch.set({ region }, plan.epoch)
-    // one that appears with its first event has no growth that an alert rule could see
+    // an alert rule detects an increase only when the series exists before it
     metrics.renewed.inc({ region }, 0)
     metrics.unassigned.set({ region }, plan.unassigned.size)
-    metrics.probes.set({ region }, mine.length)
+    metrics.probes.set({ region }, own.length)
     metrics.assignments.set(
       { region },
-      mine.reduce((sum, session) => sum + getOwnedMonitors(plan, session.probeId).size, 0),
+      own.reduce((sum, session) => sum + getOwnedMonitors(plan, session.probeId).size, 0),
     )
-    metrics.silence.set({ region }, Math.max(0, ...mine.map(session => atMs - session.lastMessageMs)) / 1000)
+    metrics.silence.set({ region }, Math.max(0, ...own.map(session => atMs - session.lastMessageMs)) / 1_000)
   }
 }
-/** What probes tell of themselves, by region. */
+
+/** Sets the gauges that probes report in their heartbeats, by region. */
 function updateProbeMetrics(metrics: FleetMetrics, sessions: ProbeSession[]): void {
   const { running, spoolResults, spoolBytes, dropped, startDelay, loopLag } = metrics
   for (const gauge of [running, spoolResults, spoolBytes, dropped, startDelay, loopLag]) gauge.reset()
@@ -31,12 +32,12 @@ function updateProbeMetrics(metrics: FleetMetrics, sessions: ProbeSession[]): vo
     const healths = sessions.flatMap(session => (session.region === region && session.health ? [session.health] : []))
     const sumOf = (field: keyof StoredProbeHealth) =>
       healths.reduce((sum, health) => sum + Number(health[field] ?? 0), 0)
-    const mostOf = (field: keyof StoredProbeHealth) => Math.max(0, ...healths.map(health => Number(health[field] ?? 0)))
+    const maxOf = (field: keyof StoredProbeHealth) => Math.max(0, ...healths.map(health => Number(health[field] ?? 0)))
     running.set({ region }, sumOf('running'))
     spoolResults.set({ region }, sumOf('spool_results'))
     spoolBytes.set({ region }, sumOf('spool_bytes'))
     dropped.set({ region }, sumOf('dropped_results'))
-    startDelay.set({ region }, mostOf('start_delay_ms') / 1000)
-    loopLag.set({ region }, mostOf('loop_lag_ms') / 1000)
+    startDelay.set({ region }, maxOf('start_delay_ms') / 1_000)
+    loopLag.set({ region }, maxOf('loop_lag_ms') / 1_000)
   }
 }

@@ -44,38 +44,39 @@ export type FleetOptions = {
   secrets: SecretCipher
   log: Log
   metrics: Metrics
-  /** for people; shown as `probes.connected_to` */
+  /** shown to people, in `probes.connected_to` */
   processName: string
-  /** where probes connect; port 0: any free one */
+  /** where probes connect; port 0: any free port */
   host: string
   port: number
   /** null: in plain text */
   tls: GrpcTls | null
-  /** everyone who reaches the port may ask what it serves */
+  /** whether clients can list the services of the port (gRPC reflection) */
   reflection: boolean
-  /** of one client address at a time */
+  /** maximum number of open connections of one client address */
   connectionsPerAddress: number
   /** where probes publish their results, as they see it */
   natsUrl: string
   timing?: FleetTiming
 }
 
-/** A change of all monitors is read page by page. */
+/** A change of all monitors is read page by page, which may take long. */
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_TIMEOUT_MS = 2_000
 
 /**
- * The role `fleet`: loads every monitor, then serves probes, follows changes, and keeps the live sets (decisions 11.1).
- * Throws when the port is taken or the database does not answer. `stop` ends the streams so that probes come back later.
+ * Starts the role `fleet` (docs/design/assignments.md): loads every monitor, then serves probes, follows changes of
+ * monitors, and maintains the live sets. Throws when the port is in use or the database does not respond. `stop` ends the
+ * streams with a status that makes probes reconnect.
  */
 export async function startFleet(options: FleetOptions): Promise<{ port: number; stop(): Promise<void> }> {
   const metrics = createFleetMetrics(options.metrics)
   const admissions = new Map<string, () => Promise<void>>()
   let isWoken = false
   const takeWake = () => {
-    const was = isWoken
+    const wasWoken = isWoken
     isWoken = false
-    return was
+    return wasWoken
   }
   const context: FleetContext = {
     ...options,
@@ -118,7 +119,7 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
     throw error
   })
   if (options.tls === null && !isLoopback(options.host)) {
-    options.log.warn('probes connect in plain text, with the secrets of monitors on the way: set GRPC_TLS_CERT')
+    options.log.warn('probes connect without TLS, so the secrets of monitors are sent in plain text; set GRPC_TLS_CERT')
   }
 
   options.metrics.beforeRender(() => updateFleetMetrics(context, monotonicMs()))
@@ -167,7 +168,7 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
   }
 }
 
-/** New probes of a region that can work at once do. */
+/** Adds the new probes of a region that can start immediately to its live set. */
 async function admitProbes(context: FleetContext, region: string): Promise<void> {
   await updateLiveSets(context.db, context.timing, { region, canEvict: false, knownEpoch: createEpochLookup(context) })
   await loadEpochs(context, region)
@@ -176,33 +177,33 @@ async function admitProbes(context: FleetContext, region: string): Promise<void>
 const createEpochLookup = (context: FleetContext) => (region: string) =>
   getRegionPlan(context.assignments, region).epoch
 
-/** Closes dead sessions, writes down who was heard, and buries or lets in probes. */
+/** Builds a round: it closes silent sessions, records the activity of probes, and evicts and adds live probes. */
 function createRound(context: FleetContext, takeWake: () => boolean): () => Promise<void> {
   const { timing } = context
-  // since when everything heard was written down in time: only then is an old `last_seen_at` a dead probe (live-set.ts)
-  let soundSinceMs = monotonicMs()
+  // since when all activity was recorded in time; only after that an old `last_seen_at` means a silent probe (live-set.ts)
+  let recordsCompleteSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
   const unassigned = new Map<string, number>()
-  const noteAbsences = createRegionAbsenceRecorder(context)
-  // in every second round, and in one that was asked for; a new probe is let in at once, by `admit`
-  let isLookDue = true
+  const recordAbsences = createRegionAbsenceRecorder(context)
+  // in every second round, and in each requested one; `admit` adds a new probe without waiting for a round
+  let isUpdateDue = true
   const counts = createCountRecorder(context)
   return async () => {
     const startedMs = monotonicMs()
-    const isLook = takeWake() || isLookDue
-    // in the next round again, unless this one succeeds
-    isLookDue = true
+    const isUpdate = takeWake() || isUpdateDue
+    // again in the next round, unless this one succeeds
+    isUpdateDue = true
     for (const session of [...context.sessions.values()]) {
       if (startedMs - session.lastMessageMs > timing.deadAfterMs) session.close('silent')
     }
     await recordSessions(context, startedMs)
     await counts()
-    if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) soundSinceMs = monotonicMs()
+    if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) recordsCompleteSinceMs = monotonicMs()
     recordedMs = monotonicMs()
-    const canEvict = recordedMs - soundSinceMs > timing.deadAfterMs
-    if (isLook) {
-      await refreshLiveSets(context, canEvict, noteAbsences)
-      isLookDue = false
+    const canEvict = recordedMs - recordsCompleteSinceMs > timing.deadAfterMs
+    if (isUpdate) {
+      await refreshLiveSets(context, canEvict, recordAbsences)
+      isUpdateDue = false
     }
     expireRuns(context.runs, monotonicMs())
     reportUnassigned(context, unassigned)
@@ -212,12 +213,12 @@ function createRound(context: FleetContext, takeWake: () => boolean): () => Prom
 async function refreshLiveSets(
   context: FleetContext,
   canEvict: boolean,
-  noteAbsences: RegionAbsenceRecorder,
+  recordAbsences: RegionAbsenceRecorder,
 ): Promise<void> {
   let read: readonly RegionEpoch[] = []
   const onRead: LiveSetListener = async (rows, probes) => {
     read = rows
-    await noteAbsences(
+    await recordAbsences(
       rows.map(({ region }) => region),
       probes,
     )
@@ -228,11 +229,11 @@ async function refreshLiveSets(
     onRead,
   })
   if (changed.length === 0) return applyEpochs(context, read)
-  context.log.info({ regions: changed }, 'other probes are live now')
+  context.log.info({ regions: changed }, 'live sets changed')
   await loadEpochs(context)
 }
 
-/** Other processes write the same; what they or a restore of the database changed is written again. */
+/** Unchanged counts are written again after this time, because another process or a restore may have changed the rows. */
 const RECORD_COUNTS_INTERVAL_MS = 10_000
 
 function createCountRecorder({ db, assignments: table }: FleetContext): () => Promise<void> {
@@ -248,12 +249,12 @@ function createCountRecorder({ db, assignments: table }: FleetContext): () => Pr
   }
 }
 
-/** Says once when a region has probes and monitors that none of them can check, and again when they become more. */
+/** Logs once that no live probe of a region can check some of its monitors, and again when their number grows. */
 function reportUnassigned({ assignments: table, log }: FleetContext, reported: Map<string, number>): void {
   for (const [region, { probes, unassigned }] of table.plans) {
     const monitors = probes.length > 0 ? unassigned.size : 0
     if (monitors > (reported.get(region) ?? 0)) {
-      log.warn({ region, monitors }, 'no live probe of the region can check these monitors: upgrade its probes')
+      log.warn({ region, monitors }, 'no live probe of the region can check these monitors; upgrade its probes')
     }
     reported.set(region, monitors)
   }

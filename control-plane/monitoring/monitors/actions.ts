@@ -35,14 +35,14 @@ export type MonitorTools = {
   db: Db
   secrets: SecretCipher
   checkLiteral: CheckLiteral
-  /** takes a monitor that will not be checked any more out of the verdict; answers it as it is then */
+  /** removes a monitor that is no longer checked from the verdict; returns the monitor after that */
   leaveUnchecked: (tx: Tx, monitor: StoredMonitor, publicUrl: string, now: Date) => Promise<StoredMonitor>
   publicUrl: string
-  /** left out: those of the plans */
+  /** default: the limits of the plans */
   limits?: InstallationLimits
 }
 
-/** A monitor as a create would store it, not stored. Throws 400. */
+/** Builds the monitor that a create would store, without storing it. Throws 400. */
 export async function draftMonitor(
   { checkLiteral, secrets }: Pick<MonitorTools, 'checkLiteral' | 'secrets'>,
   projectId: string,
@@ -56,11 +56,11 @@ export async function draftMonitor(
   return toStored(fields, projectId, secrets, now)
 }
 
-/** The same of a body in which nothing can be wrong. */
+/** Builds a monitor from a body that is known to be valid. */
 export const buildMonitor = (secrets: SecretCipher, projectId: string, body: MonitorCreate, now: Date): StoredMonitor =>
   toStored(toCreatedFields(body), projectId, secrets, now)
 
-/** Creates one monitor and links the default channels. Throws 400, or 402 when the plan is full. */
+/** Creates one monitor and links the default channels. Throws 400, or 402 when the plan's limit is reached. */
 export async function createMonitor(tools: MonitorTools, caller: ApiCaller, body: MonitorCreate, now: Date) {
   const monitor = await draftMonitor(tools, caller.projectId, body, now)
   await tools.db.transaction(async tx => {
@@ -70,7 +70,7 @@ export async function createMonitor(tools: MonitorTools, caller: ApiCaller, body
   return monitor
 }
 
-/** Stores drafts, without rules. Throws 402 when not all of them fit into the plan. */
+/** Stores drafts without alert rules. Throws 402 when they exceed the plan's limit. */
 export async function addMonitors(
   tx: Tx,
   { organizationId }: ApiCaller,
@@ -81,11 +81,11 @@ export async function addMonitors(
   await insertMonitors(tx, monitors)
 }
 
-/** One place of a bulk create. With `faults`, what the schema found, the body may be anything. */
+/** One item of a bulk create. `faults`: problems found by the schema; with any of them the body may have any shape. */
 export type BulkItem = { body: MonitorCreate; faults: ErrorDetail[] }
 export type BulkResult = { created: StoredMonitor[]; errors: { index: number; error: string }[] }
 
-/** Creates what can be created of many, in one transaction; the others are told why by their place. */
+/** Creates the valid monitors of a list in one transaction, and reports the other ones by index. */
 export async function createMonitors(tools: MonitorTools, caller: ApiCaller, items: BulkItem[], now: Date) {
   const errors: BulkResult['errors'] = []
   const accepted: { index: number; monitor: StoredMonitor }[] = []
@@ -114,8 +114,8 @@ export async function createMonitors(tools: MonitorTools, caller: ApiCaller, ite
 }
 
 /**
- * Changes what the body names. Throws 404, 400 for what does not fit together with what is stored, and 403 where
- * stored secrets would go to another origin (assertMayLead), and 409 for what a data source sets.
+ * Changes the fields that the body names. Throws 404; 400 when a field does not fit the stored ones; 403 when stored
+ * secrets would be sent to another origin (`assertMayRedirectSecrets`); 409 for fields that a data source sets.
  */
 export async function changeMonitor(
   tools: MonitorTools,
@@ -131,31 +131,31 @@ export async function changeMonitor(
     if (INTERDEPENDENT_FIELDS.some(key => key in body)) {
       problems.push(...(await findMonitorProblems(after, tools.checkLiteral, createYieldPoint(), before)))
     }
-    const led = problems.length === 0 ? findRedirectedSecrets(before, after, body) : []
-    assertMayRedirectSecrets(caller, led, suggestMove(led))
+    const redirected = problems.length === 0 ? findRedirectedSecrets(before, after, body) : []
+    assertMayRedirectSecrets(caller, redirected, suggestMove(redirected))
     if (problems.length === 0) assertEditable(stored, Object.keys(body))
     return { after, problems }
   })
 }
 
-/** How a write key moves a monitor with stored secrets: an update takes headers and no credentials (decisions 3.3). */
-function suggestMove(led: string[]): string {
-  const headers = led.filter(place => place !== 'auth_config')
-  const ways = [
-    ...(headers.length < led.length
-      ? ['clear auth_config with nulls by PUT /monitors/{id}/auth, and set it there again after this change']
+/** Describes how a write key can move a monitor with stored secrets. An update accepts headers, but not credentials. */
+function suggestMove(redirected: string[]): string {
+  const headers = redirected.filter(place => place !== 'auth_config')
+  const steps = [
+    ...(headers.length < redirected.length
+      ? ['clear auth_config with nulls by PUT /monitors/{id}/auth, and set it again after this change']
       : []),
     ...(headers.length > 0 ? [`send ${headers.join(', ')} again in this request, or headers without it`] : []),
   ]
-  return ways.join('; ')
+  return steps.join('; ')
 }
 
-/** Fields that are checked against each other; an update that names none of them leaves what is stored alone. */
+/** Fields that are validated together. An update that names none of them does not validate the stored ones again. */
 const INTERDEPENDENT_FIELDS = ['type', 'url', 'headers', 'keyword', 'keyword_type', 'assertions']
 
 type AuthBody = { auth_type: MonitorAuthType | null; auth_config: MonitorAuthConfig | null }
 
-/** Replaces the credentials, or clears them with nulls (decisions 3.3). Throws 404, 400, and 409 as `changeMonitor` does. */
+/** Replaces the credentials, or deletes them with nulls. Throws 404, 400 and 409 as `changeMonitor` does. */
 export async function changeAuth(tools: MonitorTools, projectId: string, id: string, body: AuthBody, now: Date) {
   return await rewriteMonitor(tools, projectId, id, now, async (before, stored) => {
     const sent = { authType: body.auth_type, authConfig: body.auth_config }
@@ -167,14 +167,14 @@ export async function changeAuth(tools: MonitorTools, projectId: string, id: str
   })
 }
 
-/** What a data source leaves to the owner of a monitor that it made (decisions 9.1). */
+/** The fields that users may change of a monitor that a data source created (docs/design/data-sources.md). */
 const EDITABLE_CHILD_FIELDS = ['name', 'tags']
 
 function assertEditable({ dataSource }: StoredMonitor, names: string[]): void {
   const foreign = dataSource === null ? [] : names.filter(name => !EDITABLE_CHILD_FIELDS.includes(name))
   if (foreign.length === 0) return
   throw conflict(
-    `a monitor of a data source takes ${EDITABLE_CHILD_FIELDS.join(' and ')} only; change the data source instead`,
+    `only ${EDITABLE_CHILD_FIELDS.join(' and ')} can be changed for a monitor of a data source; change the data source instead`,
   )
 }
 
@@ -182,7 +182,7 @@ type ChangeResult = { after: MonitorFields; problems: ErrorDetail[] }
 type ComputeChange = (before: MonitorFields, stored: StoredMonitor) => Promise<ChangeResult>
 export type MonitorRewrite = { stored: StoredMonitor; monitor: StoredMonitor }
 
-/** Changes a monitor on its locked row. Throws 404, and 400 for the problems that `change` finds. */
+/** Locks a monitor's row and changes the monitor. Throws 404, and 400 for the problems that `change` finds. */
 async function rewriteMonitor(
   tools: MonitorTools,
   projectId: string,
@@ -198,7 +198,7 @@ async function rewriteMonitor(
   })
 }
 
-/** What a change makes of a monitor whose row is locked; nothing is stored. Throws 400 for the problems that it finds. */
+/** Computes the result of a change of a monitor whose row is locked. Stores nothing. Throws 400 for the problems that it finds. */
 export async function computeRewrite(
   { secrets }: Pick<MonitorTools, 'secrets'>,
   stored: StoredMonitor,
@@ -214,7 +214,7 @@ export async function computeRewrite(
   return { stored, monitor: withPingToken({ ...changed, configVersion, updatedAt }, secrets) }
 }
 
-/** Stores changed monitors, whose rows are locked, in one statement. Answers them as they are then. */
+/** Stores changed monitors, whose rows are locked, and returns them as they are after that. */
 export async function storeRewrites(
   { leaveUnchecked, publicUrl }: Pick<MonitorTools, 'leaveUnchecked' | 'publicUrl'>,
   tx: Tx,
@@ -232,16 +232,16 @@ export async function storeRewrites(
   return stored
 }
 
-/** A heartbeat's verdict says nothing of an address that is checked, nor the other way round. */
+/** True when the status must be dropped. A heartbeat's status does not apply to a target that is checked, or vice versa. */
 function leavesVerdict(before: StoredMonitor, after: StoredMonitor): boolean {
   const isOtherKind = (before.type === 'heartbeat') !== (after.type === 'heartbeat')
   return isActive(before) && (isOtherKind || !isActive(after))
 }
 
-/** 24 characters of base62: 142 random bits */
+/** 24 base62 characters have 142 random bits. */
 const PING_TOKEN_LENGTH = 24
 
-/** A new ping token as it is stored: sealed to be shown, hashed to be found by (decisions 3.7). */
+/** Creates a ping token as it is stored: encrypted, so that it can be shown, and hashed, so that it can be found. */
 export function createPingToken(owner: { id: string; projectId: string }, secrets: SecretCipher) {
   const token = randomBase62(PING_TOKEN_LENGTH)
   return { pingToken: encryptPingToken(token, owner, secrets), pingTokenHash: sha256(token) }
@@ -249,7 +249,7 @@ export function createPingToken(owner: { id: string; projectId: string }, secret
 
 const NO_PING_TOKEN = { pingToken: null, pingTokenHash: null }
 
-/** A monitor that becomes a heartbeat gets its ping URL then, and keeps it for good. */
+/** A monitor gets its ping URL when it becomes a heartbeat, and keeps it. */
 function withPingToken(monitor: StoredMonitor, secrets: SecretCipher): StoredMonitor {
   if (monitor.type !== 'heartbeat' || monitor.pingToken !== null) return monitor
   return { ...monitor, ...createPingToken(monitor, secrets) }

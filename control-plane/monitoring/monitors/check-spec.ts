@@ -4,8 +4,8 @@ import { decryptAuth, decryptHeaders, type MonitorAuthConfig } from './settings/
 import type { MonitorAuthType, StoredMonitor } from './types.ts'
 
 /**
- * What a probe needs to run a monitor's check: headers and credentials in plain text, the timeout cut to the
- * interval (decisions 3.2). Only for monitors that are checked (configuration.ts).
+ * Builds what a probe needs to run a monitor's check: headers and credentials in plain text, the timeout at most the
+ * interval. Only for monitors that are checked (`isCheckedByProbes`).
  */
 export function toCheckSpec(monitor: StoredMonitor, secrets: SecretCipher): CheckSpec {
   const auth = decryptAuth(monitor, secrets)
@@ -27,7 +27,7 @@ export function toCheckSpec(monitor: StoredMonitor, secrets: SecretCipher): Chec
   }
 }
 
-/** The timeout that a check really has, in milliseconds: never longer than the interval. */
+/** The timeout of a check in milliseconds, at most the interval. */
 export function getEffectiveTimeoutMs(monitor: Pick<StoredMonitor, 'timeoutMs' | 'intervalSeconds'>): number {
   return Math.min(monitor.timeoutMs, monitor.intervalSeconds * 1_000)
 }

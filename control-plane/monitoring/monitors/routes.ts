@@ -37,7 +37,7 @@ const BulkResponse = Type.Object({
 })
 const tags = ['Monitors']
 
-/** Monitors as a resource (specification, "Monitors"; decisions 3.1 to 3.5). */
+/** The resource `/monitors` (docs/design/monitors.md). */
 export function monitorRoutes(app: App, context: MonitorContext): void {
   readRoutes(app, context)
   createRoutes(app, context)
@@ -67,9 +67,9 @@ function readRoutes(app: App, context: MonitorContext): void {
         listMonitors(db, projectId, filter, toPageBounds(request.query)),
         count(projectId, filter),
       ])
-      const watched = await readMonitoringState(projectId, rows)
+      const state = await readMonitoringState(projectId, rows)
       return {
-        data: rows.map(row => toMonitorResponse(row, context, watched, caller)),
+        data: rows.map(row => toMonitorResponse(row, context, state, caller)),
         meta: buildPageMeta(request.query, total),
       }
     },
@@ -79,7 +79,7 @@ function readRoutes(app: App, context: MonitorContext): void {
     '/monitors/:id',
     {
       schema: {
-        summary: 'One monitor',
+        summary: 'Get a monitor',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(MonitorRecord), 404),
@@ -100,7 +100,8 @@ function readRoutes(app: App, context: MonitorContext): void {
     '/monitors/:id/guarantee',
     {
       schema: {
-        summary: 'How soon an outage of a monitor is noticed at the latest',
+        summary: 'Get the guarantee of a monitor',
+        description: 'The longest time until an outage is noticed, computed from the settings of the monitor.',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(GuaranteeRecord), 404),
@@ -117,15 +118,15 @@ function readRoutes(app: App, context: MonitorContext): void {
   )
 }
 
-/** A monitor that was just created or changed, with what its settings guarantee. */
+/** A monitor that was just created or changed, with its guarantee. */
 const toChangedResponse = (
   monitor: StoredMonitor,
   tools: MonitorResponseTools,
-  watched: MonitoringState,
+  state: MonitoringState,
   caller: ApiCaller,
 ) => ({
-  ...toMonitorResponse(monitor, tools, watched, caller),
-  guarantee: toGuaranteeResponse(monitor, watched.liveTypes),
+  ...toMonitorResponse(monitor, tools, state, caller),
+  guarantee: toGuaranteeResponse(monitor, state.liveTypes),
 })
 
 function createRoutes(app: App, context: MonitorContext): void {
@@ -134,7 +135,8 @@ function createRoutes(app: App, context: MonitorContext): void {
     '/monitors',
     {
       schema: {
-        summary: 'Create a monitor; its first check starts at once',
+        summary: 'Create a monitor',
+        description: 'The first check starts immediately.',
         tags,
         body: MonitorCreate,
         response: responseSchemas(201, dataSchema(MonitorWithGuarantee), 400, 402),
@@ -143,8 +145,8 @@ function createRoutes(app: App, context: MonitorContext): void {
     async (request, reply) => {
       const caller = getCaller(request)
       const monitor = await createMonitor(withActor(context, request), caller, request.body, now())
-      const watched = await readMonitoringState(caller.projectId, [])
-      return reply.code(201).send({ data: toChangedResponse(monitor, context, watched, caller) })
+      const state = await readMonitoringState(caller.projectId, [])
+      return reply.code(201).send({ data: toChangedResponse(monitor, context, state, caller) })
     },
   )
 
@@ -157,7 +159,8 @@ function createRoutes(app: App, context: MonitorContext): void {
       onRequest: heavyWrites.assertCapacity,
       validatorCompiler: () => compile({ schema: MonitorList }),
       schema: {
-        summary: 'Create up to 50 monitors; what cannot be created is told by its place',
+        summary: 'Create up to 50 monitors',
+        description: 'Failures are reported by index; the other monitors are created.',
         tags,
         body: MonitorBulk,
         response: responseSchemas(201, BulkResponse, 400),
@@ -171,8 +174,8 @@ function createRoutes(app: App, context: MonitorContext): void {
       const { created, errors } = await heavyWrites.run(caller.projectId, () =>
         createMonitors(withActor(context, request), caller, items, now()),
       )
-      const watched = await readMonitoringState(caller.projectId, [])
-      const monitors = created.map(monitor => toMonitorResponse(monitor, context, watched, caller))
+      const state = await readMonitoringState(caller.projectId, [])
+      const monitors = created.map(monitor => toMonitorResponse(monitor, context, state, caller))
       return reply.code(201).send({ monitors, errors })
     },
   )
@@ -180,7 +183,7 @@ function createRoutes(app: App, context: MonitorContext): void {
 
 function updateRoutes(app: App, context: MonitorContext): void {
   const { readMonitoringState } = context
-  const answer = async (caller: ApiCaller, monitor: StoredMonitor) => ({
+  const respond = async (caller: ApiCaller, monitor: StoredMonitor) => ({
     data: toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
   })
 
@@ -188,7 +191,8 @@ function updateRoutes(app: App, context: MonitorContext): void {
     '/monitors/:id',
     {
       schema: {
-        summary: 'Change a monitor: fields that are not named stay',
+        summary: 'Update a monitor',
+        description: 'Fields that the body does not name keep their values.',
         tags,
         params: IdParams,
         body: MonitorUpdate,
@@ -208,7 +212,8 @@ function updateRoutes(app: App, context: MonitorContext): void {
     '/monitors/:id/auth',
     {
       schema: {
-        summary: 'Replace the credentials that a check sends; nulls clear them',
+        summary: 'Replace the credentials of a monitor',
+        description: 'Every check sends these credentials. Nulls delete them.',
         tags,
         params: IdParams,
         body: AuthUpdate,
@@ -224,7 +229,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
         request.body,
         now(),
       )
-      return await answer(caller, monitor)
+      return await respond(caller, monitor)
     },
   )
 }

@@ -19,7 +19,7 @@ export const MONITOR_COLUMNS = `
   ) END AS "dataSource",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** For the fleet: at most `limit` monitors of all projects after a revision, deleted and paused ones too, in order. */
+/** Lists at most `limit` monitors of all projects after a revision, in order. Includes deleted and paused monitors. For the fleet. */
 export function listMonitorsSince(db: Db, revision: number, limit: number): Promise<StoredMonitor[]> {
   return query(db, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE revision > ? ORDER BY revision LIMIT ?`, [
     revision,
@@ -27,7 +27,7 @@ export function listMonitorsSince(db: Db, revision: number, limit: number): Prom
   ])
 }
 
-/** For the verdict: every monitor of some partitions that is not deleted, paused ones too, in the order of ids. */
+/** Lists the monitors of some partitions in the order of ids. Includes paused monitors, not deleted ones. For the verdict. */
 export function listPartitionMonitors(db: Db, partitions: number[]): Promise<StoredMonitor[]> {
   return query(
     db,
@@ -36,15 +36,15 @@ export function listPartitionMonitors(db: Db, partitions: number[]): Promise<Sto
   )
 }
 
-/** Locks monitors of any project until the transaction ends, always in the order of ids. Deleted ones are included. */
+/** Locks monitors of any project until the transaction ends, always in the order of ids. Includes deleted monitors. */
 export function lockMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
   return query(tx, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE`, [ids])
 }
 
-/** What says whether a decision about a monitor still holds. */
+/** The fields that show whether a decision about a monitor is still valid. */
 export type MonitorVersion = Pick<StoredMonitor, 'id' | 'configVersion' | 'isPaused' | 'deletedAt'>
 
-/** The same without waiting: those that another transaction has locked are left out. */
+/** Locks monitors without waiting. Monitors that another transaction has locked are left out. */
 export function lockAvailableMonitors(tx: Tx, ids: string[]): Promise<MonitorVersion[]> {
   return query(
     tx,
@@ -54,7 +54,7 @@ export function lockAvailableMonitors(tx: Tx, ids: string[]): Promise<MonitorVer
   )
 }
 
-/** The project of each monitor that exists, deleted or not, locked or not. */
+/** Finds the project of each monitor, by monitor id. Includes deleted and locked monitors. */
 export async function findProjectIds(db: Db, ids: string[]): Promise<Map<string, string>> {
   const rows = await query<{ id: string; projectId: string }>(
     db,
@@ -64,7 +64,7 @@ export async function findProjectIds(db: Db, ids: string[]): Promise<Map<string,
   return new Map(rows.map(({ id, projectId }) => [id, projectId]))
 }
 
-/** Monitors of any project that are not deleted. */
+/** Lists monitors of any project, without deleted ones. */
 export function listMonitorsByIds(db: Db, ids: string[]): Promise<StoredMonitor[]> {
   return query(
     db,
@@ -73,7 +73,7 @@ export function listMonitorsByIds(db: Db, ids: string[]): Promise<StoredMonitor[
   )
 }
 
-/** One monitor that is not deleted. `id` has to be a valid id. */
+/** Finds a monitor that is not deleted. `id` must be a valid id. */
 export async function findMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor | null> {
   const rows = await query<StoredMonitor>(
     db,
@@ -83,7 +83,7 @@ export async function findMonitor(db: Db, projectId: string, id: string): Promis
   return rows[0] ?? null
 }
 
-/** The same, locked until the transaction ends. */
+/** Finds a monitor that is not deleted, and locks it until the transaction ends. */
 export async function lockMonitor(tx: Tx, projectId: string, id: string): Promise<StoredMonitor | null> {
   const rows = await query<StoredMonitor>(
     tx,
@@ -101,7 +101,7 @@ export type MonitorFilter = {
   text: string | null
 }
 
-/** One page of a project's monitors, newest first. */
+/** Lists one page of a project's monitors, newest first. */
 export function listMonitors(
   db: Db,
   projectId: string,
@@ -116,7 +116,7 @@ export function listMonitors(
   )
 }
 
-/** How many monitors all pages of that list hold; walks over them. */
+/** Counts the monitors of all pages of `listMonitors`. Reads every matching row. */
 export async function countMonitors(db: Db, projectId: string, filter: MonitorFilter): Promise<number> {
   const { where, bindings } = buildCondition(projectId, filter)
   const [row] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM monitors WHERE ${where}`, bindings)
@@ -133,34 +133,34 @@ function buildCondition(projectId: string, filter: MonitorFilter) {
   return { where, bindings: { ...filter, projectId, pattern } }
 }
 
-/** The newest revision of all monitors: what is configured is the same as long as this is. */
+/** The newest revision of all monitors. While it does not change, no check and no type of a monitor changes. */
 export async function getLatestRevision(db: Db): Promise<number> {
   const [row] = await query<{ revision: number }>(db, 'SELECT coalesce(max(revision), 0) AS revision FROM monitors')
   return row!.revision
 }
 
-/** Which history of the database it is, and the newest revision that was given out in it. */
+/** Identifies the history of the database (the timeline of its WAL), with the newest revision that was assigned in it. */
 export type HistoryPosition = { timeline: string; revision: number }
 
-/** Throws on a standby. A server that was a standby, or was restored to a point in time, goes on with another timeline. */
+/** Throws on a standby. A server that was promoted, or restored to a point in time, continues with another timeline. */
 export async function getHistoryPosition(db: Db): Promise<HistoryPosition> {
   const [row] = await query<HistoryPosition>(
     db,
-    // last_value is 1 also before the first number was taken
+    // last_value is 1 before the first number is taken, too
     `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
        CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`,
   )
   return row!
 }
 
-/** True when the database may have lost what was read of it up to a revision. `before`: where it was then; null: not known. */
+/** True when the database may have lost rows that were read up to `revision`. `before`: its position at that time; null: unknown. */
 export const isDifferentHistory = (now: HistoryPosition, before: HistoryPosition | null, revision: number): boolean =>
   now.revision < revision || (before !== null && now.timeline !== before.timeline)
 
-/** Written in one statement: a row takes up to 10 µs of the event loop, and much less of it than a statement of its own. */
+/** A row blocks the event loop for up to 10 µs, which is much less than a statement of its own would. */
 const MAX_ROWS_PER_STATEMENT = 500
 
-/** Inserts monitors of any number. `revision` is set by the database. */
+/** Inserts any number of monitors. The database sets `revision`. */
 export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   for (const rows of inPieces(monitors, MAX_ROWS_PER_STATEMENT)) await insertRows(tx, rows)
 }
@@ -183,7 +183,7 @@ async function insertRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   )
 }
 
-/** Writes what users configure of monitors, their config versions, and the dates that stay known. Their rows are locked by the caller. */
+/** Writes the configured fields of monitors, their config versions and expiry dates. The caller has locked their rows. */
 export async function updateMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
   for (const rows of inPieces(monitors, MAX_ROWS_PER_STATEMENT)) await updateRows(tx, rows)
 }
@@ -217,7 +217,7 @@ const ROW_TYPES = `id uuid, "projectId" uuid, partition smallint, "configVersion
   "retryCount" integer, witness boolean, "witnessWithCredentials" boolean, tags text[], "isPaused" boolean, "dataSource" jsonb, "sslExpiresAt" timestamptz, "domainExpiresAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz`
 
 function serializeRows(monitors: StoredMonitor[]): string {
-  const bytes = (sealed: Buffer | null) => sealed && `\\x${sealed.toString('hex')}`
+  const bytes = (encrypted: Buffer | null) => encrypted && `\\x${encrypted.toString('hex')}`
   return JSON.stringify(
     monitors.map(monitor => ({
       ...monitor,

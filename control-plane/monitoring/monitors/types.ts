@@ -3,26 +3,26 @@ import type { Assertion, HTTP_METHODS, KEYWORD_TYPES, MonitorType, Region } from
 export const MONITOR_STATUSES = ['up', 'down', 'degraded'] as const
 export type MonitorStatus = (typeof MONITOR_STATUSES)[number]
 
-/** Where the pings of a heartbeat monitor come from, in place of a region. */
+/** The value of a region for heartbeat monitors. */
 export const HEARTBEAT_REGION = 'heartbeat'
 
 export const MONITOR_AUTH_TYPES = ['basic', 'bearer', 'header'] as const
 export type MonitorAuthType = (typeof MONITOR_AUTH_TYPES)[number]
 
-/** Where the values of a data source's monitor come from, in place of a region. */
+/** The value of a region for monitors of data sources. */
 export const DATA_SOURCE_REGION = 'data-source'
 
-/** Which value of a data source a monitor is. */
+/** The value of a data source that a monitor represents. */
 export type DataSourceOrigin = { id: string; name: string; fieldId: string | null; key: string }
 
-/** A row of `monitors`. `headers`, `authConfig` and `pingToken` are sealed (see sealed.ts); times are Dates. */
+/** A row of `monitors`. `headers`, `authConfig` and `pingToken` are encrypted (settings/encryption.ts). Times are Dates. */
 export type StoredMonitor = {
   id: string
   projectId: string
   partition: number
-  /** moves when what is checked or how it is judged changes; name and tags leave it */
+  /** increases when the check or its evaluation changes (docs/design/monitors.md#changes) */
   configVersion: number
-  /** moves when a probe has to hear of a change; ordered over all monitors (set by the database) */
+  /** set by the database, ordered over all monitors; changes when probes must be notified (docs/design/assignments.md#revisions) */
   revision: number
   name: string
   type: MonitorType
@@ -42,7 +42,7 @@ export type StoredMonitor = {
   heartbeatInterval: number | null
   /** seconds */
   heartbeatGrace: number | null
-  /** sealed; null when it never was a heartbeat monitor */
+  /** encrypted; null when the monitor was never a heartbeat */
   pingToken: Buffer | null
   /** SHA-256 of the token */
   pingTokenHash: Buffer | null
@@ -52,7 +52,7 @@ export type StoredMonitor = {
   screenshotCompare: boolean
   screenshotThreshold: number
   retryCount: number
-  /** a probe of another region may confirm doubted failures */
+  /** a probe of another region may confirm failures in doubt */
   witness: boolean
   witnessWithCredentials: boolean
   tags: string[] | null
@@ -62,7 +62,7 @@ export type StoredMonitor = {
   isPaused: boolean
   sslExpiresAt: Date | null
   domainExpiresAt: Date | null
-  /** null: a monitor that probes check, or that pings */
+  /** null: probes check the monitor, or it receives pings */
   dataSource: DataSourceOrigin | null
   deletedAt: Date | null
   createdAt: Date

@@ -16,30 +16,31 @@ export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore; secret
 export type IntakeOutcome = 'kept' | 'unknown' | 'foreign'
 
 /**
- * Keeps a screenshot that came from a probe: the bytes, the row, and for a comparison what it differs in from the
- * baseline, which the first one becomes. `unknown`: the monitor does not exist, or it left the region; `foreign`: the probe may not
- * report this. The same one again changes nothing. Throws a PictureError for a comparison that is not a page.
+ * Stores a screenshot that a probe sent: the bytes, the row, and for a comparison its difference from the baseline. The
+ * first comparison becomes the baseline. `unknown`: the monitor does not exist or left the region; `foreign`: the probe may
+ * not report this. The same screenshot a second time changes nothing. Throws an ImageError for a comparison that is not a
+ * PNG of a page.
  */
 export async function storeScreenshot(
   tools: ScreenshotTools,
-  arrival: ScreenshotReceipt,
-  arrived: ReceivedScreenshot,
+  receipt: ScreenshotReceipt,
+  screenshot: ReceivedScreenshot,
 ): Promise<IntakeOutcome> {
   const { db, objects } = tools
-  const { id, probeId, order, contentType } = arrived
+  const { id, probeId, order, contentType } = screenshot
   const { monitorId, region, attempt } = order
   const monitor = await findScreenshotMonitor(db, monitorId)
   if (monitor === null) return 'unknown'
-  const standing = classifyScreenshot(monitor, arrival, arrived, tools.secrets)
-  if (standing !== 'own') return standing === 'left' ? 'unknown' : 'foreign'
-  const image = Buffer.from(arrived.image)
+  const eligibility = classifyScreenshot(monitor, receipt, screenshot, tools.secrets)
+  if (eligibility !== 'own') return eligibility === 'left' ? 'unknown' : 'foreign'
+  const image = Buffer.from(screenshot.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
   const page = isComparison ? decodePage(image) : null
-  const storeKey = buildStoreKey(monitor.projectId, arrived)
+  const storeKey = buildStoreKey(monitor.projectId, screenshot)
   await objects.put(storeKey, image, contentType)
   const compared = await db.transaction(async tx => {
     const isNew = await insertScreenshot(tx, {
-      ...{ id, monitorId, region, takenIn: arrival.takenIn, probeId, attempt, contentType, storeKey },
+      ...{ id, monitorId, region, takenIn: receipt.takenIn, probeId, attempt, contentType, storeKey },
       projectId: monitor.projectId,
       scheduledAt: new Date(order.scheduledAtMs),
       kind: isComparison ? 'comparison' : 'failure',
@@ -56,7 +57,7 @@ export async function storeScreenshot(
 
 type ScreenshotComparison = { id: string; monitorId: string; region: string; url: string; page: PageImage }
 
-/** Null when the screenshot is the baseline from now on: the first of its region, or the first of another address. */
+/** Returns null when the screenshot becomes the baseline: the first of its region, or the first of another address. */
 async function compareWithBaseline(
   tx: Tx,
   objects: ObjectStore,
@@ -75,14 +76,14 @@ async function compareWithBaseline(
   return difference
 }
 
-/** From now on the newest comparison is what each region's page is compared with. Returns the regions that have one. */
+/** Makes the newest comparison of each region its baseline. Returns the regions that have a baseline. */
 export async function acceptBaseline({ db, nats }: Pick<ScreenshotTools, 'db' | 'nats'>, monitorId: string) {
   const regions = await db.transaction(tx => acceptComparisons(tx, monitorId, now()))
   for (const region of regions) notifyProbes(nats, region, { monitorId, difference: null })
   return regions
 }
 
-/** A hint: a probe that does not hear it hears the next one, or reads it with its assignments. */
+/** Publishes a hint. A probe that misses it learns the difference from the next one or from its assignments. */
 function notifyProbes(nats: Nats, region: string, hint: DifferenceHint): void {
   nats.connection.publish(differenceHintSubject(region), JSON.stringify(hint))
 }

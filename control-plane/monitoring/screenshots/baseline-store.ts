@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../foundation/platform/post
 
 export type Baseline = { screenshotId: string; url: string; storeKey: string }
 
-/** What a region's page is compared with, locked until the transaction ends; null before the first. */
+/** Finds the baseline of a region and locks it until the transaction ends. Null before the first comparison. */
 export async function lockBaseline(tx: Tx, monitorId: string, region: string): Promise<Baseline | null> {
   const rows = await query<Baseline>(
     tx,
@@ -14,7 +14,7 @@ export async function lockBaseline(tx: Tx, monitorId: string, region: string): P
   return rows[0] ?? null
 }
 
-/** From now on the region's page is compared with this screenshot. */
+/** Makes a screenshot the baseline of its region. */
 export async function setBaseline(
   tx: Tx,
   row: { monitorId: string; region: string; url: string; screenshotId: string; now: Date },
@@ -29,7 +29,7 @@ export async function setBaseline(
   )
 }
 
-/** What the newest comparison of a region came to. */
+/** Records the difference of the newest comparison of a region. */
 export async function setDifference(
   tx: Tx,
   row: { monitorId: string; region: string; screenshotId: string; difference: number; now: Date },
@@ -43,7 +43,7 @@ export async function setDifference(
   await execute(tx, 'UPDATE screenshots SET difference = :difference WHERE id = :screenshotId', row)
 }
 
-/** Makes the newest comparison of each region its baseline. Returns all regions that have one. */
+/** Makes the newest comparison of each region its baseline. Returns all regions that have a baseline. */
 export async function acceptComparisons(tx: Tx, monitorId: string, now: Date): Promise<string[]> {
   await execute(
     tx,
@@ -58,7 +58,7 @@ export async function acceptComparisons(tx: Tx, monitorId: string, now: Date): P
   return rows.map(row => row.region)
 }
 
-/** For the fleet: how much some monitors' pages differ in a region, where that was found for the address they have now. */
+/** Lists the differences of some monitors in a region that were found for their current addresses. For the fleet. */
 export async function listDifferences(db: Db, region: string, monitorIds: string[]): Promise<Map<string, number>> {
   const rows = await query<{ id: string; difference: number }>(
     db,

@@ -10,8 +10,9 @@ import { signScreenshotLink } from './signed-link.ts'
 import { findScreenshot } from './store.ts'
 
 /**
- * `GET {origin}/screenshots/{id}?expires&signature`: the picture itself. A link that was not made for it is a 404, one
- * that was and is over a 403. It is a picture and nothing else, whatever a page has painted into it.
+ * `GET {origin}/screenshots/{id}?expires&signature`: the image (docs/design/screenshots.md#links). A link with a wrong
+ * signature is a 404, an expired one a 403. The Content-Security-Policy allows nothing, because the content comes from a
+ * foreign page.
  */
 export function imageRoutes(app: App, { db, objects, sign }: { db: Db; objects: ObjectStore; sign: Signer }): void {
   app.get<{ Params: { id: string } }>('/screenshots/:id', async (request, reply) => {
@@ -24,7 +25,7 @@ export function imageRoutes(app: App, { db, objects, sign }: { db: Db; objects: 
       equalSecrets(signature, signScreenshotLink({ id }, Number(expires), sign))
     if (!isSigned) throw notFound('screenshot')
     const leftSeconds = Math.floor(Number(expires) - nowMs() / 1_000)
-    if (leftSeconds < 0) throw insufficientScope('this link is over; read the check again for a new one')
+    if (leftSeconds < 0) throw insufficientScope('this link has expired; fetch the check again for a new one')
     const screenshot = await findScreenshot(db, id)
     const bytes = screenshot && (await objects.get(screenshot.storeKey))
     if (!screenshot || !bytes) throw notFound('screenshot')

@@ -1,18 +1,18 @@
 import pixelmatch from 'pixelmatch'
 import { PNG } from 'pngjs'
 
-/** How different two pixels may be and still count as the same, 0 to 1; edges that were smoothed anew do not count. */
+/** How much two pixels may differ and still count as equal, 0 to 1. Differences of antialiasing are ignored. */
 const PIXEL_THRESHOLD = 0.1
-/** More than a page is ever photographed at; checked before anything is unpacked. */
+/** More than the size of any capture. Checked before the image is decoded. */
 const MAX_SIDE_PIXELS = 2_000
 
-/** Width, height, and four bytes a pixel. */
+/** Width, height, and four bytes for each pixel. */
 export type PageImage = Pick<PNG, 'width' | 'height' | 'data'>
 
-/** What came from a probe is no picture of a page, and will not become one when it comes again. */
+/** The data is not an image of a page. A retry would fail as well. */
 export class ImageError extends Error {}
 
-/** The share of pixels, 0 to 1, in which two pages differ; 1 when their sizes do. */
+/** Returns the share of pixels, 0 to 1, in which two pages differ; 1 when their sizes differ. */
 export function computeDifference(before: PageImage, after: PageImage): number {
   if (before.width !== after.width || before.height !== after.height) return 1
   const { width, height } = before
@@ -20,14 +20,15 @@ export function computeDifference(before: PageImage, after: PageImage): number {
   return differing / (width * height)
 }
 
-/** Unpacks a PNG. Throws a PictureError for what is none or too large. */
+/** Decodes a PNG. Throws an ImageError when the data is not a PNG or the image is too large. */
 export function decodePage(bytes: Buffer): PageImage {
-  const isHead = bytes.length > 24 && bytes.toString('latin1', 12, 16) === 'IHDR'
-  const sides = isHead ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : []
-  if (!isHead || sides.some(side => side === 0 || side > MAX_SIDE_PIXELS)) throw new ImageError('no PNG of a page')
+  const hasHeader = bytes.length > 24 && bytes.toString('latin1', 12, 16) === 'IHDR'
+  const sides = hasHeader ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : []
+  if (!hasHeader || sides.some(side => side === 0 || side > MAX_SIDE_PIXELS))
+    throw new ImageError('the data is not a PNG of a page')
   try {
     return PNG.sync.read(bytes)
   } catch (error) {
-    throw new ImageError(`no PNG: ${(error as Error).message}`)
+    throw new ImageError(`the data is not a valid PNG: ${(error as Error).message}`)
   }
 }

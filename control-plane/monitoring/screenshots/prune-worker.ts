@@ -7,7 +7,7 @@ import { deleteScreenshots, listExpiredScreenshots } from './store.ts'
 const RETENTION_MS = 30 * 24 * 3_600_000
 const BATCH_SIZE = 200
 
-/** Forgets screenshots after 30 days; a baseline stays for as long as pages are compared with it. */
+/** Deletes screenshots after 30 days. A baseline is kept as long as pages are compared with it. */
 export function startScreenshotPruneWorker({
   db,
   objects,

@@ -24,7 +24,7 @@ import { listScreenshots } from './store.ts'
 
 export type ScreenshotContext = { db: Db; nats: Nats; publicUrl: string; sign: Signer }
 
-const REGIONS = 'the regions that have a baseline; in the others the next comparison becomes it'
+const REGIONS = 'The regions that have a baseline. In the other regions the next comparison becomes the baseline.'
 
 /** `GET /monitors/{id}/screenshots`, `POST /monitors/{id}/screenshots/baseline`. */
 export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: ScreenshotContext): void {
@@ -32,7 +32,7 @@ export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: Screen
     '/monitors/:id/screenshots',
     {
       schema: {
-        summary: 'Screenshots of a monitor, newest first',
+        summary: 'List screenshots of a monitor, newest first',
         tags: ['Monitors'],
         params: IdParams,
         querystring: PageQuery,
@@ -53,7 +53,7 @@ export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: Screen
     '/monitors/:id/screenshots/baseline',
     {
       schema: {
-        summary: 'Accept what the page looks like now: from here on it is compared with the newest comparison',
+        summary: 'Accept the latest screenshot as the new baseline',
         tags: ['Monitors'],
         params: IdParams,
         response: responseSchemas(

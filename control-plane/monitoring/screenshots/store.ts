@@ -15,7 +15,7 @@ export type StoredScreenshot = {
   contentType: string
   sizeBytes: number
   storeKey: string
-  /** from the baseline, as a share of the pixels; null: not compared */
+  /** difference from the baseline as a share of the pixels; null: not compared */
   difference: number | null
   createdAt: Date
 }
@@ -24,7 +24,7 @@ const COLUMNS = `s.id, s.project_id AS "projectId", s.monitor_id AS "monitorId",
   s.probe_id AS "probeId", s.scheduled_at AS "scheduledAt", s.attempt, s.kind, s.content_type AS "contentType",
   s.size_bytes AS "sizeBytes", s.store_key AS "storeKey", s.difference, s.created_at AS "createdAt"`
 
-/** Once, however often it comes. False: it was there already. */
+/** Inserts a screenshot. Returns false when it already exists. */
 export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<boolean> {
   const inserted = await execute(
     tx,
@@ -40,7 +40,7 @@ export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<b
 
 export type ScreenshotMonitor = CheckedRegions & { projectId: string; url: string }
 
-/** The monitor that a probe speaks of: of any project, but not a deleted one. */
+/** Finds the monitor that a probe reports about: of any project, not deleted. */
 export async function findScreenshotMonitor(db: Db, id: string): Promise<ScreenshotMonitor | null> {
   const rows = await query<ScreenshotMonitor>(
     db,
@@ -51,7 +51,7 @@ export async function findScreenshotMonitor(db: Db, id: string): Promise<Screens
   return rows[0] ?? null
 }
 
-/** By id alone: the link's signature says whose it is. */
+/** Finds a screenshot by id alone, because the signature of the link grants access. */
 export async function findScreenshot(db: Db, id: string): Promise<StoredScreenshot | null> {
   const rows = await query<StoredScreenshot>(db, `SELECT ${COLUMNS} FROM screenshots s WHERE s.id = ?`, [id])
   return rows[0] ?? null
@@ -59,7 +59,7 @@ export async function findScreenshot(db: Db, id: string): Promise<StoredScreensh
 
 export type ListedScreenshot = StoredScreenshot & { isBaseline: boolean }
 
-/** One page of a monitor's screenshots, newest first, and how many there are. */
+/** Lists one page of a monitor's screenshots, newest first, and counts all of them. */
 export async function listScreenshots(
   db: Db,
   projectId: string,
@@ -84,10 +84,10 @@ export async function listScreenshots(
 
 export type CheckKey = { region: string; scheduledAtMs: number; attempt: number }
 
-/** What a check's screenshot is found by. */
+/** The key by which the screenshot of a check is found. */
 export const buildCheckKey = ({ region, scheduledAtMs, attempt }: CheckKey) => `${region} ${scheduledAtMs} ${attempt}`
 
-/** The screenshots of some checks of one monitor, by `checkKeyOf`. */
+/** Finds the ids of the screenshots of some checks of one monitor, by `buildCheckKey`. */
 export async function findScreenshotsOfChecks(
   db: Db,
   projectId: string,
@@ -105,7 +105,7 @@ export async function findScreenshotsOfChecks(
   return new Map(rows.map(row => [buildCheckKey({ ...row, scheduledAtMs: row.scheduledAt.getTime() }), row.id]))
 }
 
-/** At most `limit` that are older than a moment and that nothing is compared with any more. */
+/** Lists at most `limit` screenshots that are older than `before` and are not the baseline of an existing monitor. */
 export function listExpiredScreenshots(
   db: Db,
   before: Date,

@@ -511,7 +511,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Create a monitor; its first check starts at once
+     * Create a monitor
+     *
+     * The first check starts immediately.
      */
     public createMonitor<ThrowOnError extends boolean = false>(options: Options<CreateMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateMonitorResponses, CreateMonitorErrors, ThrowOnError>({
@@ -537,7 +539,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One monitor
+     * Get a monitor
      */
     public readMonitor<ThrowOnError extends boolean = false>(options: Options<ReadMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadMonitorResponses, ReadMonitorErrors, ThrowOnError>({
@@ -548,7 +550,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a monitor: fields that are not named stay
+     * Update a monitor
+     *
+     * Fields that the body does not name keep their values.
      */
     public updateMonitor<ThrowOnError extends boolean = false>(options: Options<UpdateMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMonitorResponses, UpdateMonitorErrors, ThrowOnError>({
@@ -563,7 +567,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * How soon an outage of a monitor is noticed at the latest
+     * Get the guarantee of a monitor
+     *
+     * The longest time until an outage is noticed, computed from the settings of the monitor.
      */
     public readMonitorGuarantee<ThrowOnError extends boolean = false>(options: Options<ReadMonitorGuaranteeData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadMonitorGuaranteeResponses, ReadMonitorGuaranteeErrors, ThrowOnError>({
@@ -574,7 +580,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Create up to 50 monitors; what cannot be created is told by its place
+     * Create up to 50 monitors
+     *
+     * Failures are reported by index; the other monitors are created.
      */
     public createMonitors<ThrowOnError extends boolean = false>(options: Options<CreateMonitorsData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateMonitorsResponses, CreateMonitorsErrors, ThrowOnError>({
@@ -589,7 +597,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Replace the credentials that a check sends; nulls clear them
+     * Replace the credentials of a monitor
+     *
+     * Every check sends these credentials. Nulls delete them.
      */
     public updateMonitorAuth<ThrowOnError extends boolean = false>(options: Options<UpdateMonitorAuthData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMonitorAuthResponses, UpdateMonitorAuthErrors, ThrowOnError>({
@@ -604,7 +614,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * The monitors that a monitor depends on
+     * List the parents of a monitor
+     *
+     * The monitors that it depends on.
      */
     public listMonitorParents<ThrowOnError extends boolean = false>(options: Options<ListMonitorParentsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListMonitorParentsResponses, ListMonitorParentsErrors, ThrowOnError>({
@@ -615,7 +627,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Replace the monitors that a monitor depends on, at most 10
+     * Replace the parents of a monitor
+     *
+     * At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.
      */
     public updateMonitorParents<ThrowOnError extends boolean = false>(options: Options<UpdateMonitorParentsData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMonitorParentsResponses, UpdateMonitorParentsErrors, ThrowOnError>({
@@ -630,7 +644,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Screenshots of a monitor, newest first
+     * List screenshots of a monitor, newest first
      */
     public listMonitorScreenshots<ThrowOnError extends boolean = false>(options: Options<ListMonitorScreenshotsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListMonitorScreenshotsResponses, ListMonitorScreenshotsErrors, ThrowOnError>({
@@ -641,7 +655,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Accept what the page looks like now: from here on it is compared with the newest comparison
+     * Accept the latest screenshot as the new baseline
      */
     public acceptMonitorScreenshots<ThrowOnError extends boolean = false>(options: Options<AcceptMonitorScreenshotsData, ThrowOnError>) {
         return (options.client ?? this.client).post<AcceptMonitorScreenshotsResponses, AcceptMonitorScreenshotsErrors, ThrowOnError>({
@@ -652,7 +666,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Check now in every region of the monitor; waits for the results, at most its timeout and 5 s
+     * Check a monitor now
+     *
+     * Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s.
      */
     public checkMonitor<ThrowOnError extends boolean = false>(options: Options<CheckMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<CheckMonitorResponses, CheckMonitorErrors, ThrowOnError>({
@@ -663,9 +679,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Check in every region what a create would make, and store nothing; waits like a check now
+     * Test a monitor before creating it
      *
-     * At most 30 a minute and 10 at once a project, then 429.
+     * Checks once in every region and stores nothing. Waits at most the timeout plus 5 s. A project may make 30 tests a minute and 10 at the same time, then 429.
      */
     public testMonitor<ThrowOnError extends boolean = false>(options: Options<TestMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<TestMonitorResponses, TestMonitorErrors, ThrowOnError>({
@@ -680,7 +696,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List probes with their load and their health
+     * List probes with their load and health
      *
      * Needs a key of the operator project.
      */

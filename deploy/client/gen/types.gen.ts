@@ -263,7 +263,7 @@ export type Monitor = {
         key: string;
     } | null;
     /**
-     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -281,15 +281,15 @@ export type MonitorCreate = {
     screenshot_on_failure?: boolean;
     screenshot_compare?: boolean;
     /**
-     * checks within seconds that have to confirm a worse result
+     * Number of re-checks, within seconds, that must confirm a worse result.
      */
     retry_count?: number;
     /**
-     * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
+     * Whether probes of other regions may check the monitor when many hosts begin to fail for a region at the same time. A status of 500 or more confirms the failure, any other answer contradicts it, and no answer has no effect. These probes never vote.
      */
     witness?: boolean;
     /**
-     * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
+     * Whether these probes also receive the credentials, headers, body and query of the monitor. Without them they only check whether the address answers.
      */
     witness_with_credentials?: boolean;
     name: string;
@@ -305,11 +305,11 @@ export type MonitorCreate = {
          */
         type: string;
         /**
-         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists. Not every type accepts every operator; the error names the accepted ones.
          */
         operator: string;
         /**
-         * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+         * Times are in milliseconds. header: "Name: text". json_path: "$.items[0].name: text". exists and not_exists: without the text.
          */
         value: string;
     }> | null;
@@ -321,7 +321,7 @@ export type MonitorCreate = {
     heartbeat_interval?: number | null;
     heartbeat_grace?: number | null;
     /**
-     * the share of pixels that may differ from the screenshot before
+     * The share of pixels that may differ from the baseline.
      */
     screenshot_threshold?: number;
     tags?: Array<string> | null;
@@ -329,29 +329,29 @@ export type MonitorCreate = {
 
 export type Guarantee = {
     /**
-     * refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty without a guarantee
+     * refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers. Empty when nothing is guaranteed.
      */
     outages: Array<{
         kind: 'refused' | 'wrong' | 'slow' | 'hanging';
         /**
-         * seconds: from the beginning of the outage until the monitor is down
+         * From the beginning of the outage until the monitor is down, in seconds.
          */
         down_within: number;
         /**
-         * seconds: from the beginning of the outage until the first alert leaves
+         * From the beginning of the outage until the first alert is sent, in seconds.
          */
         message_within: number;
         /**
-         * seconds: each outage that lasts so long is noticed
+         * The duration from which on every outage is noticed, in seconds.
          */
         shortest: number;
         /**
-         * seconds: the same as down_within, where many other hosts begin to fail for the region at the same time: the failure waits for a second region then
+         * down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region, in seconds.
          */
         down_within_in_doubt: number;
     }>;
     /**
-     * why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence
+     * Why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence.
      */
     reasons: Array<string>;
     holds_while: string;
@@ -412,7 +412,7 @@ export type MonitorWithGuarantee = {
         key: string;
     } | null;
     /**
-     * what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -431,15 +431,15 @@ export type MonitorUpdate = {
     screenshot_on_failure?: boolean;
     screenshot_compare?: boolean;
     /**
-     * checks within seconds that have to confirm a worse result
+     * Number of re-checks, within seconds, that must confirm a worse result.
      */
     retry_count?: number;
     /**
-     * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
+     * Whether probes of other regions may check the monitor when many hosts begin to fail for a region at the same time. A status of 500 or more confirms the failure, any other answer contradicts it, and no answer has no effect. These probes never vote.
      */
     witness?: boolean;
     /**
-     * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
+     * Whether these probes also receive the credentials, headers, body and query of the monitor. Without them they only check whether the address answers.
      */
     witness_with_credentials?: boolean;
     name?: string;
@@ -455,11 +455,11 @@ export type MonitorUpdate = {
          */
         type: string;
         /**
-         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+         * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists. Not every type accepts every operator; the error names the accepted ones.
          */
         operator: string;
         /**
-         * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+         * Times are in milliseconds. header: "Name: text". json_path: "$.items[0].name: text". exists and not_exists: without the text.
          */
         value: string;
     }> | null;
@@ -478,7 +478,7 @@ export type Screenshot = {
     monitor_id: string;
     region: string;
     /**
-     * the region of the probe that took it; not every probe has a browser
+     * The region of the probe that took the screenshot. Not every probe has a browser.
      */
     taken_in: string;
     kind: 'failure' | 'comparison' | 'baseline';
@@ -486,7 +486,7 @@ export type Screenshot = {
     attempt: number;
     difference: number | null;
     /**
-     * opens without a key for an hour
+     * A link that needs no API key and is valid for an hour.
      */
     url: string;
     created_at: string;
@@ -499,11 +499,11 @@ export type Certificate = {
     valid_from: string;
     valid_to: string;
     /**
-     * the hosts it is for
+     * The hosts for which the certificate is valid.
      */
     names: Array<string>;
     /**
-     * SHA-256, hex
+     * SHA-256 in hexadecimal.
      */
     fingerprint: string;
 };
@@ -525,31 +525,31 @@ export type CheckResult = {
     attempt: number;
     trigger: 'schedule' | 'run_now' | 'second_opinion';
     /**
-     * null where no probe looked
+     * In milliseconds. Null when no probe made the check.
      */
     response_time_ms: number | null;
     /**
-     * null where no probe looked
+     * Null when no probe made the check.
      */
     timings: {
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         dns_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         connect_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         tls_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         first_byte_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         transfer_ms: number;
     } | null;
@@ -569,17 +569,17 @@ export type CheckResult = {
     screenshot_url: string | null;
     evidence: {
         /**
-         * of the answer, secrets masked
+         * Headers of the answer, with secrets masked.
          */
         headers: {
             [key: string]: string;
         };
         /**
-         * the first 4 kB as text
+         * The first 4 kB of the answer as text.
          */
         body: string;
         /**
-         * certificates of the target, its own first
+         * Certificates of the target, its own first.
          */
         chain: Array<Certificate>;
     } | null;
@@ -589,21 +589,21 @@ export type CheckResult = {
         received: number;
         loss_percent: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         rtt_min_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         rtt_avg_ms: number;
         /**
-         * milliseconds, up to 3 decimals
+         * In milliseconds, with up to 3 decimals.
          */
         rtt_max_ms: number;
     } | null;
     dns: {
         /**
-         * NOERROR, NXDOMAIN …
+         * For example NOERROR or NXDOMAIN.
          */
         rcode: string;
         server: string;
@@ -612,7 +612,7 @@ export type CheckResult = {
             name: string;
             ttl_seconds: number;
             /**
-             * as in a zone file
+             * In the format of a zone file.
              */
             value: string;
         }>;
@@ -629,7 +629,7 @@ export type Probe = {
     version: string;
     capabilities: Array<string>;
     /**
-     * in its region’s live set, so it gets work
+     * Whether the probe is in the live set of its region and gets work.
      */
     live: boolean;
     connected_since: string | null;
@@ -638,11 +638,11 @@ export type Probe = {
         running: number | null;
         limit: number | null;
         /**
-         * checks that are due and wait for a place
+         * Checks that are due and wait because the limit is reached.
          */
         waiting: number | null;
         /**
-         * monitors that it checks
+         * Number of monitors that the probe checks.
          */
         assignments: number;
         start_delay_ms: number | null;
@@ -654,12 +654,12 @@ export type Probe = {
         dropped: number | null;
     };
     /**
-     * how far its own clock is ahead; results go by the control plane’s
+     * How far the clock of the probe is ahead. Results use the time of the control plane.
      */
     clock_offset_ms: number | null;
     connectivity_ok: boolean | null;
     /**
-     * why it gets no work: "stopping", "disagrees often"
+     * Why the probe gets no work: "stopping" or "disagrees often".
      */
     draining: string | null;
     drained_until: string | null;
@@ -672,19 +672,19 @@ export type Region = {
     region: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
     live_probes: number;
     /**
-     * connected, and without work for disagreeing often
+     * Connected probes without work because they disagree often.
      */
     drained_probes: number;
     no_live_probe_since: string | null;
     last_heartbeat_at: string | null;
     /**
-     * of the live set
+     * Epoch of the live set.
      */
     epoch: number;
     monitors: {
         assigned: number;
         /**
-         * no live probe there can check them
+         * Monitors that no live probe of the region can check.
          */
         unassigned: number;
     };
@@ -1381,15 +1381,15 @@ export type ProjectFile = {
         screenshot_on_failure?: boolean;
         screenshot_compare?: boolean;
         /**
-         * checks within seconds that have to confirm a worse result
+         * Number of re-checks, within seconds, that must confirm a worse result.
          */
         retry_count?: number;
         /**
-         * probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote
+         * Whether probes of other regions may check the monitor when many hosts begin to fail for a region at the same time. A status of 500 or more confirms the failure, any other answer contradicts it, and no answer has no effect. These probes never vote.
          */
         witness?: boolean;
         /**
-         * those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers
+         * Whether these probes also receive the credentials, headers, body and query of the monitor. Without them they only check whether the address answers.
          */
         witness_with_credentials?: boolean;
         name: string;
@@ -1405,11 +1405,11 @@ export type ProjectFile = {
              */
             type: string;
             /**
-             * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists; which of them a type takes, a refusal says
+             * equals, not_equals, contains, not_contains, less_than, greater_than, matches, not_matches, exists, not_exists. Not every type accepts every operator; the error names the accepted ones.
              */
             operator: string;
             /**
-             * times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and not_exists without the text
+             * Times are in milliseconds. header: "Name: text". json_path: "$.items[0].name: text". exists and not_exists: without the text.
              */
             value: string;
         }> | null;
@@ -1421,7 +1421,7 @@ export type ProjectFile = {
         heartbeat_interval?: number | null;
         heartbeat_grace?: number | null;
         /**
-         * the share of pixels that may differ from the screenshot before
+         * The share of pixels that may differ from the baseline.
          */
         screenshot_threshold?: number;
         tags?: Array<string> | null;
@@ -3579,15 +3579,15 @@ export type ListMonitorsData = {
         per_page?: number;
         type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
         /**
-         * up, down, degraded; several separated by commas
+         * One or more of up, down and degraded, separated by commas.
          */
         status?: string;
         /**
-         * has exactly this tag
+         * Monitors with exactly this tag.
          */
         tag?: string;
         /**
-         * is part of the name or the url
+         * Monitors whose name or url contains this text.
          */
         q?: string;
     };
@@ -4229,7 +4229,7 @@ export type AcceptMonitorScreenshotsResponses = {
     200: {
         data: {
             /**
-             * the regions that have a baseline; in the others the next comparison becomes it
+             * The regions that have a baseline. In the other regions the next comparison becomes the baseline.
              */
             regions: Array<string>;
         };
@@ -4353,31 +4353,31 @@ export type TestMonitorResponses = {
                 attempt: number;
                 trigger: 'schedule' | 'run_now' | 'second_opinion';
                 /**
-                 * null where no probe looked
+                 * In milliseconds. Null when no probe made the check.
                  */
                 response_time_ms: number | null;
                 /**
-                 * null where no probe looked
+                 * Null when no probe made the check.
                  */
                 timings: {
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     dns_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     connect_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     tls_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     first_byte_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     transfer_ms: number;
                 } | null;
@@ -4397,17 +4397,17 @@ export type TestMonitorResponses = {
                 screenshot_url: string | null;
                 evidence: {
                     /**
-                     * of the answer, secrets masked
+                     * Headers of the answer, with secrets masked.
                      */
                     headers: {
                         [key: string]: string;
                     };
                     /**
-                     * the first 4 kB as text
+                     * The first 4 kB of the answer as text.
                      */
                     body: string;
                     /**
-                     * certificates of the target, its own first
+                     * Certificates of the target, its own first.
                      */
                     chain: Array<Certificate>;
                 } | null;
@@ -4417,21 +4417,21 @@ export type TestMonitorResponses = {
                     received: number;
                     loss_percent: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     rtt_min_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     rtt_avg_ms: number;
                     /**
-                     * milliseconds, up to 3 decimals
+                     * In milliseconds, with up to 3 decimals.
                      */
                     rtt_max_ms: number;
                 } | null;
                 dns: {
                     /**
-                     * NOERROR, NXDOMAIN …
+                     * For example NOERROR or NXDOMAIN.
                      */
                     rcode: string;
                     server: string;
@@ -4440,7 +4440,7 @@ export type TestMonitorResponses = {
                         name: string;
                         ttl_seconds: number;
                         /**
-                         * as in a zone file
+                         * In the format of a zone file.
                          */
                         value: string;
                     }>;
@@ -5542,31 +5542,31 @@ export type ListMonitorChecksResponses = {
             attempt: number;
             trigger: 'schedule' | 'run_now' | 'second_opinion';
             /**
-             * null where no probe looked
+             * In milliseconds. Null when no probe made the check.
              */
             response_time_ms: number | null;
             /**
-             * null where no probe looked
+             * Null when no probe made the check.
              */
             timings: {
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 dns_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 connect_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 tls_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 first_byte_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 transfer_ms: number;
             } | null;
@@ -5586,17 +5586,17 @@ export type ListMonitorChecksResponses = {
             screenshot_url: string | null;
             evidence: {
                 /**
-                 * of the answer, secrets masked
+                 * Headers of the answer, with secrets masked.
                  */
                 headers: {
                     [key: string]: string;
                 };
                 /**
-                 * the first 4 kB as text
+                 * The first 4 kB of the answer as text.
                  */
                 body: string;
                 /**
-                 * certificates of the target, its own first
+                 * Certificates of the target, its own first.
                  */
                 chain: Array<Certificate>;
             } | null;
@@ -5606,21 +5606,21 @@ export type ListMonitorChecksResponses = {
                 received: number;
                 loss_percent: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 rtt_min_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 rtt_avg_ms: number;
                 /**
-                 * milliseconds, up to 3 decimals
+                 * In milliseconds, with up to 3 decimals.
                  */
                 rtt_max_ms: number;
             } | null;
             dns: {
                 /**
-                 * NOERROR, NXDOMAIN …
+                 * For example NOERROR or NXDOMAIN.
                  */
                 rcode: string;
                 server: string;
@@ -5629,7 +5629,7 @@ export type ListMonitorChecksResponses = {
                     name: string;
                     ttl_seconds: number;
                     /**
-                     * as in a zone file
+                     * In the format of a zone file.
                      */
                     value: string;
                 }>;

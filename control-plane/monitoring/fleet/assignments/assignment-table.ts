@@ -18,16 +18,16 @@ import {
   removeMonitor,
 } from './region-plan.ts'
 
-/** Everything a fleet process knows of who checks what: all monitors, and the plan of each region. */
+/** All monitors, and for each region the plan that maps them to probes. */
 export type AssignmentTable = { monitors: MonitorIndex; plans: Map<string, RegionPlan> }
 
-/** `changed`: the monitor itself; `moved`: only the probe that checks it. */
+/** `changed`: the monitor changed; `moved`: only its probe changed. */
 export type ChangeReason = 'changed' | 'moved'
 
-/** A probe's assignments differ from what it had in this monitor. */
+/** A monitor whose assignment to a probe changed. */
 export type AssignmentChange = { probeId: string; monitorId: string; why: ChangeReason }
 
-/** A region's live set; `epoch` moves with the set and with what its probes can do. */
+/** A region's live set. `epoch` changes with the set and with the capabilities of its probes. */
 export type RegionEpoch = { region: string; epoch: number; probes: LiveProbe[] }
 
 export const createAssignmentTable = (): AssignmentTable => ({ monitors: createMonitorIndex(), plans: new Map() })
@@ -40,35 +40,35 @@ export function getRegionPlan(table: AssignmentTable, region: string): RegionPla
   return plan
 }
 
-/** Of each region, how many monitors are to be checked and how many of them no live probe can check. */
+/** Counts for each region the monitors to check, and those among them that no live probe can check. */
 export const countByRegion = ({ plans }: AssignmentTable) =>
-  [...plans].map(([region, { placements: placed, unassigned }]) => ({
+  [...plans].map(([region, { placements, unassigned }]) => ({
     region,
-    monitors: placed.size,
+    monitors: placements.size,
     unassigned: unassigned.size,
   }))
 
-/** Takes in a new or changed monitor; names the probes that have to hear of it. */
+/** Applies a new or changed monitor. Returns the probes that must be notified. */
 export function applyMonitor(table: AssignmentTable, entry: IndexedMonitor): AssignmentChange[] {
   const before = indexMonitor(table.monitors, entry)
-  const marks: AssignmentChange[] = []
-  const mark = (probeId: string | null) => {
-    if (probeId !== null) marks.push({ probeId, monitorId: entry.id, why: 'changed' })
+  const changes: AssignmentChange[] = []
+  const addChange = (probeId: string | null) => {
+    if (probeId !== null) changes.push({ probeId, monitorId: entry.id, why: 'changed' })
   }
   for (const region of before?.regions ?? []) {
-    if (!entry.regions.includes(region)) mark(removeMonitor(getRegionPlan(table, region), entry.id))
+    if (!entry.regions.includes(region)) addChange(removeMonitor(getRegionPlan(table, region), entry.id))
   }
   for (const region of entry.regions) {
     const { from, to } = placeMonitor(getRegionPlan(table, region), entry.id, getRequiredCapability(entry.spec))
-    mark(to)
-    if (from !== to) mark(from)
+    addChange(to)
+    if (from !== to) addChange(from)
   }
-  return marks
+  return changes
 }
 
 /**
- * Takes in a region's live set, in turns (plan.ts); yields the probes that lose or get monitors. Older epochs than the
- * known are ignored.
+ * Applies a region's live set step by step (region-plan.ts). Yields the probes that lose or get monitors. Epochs that are
+ * not newer than the known one are ignored.
  */
 export function* applyLiveSet(
   table: AssignmentTable,
@@ -82,7 +82,7 @@ export function* applyLiveSet(
 const toAssignmentChanges = ({ monitorId, from, to }: AssignmentMove): AssignmentChange[] =>
   [from, to].flatMap(probeId => (probeId === null ? [] : [{ probeId, monitorId, why: 'moved' as const }]))
 
-/** The monitor when this probe has to check it now, else null. */
+/** Returns the monitor when it is assigned to this probe, else null. */
 export function findAssignedMonitor(
   table: AssignmentTable,
   region: string,
@@ -94,8 +94,9 @@ export function findAssignedMonitor(
 }
 
 /**
- * The monitors that changed after a revision as far as they concern one probe: those that it checks now, and those that
- * it may have checked before. To hear of too many costs a few bytes, of too few a check that nobody asked for.
+ * Lists the monitors that changed after a revision and concern one probe: those that it checks now, and those that it may
+ * have checked before. An id too many costs a few bytes. A missing id would leave a probe with a check that it should no
+ * longer run.
  */
 export function listChangesForProbe(
   table: AssignmentTable,

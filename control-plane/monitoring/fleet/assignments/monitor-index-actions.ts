@@ -26,35 +26,35 @@ import {
 const PAGE_SIZE = 2_000
 
 /**
- * Answers what reads monitors that are new or changed since the last time, into the table and to the probes of this process.
- * When the database has another history than the last time, as after a restore, it reads all of them again.
+ * Returns a function that reads new and changed monitors into the table and sends them to the probes of this process. When
+ * the database has another history than before, as after a restore, it reads all monitors again.
  */
 export function createMonitorSync(context: () => FleetContext): () => Promise<void> {
-  let place: HistoryPosition | null = null
-  /** reading all of them again has begun and has not been finished yet */
-  let isAgainDue = false
+  let position: HistoryPosition | null = null
+  /** true until a reload of all monitors has finished */
+  let isReloadDue = false
   return async () => {
     const now = await getHistoryPosition(context().db)
-    isAgainDue ||= isDifferentHistory(now, place, context().assignments.monitors.revision)
-    if (isAgainDue) await reloadAllMonitors(context())
+    isReloadDue ||= isDifferentHistory(now, position, context().assignments.monitors.revision)
+    if (isReloadDue) await reloadAllMonitors(context())
     else if (now.revision > context().assignments.monitors.revision)
       await readChanges(context(), monitor => applyChange(context(), monitor))
     else expireDeletions(context().assignments.monitors, nowMs())
-    isAgainDue = false
-    place = now
+    isReloadDue = false
+    position = now
   }
 }
 
 type ApplyMonitor = (monitor: StoredMonitor) => AssignmentChange[]
 
-/** Page by page, in the order of revisions. */
-async function readChanges(context: FleetContext, take: ApplyMonitor): Promise<void> {
+/** Reads changed monitors page by page, in the order of revisions. */
+async function readChanges(context: FleetContext, apply: ApplyMonitor): Promise<void> {
   const { monitors: monitorIndex } = context.assignments
   for (;;) {
     const page = await listMonitorsSince(context.db, monitorIndex.revision, PAGE_SIZE)
-    const marks: AssignmentChange[] = []
-    for (const monitor of page) for (const mark of take(monitor)) marks.push(mark)
-    notifySessions(context, marks)
+    const changes: AssignmentChange[] = []
+    for (const monitor of page) for (const change of apply(monitor)) changes.push(change)
+    notifySessions(context, changes)
     if (page.length < PAGE_SIZE) break
   }
   expireDeletions(monitorIndex, nowMs())
@@ -67,18 +67,19 @@ function applyChange(context: FleetContext, monitor: StoredMonitor): AssignmentC
     return []
   }
   if (monitor.deletedAt === null) return applyMonitor(context.assignments, toIndexedOrInactive(context, monitor))
-  const marks = applyMonitor(context.assignments, toInactiveMonitor(monitor))
+  const changes = applyMonitor(context.assignments, toInactiveMonitor(monitor))
   recordDeletion(monitorIndex, monitor)
-  return marks
+  return changes
 }
 
 /**
- * What the database has counts, and what it has not is deleted. Probes hear of what differs; each region gets a new epoch, so
- * that what a probe that is away has is replaced as a whole: its revision is one of another history.
+ * Reads all monitors again after the database got another history. Monitors that it no longer has are removed. Connected
+ * probes get the differences. Each region gets a new epoch, so that a probe that reconnects gets a snapshot: its revision
+ * belongs to another history.
  */
 async function reloadAllMonitors(context: FleetContext): Promise<void> {
   const { monitors: monitorIndex } = context.assignments
-  context.log.warn({ revision: monitorIndex.revision }, 'PostgreSQL has another history; all monitors are read again')
+  context.log.warn({ revision: monitorIndex.revision }, 'PostgreSQL has another history; reading all monitors again')
   const missing = new Set(monitorIndex.entries.keys())
   resetIndex(monitorIndex)
   await readChanges(context, monitor => {
@@ -89,28 +90,31 @@ async function reloadAllMonitors(context: FleetContext): Promise<void> {
     indexMonitor(monitorIndex, entry)
     return []
   })
-  const marks: AssignmentChange[] = []
+  const changes: AssignmentChange[] = []
   for (const id of missing) {
     const { revision } = monitorIndex
     const { configVersion } = monitorIndex.entries.get(id) ?? { configVersion: 0 }
-    for (const mark of applyMonitor(context.assignments, toInactiveMonitor({ id, revision, configVersion })))
-      marks.push(mark)
+    for (const change of applyMonitor(context.assignments, toInactiveMonitor({ id, revision, configVersion })))
+      changes.push(change)
     recordDeletion(monitorIndex, { id, revision, deletedAt: new Date(nowMs()) })
   }
-  notifySessions(context, marks)
+  notifySessions(context, changes)
   await renewAllEpochs(context)
 }
 
-/** One monitor whose secrets do not open must not keep the others from being checked. */
+/** A monitor whose secrets cannot be decrypted becomes inactive, so that all others are still checked. */
 function toIndexedOrInactive(context: FleetContext, monitor: StoredMonitor): IndexedMonitor {
   try {
     return toIndexedMonitor(monitor, context.secrets)
   } catch (error) {
-    context.log.error({ err: error, monitorId: monitor.id }, 'a monitor cannot be checked: its secrets do not open')
+    context.log.error(
+      { err: error, monitorId: monitor.id },
+      'a monitor cannot be checked: its secrets cannot be decrypted',
+    )
     return toInactiveMonitor(monitor)
   }
 }
 
-function notifySessions(context: FleetContext, marks: readonly AssignmentChange[]): void {
-  for (const session of queueChanges(context.sessions, marks)) sendPending(context, session)
+function notifySessions(context: FleetContext, changes: readonly AssignmentChange[]): void {
+  for (const session of queueChanges(context.sessions, changes)) sendPending(context, session)
 }

@@ -6,7 +6,7 @@ import { toCheckSpec } from '../../monitors/check-spec.ts'
 import { isCheckedByProbes } from '../../monitors/settings/configuration-issues.ts'
 import type { StoredMonitor } from '../../monitors/types.ts'
 
-/** What the fleet keeps of a monitor. `spec` null: nobody checks it now (paused, deleted, incomplete). */
+/** A monitor as the fleet keeps it in memory. `spec` null: it is not checked (paused, deleted, incomplete). */
 export type IndexedMonitor = {
   id: string
   revision: number
@@ -15,27 +15,27 @@ export type IndexedMonitor = {
   retryCount: number
   regions: readonly string[]
   spec: CheckSpec | null
-  /** a number of the project, the same for all of its monitors: probes share their places fairly by it */
+  /** a number of the project, the same for all its monitors; probes divide their concurrent checks fairly by it */
   tenant: number
-  /** a probe of another region may confirm doubted failures; `whole`: with credentials; left out: it may not */
+  /** whether a probe of another region may check a failure in doubt; `whole`: with credentials; undefined: it may not */
   witness?: 'reduced' | 'whole'
-  /** about the size of its assignment on the wire */
+  /** approximate size of its assignment in a message */
   sizeBytes: number
-  /** when its other regions were last asked because one found it silent; monotonic, in ms */
+  /** when its other regions were last asked because its target was silent; monotonic, in ms */
   othersAskedMs?: number
-  /** when a witness was last asked for it; monotonic, in ms */
+  /** when a witness was last asked; monotonic, in ms */
   witnessAskedMs?: number
 }
 
-/** All monitors by id, and what changed in the order of revisions, so that "since revision n" needs no full scan. */
+/** All monitors by id, and their changes in the order of revisions, so that "since revision n" needs no full scan. */
 export type MonitorIndex = {
-  /** everything up to this one is in */
+  /** all changes up to this revision are included */
   revision: number
-  /** deletions up to this one are forgotten: who has less needs a snapshot */
+  /** deletions up to this revision were removed: a probe with a lower revision needs a snapshot */
   compactedRevision: number
   entries: Map<string, IndexedMonitor>
   log: { revision: number; id: string }[]
-  /** deleted monitors that probes still have to hear of, in the order of revisions */
+  /** deleted monitors of which probes may still have to be notified, in the order of revisions */
   deleted: { revision: number; id: string; atMs: number }[]
 }
 
@@ -50,7 +50,7 @@ export const createMonitorIndex = (): MonitorIndex => ({
   deleted: [],
 })
 
-/** Throws when the monitor's secrets do not open: the caller has to go on with `uncheckedEntry`. */
+/** Throws when the monitor's secrets cannot be decrypted. The caller must then use `toInactiveMonitor`. */
 export function toIndexedMonitor(monitor: StoredMonitor, secrets: SecretCipher): IndexedMonitor {
   if (!isCheckedByProbes(monitor)) return toInactiveMonitor(monitor)
   const spec = toCheckSpec(monitor, secrets)
@@ -74,12 +74,12 @@ export function toInactiveMonitor(monitor: Pick<StoredMonitor, 'id' | 'revision'
   return { id, revision, configVersion, ...nothing }
 }
 
-/** True for a deletion so old that no probe is told of it any more. */
+/** True for a deletion that is so old that probes are no longer notified of it. */
 export function isExpiredDeletion(monitor: Pick<StoredMonitor, 'deletedAt'>, nowMs: number): boolean {
   return monitor.deletedAt !== null && nowMs - monitor.deletedAt.getTime() > DELETION_RETENTION_MS
 }
 
-/** A monitor that was just entered is deleted. */
+/** Records that a monitor, which was just indexed, is deleted. */
 export function recordDeletion(
   monitorIndex: MonitorIndex,
   { id, revision, deletedAt }: Pick<StoredMonitor, 'id' | 'revision' | 'deletedAt'>,
@@ -87,7 +87,7 @@ export function recordDeletion(
   monitorIndex.deleted.push({ id, revision, atMs: deletedAt?.getTime() ?? 0 })
 }
 
-/** Removes from memory what was deleted so long ago that no probe has to hear of it any more. */
+/** Removes deleted monitors from memory when probes no longer have to be notified of them. */
 export function expireDeletions(monitorIndex: MonitorIndex, nowMs: number): void {
   let count = 0
   for (const { id, revision, atMs } of monitorIndex.deleted) {
@@ -99,7 +99,7 @@ export function expireDeletions(monitorIndex: MonitorIndex, nowMs: number): void
   if (count > 0) monitorIndex.deleted.splice(0, count)
 }
 
-/** Takes in the next entry, in the order of revisions; returns the one it replaces. */
+/** Adds the next entry, in the order of revisions. Returns the entry that it replaces. */
 export function indexMonitor(monitorIndex: MonitorIndex, entry: IndexedMonitor): IndexedMonitor | null {
   const before = monitorIndex.entries.get(entry.id) ?? null
   monitorIndex.entries.set(entry.id, entry)
@@ -113,25 +113,25 @@ export function indexMonitor(monitorIndex: MonitorIndex, entry: IndexedMonitor):
   return before
 }
 
-/** Everything comes again, from the first revision on: the database was restored. */
+/** Prepares the index for a reload from the first revision, after the database was restored. */
 export function resetIndex(monitorIndex: MonitorIndex): void {
   Object.assign(monitorIndex, { revision: 0, log: [], deleted: [] })
 }
 
-/** Whether probes have to do the same for both. */
+/** True when both entries have the same assignment for probes. */
 export function hasSameAssignment(a: IndexedMonitor, b: IndexedMonitor): boolean {
-  const workOf = (entry: IndexedMonitor) => ({ ...entry, revision: 0, othersAskedMs: 0 })
-  return isDeepStrictEqual(workOf(a), workOf(b))
+  const toAssignment = (entry: IndexedMonitor) => ({ ...entry, revision: 0, othersAskedMs: 0 })
+  return isDeepStrictEqual(toAssignment(a), toAssignment(b))
 }
 
-/** Passes over a deletion that is forgotten. */
+/** Advances the revision past a deletion that has expired. */
 export function skipExpiredDeletion(monitorIndex: MonitorIndex, monitor: Pick<StoredMonitor, 'id' | 'revision'>): void {
   monitorIndex.entries.delete(monitor.id)
   monitorIndex.revision = monitor.revision
   monitorIndex.compactedRevision = monitor.revision
 }
 
-/** The ids of the monitors that changed after a revision, each once. */
+/** Lists the ids of the monitors that changed after a revision, each once. */
 export function listChangedSince(monitorIndex: MonitorIndex, revision: number): string[] {
   let low = 0
   let high = monitorIndex.log.length

@@ -2,15 +2,15 @@ import { CHECK_TYPES, type CheckType } from '../../../../shared/checks/check.ts'
 import { parseTarget } from '../../../../shared/checks/target.ts'
 import { fnv1a } from '../../../../shared/nats/subjects.ts'
 
-/** A probe that gets work, and what it announced that it can do: check types, and more (fleet.proto, Hello). */
+/** A probe that gets work, and the capabilities that it announced: check types and others (fleet.proto, Hello). */
 export type LiveProbe = { id: string; capabilities: readonly string[] }
 
-/** A probe that has a way to IPv6 addresses. */
+/** The capability of a probe that can reach IPv6 addresses. */
 const IPV6 = 'ipv6'
 const SUFFIX = `+${IPV6}`
 const addIpv6Suffix = (type: string) => `${type}${SUFFIX}`
 
-/** What a check asks of a probe: its type, and for an address of IPv6 a way there. Of a name nobody knows before. */
+/** The capability that a check needs: its type, with a suffix for IPv6 addresses. The family of a host name is unknown. */
 export function getRequiredCapability(spec: { type: string; url: string } | null): string {
   if (spec === null) return ''
   const { type, url } = spec
@@ -23,9 +23,10 @@ type PlannedProbe = { id: string; hash: number; can: ReadonlySet<string> }
 type Placement = { hash: number; need: string; owner: PlannedProbe | null }
 
 /**
- * Who checks what in one region: rendezvous hashing among the probes that can, so a probe that comes or goes moves only
- * the monitors that it gets or had (decisions 11.1); the same in every process, whatever the order of the probes. `placed` holds every monitor of the region, without an owner while no live probe can
- * check its type; `unassigned` are those.
+ * Maps the monitors of one region to probes by rendezvous hashing (docs/design/assignments.md#assignment). A probe that
+ * joins or leaves moves only the monitors that it gets or had. Every process computes the same plan, in any order of the
+ * probes. `placements` has every monitor of the region; `unassigned` those without an owner, because no live probe can
+ * check their type.
  */
 export type RegionPlan = {
   epoch: number
@@ -41,19 +42,19 @@ export function createRegionPlan(): RegionPlan {
   return { epoch: 0, probes: [], placements: new Map(), owned: new Map(), unassigned: new Set() }
 }
 
-/** The probe that checks a monitor; null while nobody can, undefined for a monitor of other regions only. */
+/** Returns the probe that checks a monitor: null when no probe can, undefined for a monitor that the region does not check. */
 export function findOwner(plan: RegionPlan, monitorId: string): string | null | undefined {
-  const placed = plan.placements.get(monitorId)
-  return placed && (placed.owner?.id ?? null)
+  const placement = plan.placements.get(monitorId)
+  return placement && (placement.owner?.id ?? null)
 }
 
-/** A live probe that can do what is needed, chosen by `id`; never `notProbeId`. Null when there is none. */
+/** Selects a live probe that has the capability `need` by `id`, never `notProbeId`. Null when there is none. */
 export function pickProbe(plan: RegionPlan, id: string, need: string, notProbeId?: string): string | null {
   const others = plan.probes.filter(probe => probe.id !== notProbeId)
   return pickBest(fnv1a(id), need, others)?.id ?? null
 }
 
-/** Puts a monitor into the plan, or finds it there; one whose need changed may get another probe. */
+/** Adds a monitor to the plan if it is new. A monitor that needs another capability than before may get another probe. */
 export function placeMonitor(plan: RegionPlan, monitorId: string, need: string): AssignmentMove {
   const known = plan.placements.get(monitorId)
   if (known?.need === need) return { monitorId, from: known.owner?.id ?? null, to: known.owner?.id ?? null }
@@ -65,7 +66,7 @@ export function placeMonitor(plan: RegionPlan, monitorId: string, need: string):
   return { monitorId, from, to: owner?.id ?? null }
 }
 
-/** Takes a monitor out of the plan; returns the probe that had it. */
+/** Removes a monitor from the plan. Returns the probe that had it. */
 export function removeMonitor(plan: RegionPlan, monitorId: string): string | null {
   const owner = plan.placements.get(monitorId)?.owner?.id ?? null
   plan.placements.delete(monitorId)
@@ -73,14 +74,14 @@ export function removeMonitor(plan: RegionPlan, monitorId: string): string | nul
   return owner
 }
 
-/** Monitors looked at between two moments at which other work of the process may have its turn. */
-export const MAX_MONITORS_PER_TURN = 500
+/** The number of monitors that are processed before other work of the process can run. */
+export const MAX_MONITORS_PER_STEP = 500
 
 /**
- * Makes the plan one for another set of live probes, or for what they can do now, in turns of at most MONITORS_A_TURN
- * monitors; yields the moves of each turn. Between turns monitors may be placed and removed. The plan's probes and epoch
- * are the new ones after the last turn. Work: the monitors of probes that left times the probes, all others times the
- * probes that joined or changed.
+ * Changes the plan to another set of live probes, or to their new capabilities, in steps of at most
+ * `MAX_MONITORS_PER_STEP` monitors. Yields the moves of each step. Between steps monitors may be placed and removed. The
+ * plan's probes and epoch change after the last step. Cost: the monitors of probes that left times all probes, plus all
+ * other monitors times the probes that joined or changed.
  */
 export function* applyProbes(
   plan: RegionPlan,
@@ -92,24 +93,24 @@ export function* applyProbes(
   const after = new Map(next.map(probe => [probe.id, probe]))
   const joined = next.filter(probe => !isSame(before.get(probe.id), probe))
   let moves: AssignmentMove[] = []
-  let looked = 0
-  // a monitor that is placed meanwhile comes to the end of the map, so it is looked at as well
-  for (const [monitorId, placed] of plan.placements) {
-    if (looked === MAX_MONITORS_PER_TURN) {
+  let processed = 0
+  // a monitor that is placed between two steps is added at the end of the map, so it is processed as well
+  for (const [monitorId, placement] of plan.placements) {
+    if (processed === MAX_MONITORS_PER_STEP) {
       yield moves
       moves = []
-      looked = 0
+      processed = 0
     }
-    looked++
-    const former = placed.owner
-    const still = former && after.get(former.id)
-    placed.owner = still?.can.has(placed.need)
-      ? pickHighestScore(placed.hash, placed.need, joined, still)
-      : pickBest(placed.hash, placed.need, next)
-    if (placed.owner?.id === former?.id) continue
-    moves.push({ monitorId, from: former?.id ?? null, to: placed.owner?.id ?? null })
+    processed++
+    const former = placement.owner
+    const remaining = former && after.get(former.id)
+    placement.owner = remaining?.can.has(placement.need)
+      ? pickHighestScore(placement.hash, placement.need, joined, remaining)
+      : pickBest(placement.hash, placement.need, next)
+    if (placement.owner?.id === former?.id) continue
+    moves.push({ monitorId, from: former?.id ?? null, to: placement.owner?.id ?? null })
     unassignFrom(plan, monitorId, former?.id ?? null)
-    assignTo(plan, monitorId, placed.owner)
+    assignTo(plan, monitorId, placement.owner)
   }
   plan.epoch = epoch
   plan.probes = next
@@ -117,7 +118,7 @@ export function* applyProbes(
   yield moves
 }
 
-/** True when the plan counts on a probe, and on exactly what it can do. */
+/** True when the plan includes a probe with exactly these capabilities. */
 export function isPlanned(plan: RegionPlan, probe: LiveProbe): boolean {
   const known = plan.probes.find(({ id }) => id === probe.id)
   return isSame(known, toPlannedProbe(probe))
@@ -127,7 +128,7 @@ export function isPlanned(plan: RegionPlan, probe: LiveProbe): boolean {
 export const getOwnedMonitors = (plan: RegionPlan, probeId: string): ReadonlySet<string> =>
   plan.owned.get(probeId) ?? new Set()
 
-/** True when a probe may have had a monitor that nobody of the region checks now, or that was of another type before. */
+/** True when a probe may have had a monitor that the region no longer checks, or that had another type before. */
 export function mayHaveOwned(plan: RegionPlan, probeId: string, monitorId: string): boolean {
   const hash = fnv1a(monitorId)
   const needs = CHECK_TYPES.flatMap(type => [type, addIpv6Suffix(type)])
@@ -158,7 +159,7 @@ const toPlannedProbe = ({ id, capabilities }: LiveProbe): PlannedProbe => ({
 const isSame = (a: PlannedProbe | undefined, b: PlannedProbe): boolean =>
   a !== undefined && a.can.size === b.can.size && [...a.can].every(capability => b.can.has(capability))
 
-/** Over IPv6 a probe that has it is preferred, not demanded: older ones do not say what they have. */
+/** For IPv6 addresses a probe with IPv6 is preferred, not required, because older probes do not announce it. */
 function pickBest(monitorHash: number, need: string, probes: readonly PlannedProbe[]): PlannedProbe | null {
   const best = pickHighestScore(monitorHash, need, probes, null)
   return (
@@ -166,7 +167,7 @@ function pickBest(monitorHash: number, need: string, probes: readonly PlannedPro
   )
 }
 
-/** The probe of the highest score among those that can check the type, `first` being the one to beat. */
+/** Returns the probe with the highest score among those that can check the type. `first` is the initial candidate. */
 function pickHighestScore(
   monitorHash: number,
   type: string,
@@ -186,7 +187,7 @@ function pickHighestScore(
   return best
 }
 
-/** Murmur3's finish: each bit of the input changes half the bits of the output. */
+/** The finalizer of Murmur3: each bit of the input changes about half of the output bits. */
 function mix(hash: number): number {
   let h = hash
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

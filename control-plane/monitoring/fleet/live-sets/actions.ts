@@ -8,10 +8,10 @@ import { listProbeStates, listRegionEpochs, lockLiveSet, saveRegionEpoch } from 
 export type LiveSetListener = (epochs: readonly RegionEpoch[], probes: readonly ProbeState[]) => Promise<void>
 
 /**
- * Brings the live sets of all regions, or of one, in line with what is known of the probes. Each change takes an epoch
- * of its own, in a transaction that holds the region's row, so any number of fleet processes may call this at once.
- * `canEvict` as in `nextLiveSet`; `knownEpoch` is the region's epoch as this process knows it, which the next one exceeds
- * even if the database was restored a moment ago. `onRead` gets what was read. Returns the regions that changed.
+ * Updates the live sets of all regions, or of one, from the state of the probes. Each change is committed with a new epoch
+ * in a transaction that locks the region's row, so any number of fleet processes may call this concurrently. `canEvict` as
+ * in `computeLiveSet`. `knownEpoch`: the region's epoch in this process; the next epoch is higher even when the database was
+ * just restored. `onRead` gets the rows that were read. Returns the regions that changed.
  */
 export async function updateLiveSets(
   db: Db,
@@ -26,26 +26,26 @@ export async function updateLiveSets(
   const rows = await listRegionEpochs(db, region)
   const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeState[]>()
-  const seenNow = await listProbeStates(db, region)
-  for (const probe of seenNow) {
+  const states = await listProbeStates(db, region)
+  for (const probe of states) {
     const ofRegion = probes.get(probe.region)
     if (ofRegion) ofRegion.push(probe)
     else probes.set(probe.region, [probe])
   }
-  const differs = (current: string[], seen: ProbeState[]) =>
-    !isSameSet([...current].sort(), computeLiveSet(current, seen, timing, canEvict))
-  await onRead?.(rows, seenNow)
-  const suspects = [...new Set([...epochs.keys(), ...probes.keys()])].filter(name =>
+  const differs = (current: string[], probeStates: ProbeState[]) =>
+    !isSameSet([...current].sort(), computeLiveSet(current, probeStates, timing, canEvict))
+  await onRead?.(rows, states)
+  const candidates = [...new Set([...epochs.keys(), ...probes.keys()])].filter(name =>
     differs(epochs.get(name) ?? [], probes.get(name) ?? []),
   )
   const changed: string[] = []
-  for (const name of suspects) {
+  for (const name of candidates) {
     if (await updateLiveSet(db, timing, { region: name, canEvict, knownEpoch: knownEpoch(name) })) changed.push(name)
   }
   return changed
 }
 
-/** The decision once more, on locked and fresh rows. */
+/** Decides again on locked rows that are read again. */
 function updateLiveSet(
   db: Db,
   timing: FleetTiming,
@@ -61,8 +61,8 @@ function updateLiveSet(
 }
 
 /**
- * Gives the live set that the database has a new epoch, higher than the known one, when the database is behind it; answers
- * whether it was. So two live sets never have one number, and results count again at once.
+ * Gives the stored live set an epoch higher than the known one when the database is behind it. Returns whether it was. So
+ * two live sets never have the same epoch, and results count again immediately.
  */
 export function renewEpoch(db: Db, known: KnownLiveSet): Promise<boolean> {
   return db.transaction(async tx => {

@@ -7,14 +7,14 @@ import { isDatabaseBehind, isPlausibleEpoch, type KnownLiveSet } from './epochs.
 import { listRegionEpochs } from './store.ts'
 
 /**
- * Live sets as they are now, of all regions or of one, into the table and to the probes of this process. Where the database
- * is behind what this process has sent to probes, it takes a new epoch first.
+ * Reads the live sets of all regions, or of one, into the table and sends the changes to the probes of this process. When
+ * the database is behind what this process has sent to probes, the region gets a new epoch first.
  */
 export async function loadEpochs(context: FleetContext, only: string | null = null): Promise<void> {
   await applyEpochs(context, await listRegionEpochs(context.db, only), only)
 }
 
-/** The same with rows that were read a moment ago; a live set that is newer than these rows is compared with the database again. */
+/** Applies rows that were just read. A live set that is newer than its row is compared with the database again. */
 export async function applyEpochs(
   context: FleetContext,
   rows: readonly RegionEpoch[],
@@ -27,8 +27,9 @@ export async function applyEpochs(
 }
 
 /**
- * A probe says that its work is of this epoch. When the database does not know it, although it may have been given out, the
- * region gets a new one: else all results of the probe would be of an epoch that is ahead.
+ * Handles the epoch that a probe sent in its first message. When the database does not have it, although it may have been
+ * assigned before a restore, the region gets a higher one. Otherwise the verdict would refuse all results of the probe,
+ * because their epoch is ahead.
  */
 export async function reconcileEpoch(context: FleetContext, region: string, epoch: number): Promise<void> {
   const isKnown = () => epoch <= getRegionPlan(context.assignments, region).epoch
@@ -37,7 +38,7 @@ export async function reconcileEpoch(context: FleetContext, region: string, epoc
   if (!isKnown()) await renewRegionEpoch(context, { region, epoch, probeIds: null })
 }
 
-/** Each region with probes gets an epoch that no process knows yet. */
+/** Gives each region with probes an epoch that no process has yet. */
 export async function renewAllEpochs(context: FleetContext): Promise<void> {
   for (const { region, epoch } of listKnownLiveSets(context, null)) {
     if (epoch > 0) await renewRegionEpoch(context, { region, epoch: epoch + 1, probeIds: null })
@@ -47,7 +48,7 @@ export async function renewAllEpochs(context: FleetContext): Promise<void> {
 async function renewRegionEpoch(context: FleetContext, { region, epoch, probeIds }: KnownLiveSet): Promise<void> {
   if (await renewEpoch(context.db, { region, epoch, probeIds })) {
     context.metrics.renewed.inc({ region })
-    context.log.warn({ region, epoch }, 'PostgreSQL is not where it was; the region gets a higher epoch')
+    context.log.warn({ region, epoch }, 'PostgreSQL has an older epoch than the fleet; the region gets a higher one')
   }
   await applyNewerEpochs(context, await listRegionEpochs(context.db, region))
 }
@@ -64,10 +65,10 @@ const listKnownLiveSets = ({ assignments: table }: FleetContext, only: string | 
     .filter(([region]) => only === null || region === only)
     .map(([region, { epoch, probes }]) => ({ region, epoch, probeIds: probes.map(({ id }) => id) }))
 
-/** With a hundred thousand monitors this takes a while: other work has its turn between the parts. */
+/** Applies a live set. With a hundred thousand monitors this takes long, so other work can run between the steps. */
 async function applyEpoch(context: FleetContext, row: RegionEpoch): Promise<void> {
-  for (const marks of applyLiveSet(context.assignments, row)) {
-    queueChanges(context.sessions, marks)
+  for (const changes of applyLiveSet(context.assignments, row)) {
+    queueChanges(context.sessions, changes)
     await new Promise(resolve => setImmediate(resolve))
   }
   for (const session of context.sessions.values()) if (session.region === row.region) sendPending(context, session)

@@ -6,21 +6,21 @@ import { recordRegionAbsences } from './region-absence-store.ts'
 
 export type RegionAbsenceRecorder = (regions: Iterable<string>, probes: readonly ProbeState[]) => Promise<void>
 
-/** To be called each round with what the database knows of the probes of all regions: it notes those without one. */
+/** Returns a function that records regions without a probe that can publish. Call it each round with the states of all probes. */
 export function createRegionAbsenceRecorder({
   db,
   timing,
   log,
 }: Pick<FleetContext, 'db' | 'timing' | 'log'>): RegionAbsenceRecorder {
-  const watch = createRegionAbsenceState()
+  const state = createRegionAbsenceState()
   return async (regions, probes) => {
     const nowMs = monotonicMs()
-    const looked = detectAbsentRegions(watch, regions, probes, timing, nowMs)
-    if (!shouldRecord(watch, looked, nowMs)) return
-    for (const { region, isAbsent } of await recordRegionAbsences(db, looked)) {
+    const presence = detectAbsentRegions(state, regions, probes, timing, nowMs)
+    if (!shouldRecord(state, presence, nowMs)) return
+    for (const { region, isAbsent } of await recordRegionAbsences(db, presence)) {
       if (isAbsent) log.warn({ region }, 'no probe of the region can publish; the region has no vote')
       else log.info({ region }, 'a probe of the region can publish again')
     }
-    markRecorded(watch, looked, nowMs)
+    markRecorded(state, presence, nowMs)
   }
 }

@@ -1,12 +1,12 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 
 /**
- * Writes down which regions have no probe that can publish, and which have one again. Answers what changed; any number of
- * processes may say the same.
+ * Records which regions have no probe that can publish, and which have one again. Returns the regions that changed. Any
+ * number of processes may record the same.
  */
 export function recordRegionAbsences(
   db: Db,
-  looked: { absent: string[]; present: string[] },
+  presence: { absent: string[]; present: string[] },
 ): Promise<{ region: string; isAbsent: boolean }[]> {
   return query(
     db,
@@ -16,6 +16,6 @@ export function recordRegionAbsences(
      WHERE (region = ANY (CAST(:absent AS text[])) AND (absent_from IS NULL OR absent_until IS NOT NULL))
         OR (region = ANY (CAST(:present AS text[])) AND absent_from IS NOT NULL AND absent_until IS NULL)
      RETURNING region, absent_until IS NULL AS "isAbsent"`,
-    looked,
+    presence,
   )
 }

@@ -1,12 +1,12 @@
 import type { FleetTiming } from '../timing.ts'
 import type { ProbeState } from './live-set.ts'
 
-/** What one process has seen of regions without a probe that can publish; times are monotonic, in ms. */
+/** What one process has observed of regions without a probe that can publish. Times are monotonic, in ms. */
 export type RegionAbsenceState = {
-  /** by region: since when this process has seen in every look that no probe of it can publish */
+  /** by region: since when this process has found in every round that no probe of it can publish */
   since: Map<string, number>
   checkedAtMs: number
-  /** the absent regions that were written down last, and when */
+  /** the absent regions that were recorded last, and when */
   recorded: { absent: string; atMs: number }
 }
 
@@ -20,59 +20,60 @@ export type RegionPresence = { absent: string[]; present: string[] }
 
 type Timing = Pick<FleetTiming, 'heartbeatIntervalMs' | 'deadAfterMs'>
 
-/** For how long a probe has sent no heartbeat or could not publish, in ms; its last report on NATS may be `silentMs` old. */
+/** How long a probe has sent no heartbeat or could not publish, in ms. Its last report about NATS may be `silentMs` old. */
 const computeUnableMs = ({ silentMs, natsAwayMs }: ProbeState) => (natsAwayMs > 0 ? natsAwayMs + silentMs : silentMs)
 
-/** Two heartbeats, and some time on the way. */
+/** Two heartbeats and a half, because a message takes some time. */
 const computeReportDeadlineMs = ({ heartbeatIntervalMs }: Timing) => 2.5 * heartbeatIntervalMs
 
 /**
- * Which regions have no probe that can publish, and which have one (decision 195). A region is absent when no probe of it could
- * publish for 15 s and this process has seen that for some seconds, look by look, while a probe of another region was able
- * to. So a process that has just started, one that could not read the database, and NATS or the way to the control plane
- * being away for everybody make no region absent. A region that is in neither list stays what it was.
+ * Returns the regions without a probe that can publish, and those with one (docs/design/assignments.md#absent-regions). A
+ * region is absent when none of its probes could publish for 15 s, and this process has observed that in every round for
+ * some seconds, while a probe of another region could. So no region becomes absent because this process has just started or
+ * could not read the database, or because NATS or the control plane is unreachable for all. The state of a region in
+ * neither list does not change.
  */
 export function detectAbsentRegions(
-  watch: RegionAbsenceState,
+  state: RegionAbsenceState,
   regions: Iterable<string>,
   probes: readonly ProbeState[],
   timing: Timing,
   nowMs: number,
 ): RegionPresence {
-  if (nowMs - watch.checkedAtMs > timing.deadAfterMs / 2) watch.since.clear()
-  watch.checkedAtMs = nowMs
-  // a draining probe still finishes what it began, and another one is on its way
+  if (nowMs - state.checkedAtMs > timing.deadAfterMs / 2) state.since.clear()
+  state.checkedAtMs = nowMs
+  // a draining probe still finishes its checks, and its replacement is connecting
   const usable = probes.filter(probe => !probe.isRevoked)
   const present = [
     ...new Set(
       usable.filter(probe => computeUnableMs(probe) <= computeReportDeadlineMs(timing)).map(({ region }) => region),
     ),
   ]
-  for (const region of present) watch.since.delete(region)
+  for (const region of present) state.since.delete(region)
   if (present.length === 0) {
-    watch.since.clear()
+    state.since.clear()
     return { absent: [], present: [] }
   }
   const absentAfterMs = 1.5 * timing.deadAfterMs
-  const seenForMs = absentAfterMs - computeReportDeadlineMs(timing)
+  const observedForMs = absentAfterMs - computeReportDeadlineMs(timing)
   const absent: string[] = []
   for (const region of regions) {
     if (present.includes(region)) continue
-    const sinceMs = watch.since.get(region) ?? nowMs
-    watch.since.set(region, sinceMs)
+    const sinceMs = state.since.get(region) ?? nowMs
+    state.since.set(region, sinceMs)
     const shortestMs = Math.min(Infinity, ...usable.filter(probe => probe.region === region).map(computeUnableMs))
-    if (nowMs - sinceMs >= seenForMs && shortestMs >= absentAfterMs) absent.push(region)
+    if (nowMs - sinceMs >= observedForMs && shortestMs >= absentAfterMs) absent.push(region)
   }
   return { absent, present }
 }
 
-/** How often to check whether a region that was without a probe has one again. */
+/** How often an unchanged result is recorded again, which finds regions that have a probe again. */
 const RECORD_INTERVAL_MS = 3_000
 
-/** Whether what was seen has to be written down; `noteRecorded` has to follow once it is. */
+/** True when the result must be recorded. Call `markRecorded` after that. */
 export const shouldRecord = ({ recorded }: RegionAbsenceState, { absent }: RegionPresence, nowMs: number): boolean =>
   absent.join(' ') !== recorded.absent || nowMs - recorded.atMs >= RECORD_INTERVAL_MS
 
-export function markRecorded(watch: RegionAbsenceState, { absent }: RegionPresence, nowMs: number): void {
-  watch.recorded = { absent: absent.join(' '), atMs: nowMs }
+export function markRecorded(state: RegionAbsenceState, { absent }: RegionPresence, nowMs: number): void {
+  state.recorded = { absent: absent.join(' '), atMs: nowMs }
 }

@@ -4,17 +4,17 @@ import type { StoredStates } from '../sessions/messages.ts'
 import { EPOCH_ORIGIN_S, MAX_CLOCK_EPOCH } from './epochs.ts'
 import type { ProbeState } from './live-set.ts'
 
-/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+/** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
-/** `connectedTo` names one connection, so a newer one of the same probe is never taken for it. */
+/** `connectedTo` identifies one connection, so it is never confused with a newer one of the same probe. */
 export type ProbeActivity = { id: string; connectedTo: string; silentMs: number; health: object | null }
 
-/** What ended a connection: its probe was revoked, or has connected to another process. */
-export type SessionLossReason = 'revoked' | 'taken over'
+/** Why a connection ended: its probe was revoked, or has connected to another process. */
+export type SessionLossReason = 'revoked' | 'superseded'
 
 /**
- * Records when the probes of one process sent their last message, for all of them in one statement. Returns the probes that are no
- * longer connected to this process, by id, with the reason.
+ * Records in one statement when the probes of one process sent their last message. Returns the probes that are no longer
+ * connected to this process, by id, with the reason.
  */
 export async function recordActivity(db: Db, seen: ProbeActivity[]): Promise<Map<string, SessionLossReason>> {
   const rows = await query<{ id: string }>(
@@ -39,20 +39,20 @@ export async function recordActivity(db: Db, seen: ProbeActivity[]): Promise<Map
     [lost],
   )
   const isRevoked = new Set(revoked.map(row => row.id))
-  return new Map(lost.map(id => [id, isRevoked.has(id) ? 'revoked' : 'taken over']))
+  return new Map(lost.map(id => [id, isRevoked.has(id) ? 'revoked' : 'superseded']))
 }
 
-/** A probe that says goodbye gets no work any more, until it connects again. */
+/** Marks a probe that is stopping: it gets no work until it connects again. */
 export async function markDraining(db: Db, probeId: string, connectedTo: string): Promise<void> {
   await execute(db, 'UPDATE probes SET is_draining = true WHERE id = ? AND connected_to = ?', [probeId, connectedTo])
 }
 
-/** These connections are closed; nothing happens to probes that have connected anew since. */
+/** Records that connections were closed. Probes that have connected again since are not affected. */
 export async function markDisconnected(db: Db, connectedTo: string[]): Promise<void> {
   await execute(db, 'UPDATE probes SET connected_to = NULL WHERE connected_to = ANY (?::text[])', [connectedTo])
 }
 
-/** The probes of all regions, or of one. Those long gone and out of every live set are left out. */
+/** Lists the probes of all regions, or of one. Probes that were last seen over an hour ago and are not live are left out. */
 export function listProbeStates(db: Db, region: string | null): Promise<ProbeState[]> {
   return query(
     db,
@@ -70,7 +70,7 @@ export function listProbeStates(db: Db, region: string | null): Promise<ProbeSta
   )
 }
 
-/** The live sets of all regions, or of one, with what their probes can do. */
+/** Lists the live sets of all regions, or of one, with the capabilities of their probes. */
 export function listRegionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
   return query(
     db,
@@ -82,7 +82,7 @@ export function listRegionEpochs(db: Db, region: string | null = null): Promise<
   )
 }
 
-/** The ids of the region's live set, locked until the transaction ends; an empty set is made where there is none. */
+/** Locks a region's live set until the transaction ends and returns its probe ids. Creates an empty set when there is none. */
 export async function lockLiveSet(tx: Tx, region: string): Promise<string[]> {
   await execute(
     tx,
@@ -97,12 +97,12 @@ export async function lockLiveSet(tx: Tx, region: string): Promise<string[]> {
   return rows[0]!.probeIds
 }
 
-/** Seconds since 2026. A clock that is decades ahead does not use up the numbers there are. */
+/** Seconds since 2026. A clock that is decades ahead does not exhaust the numbers. */
 const EPOCH_NOW = `CAST(LEAST(extract(epoch FROM clock_timestamp()) - ${EPOCH_ORIGIN_S}, ${MAX_CLOCK_EPOCH}) AS integer)`
 
 /**
- * The next epoch: another live set, or one whose probes can do something else. Notifies every fleet process. It is a time,
- * so that a database which was restored to an earlier state gives out no number again, and higher than `above`.
+ * Saves a live set with the next epoch, which is higher than `above`, and notifies every fleet process. An epoch is a time,
+ * so that a database which was restored to an earlier state does not reuse a number.
  */
 export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[], above = 0): Promise<void> {
   await execute(
@@ -117,7 +117,7 @@ export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]
 
 export type RegionCounts = { region: string; monitors: number; unassigned: number }
 
-/** Writes down what changed of these. Every fleet process counts the same, so each may write. */
+/** Records the counts that changed. Every fleet process has the same counts, so each may write them. */
 export async function recordRegionCounts(db: Db, counts: RegionCounts[]): Promise<void> {
   await execute(
     db,
@@ -133,7 +133,7 @@ export async function recordRegionCounts(db: Db, counts: RegionCounts[]): Promis
   )
 }
 
-/** What the verdict has stored of some monitors: the state of one region, null where it has none of that region. */
+/** Loads what the verdict has stored of some monitors: the state of one region, null when it has none of that region. */
 export async function loadStoredStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
   if (monitorIds.length === 0) return new Map()
   const rows = await query<{ id: string; regionState: string | null }>(

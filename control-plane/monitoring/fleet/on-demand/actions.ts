@@ -13,24 +13,25 @@ import { listRegionEpochs } from '../live-sets/store.ts'
 import { type CheckResultResponse, toCheckResultResponse, toMissingResultResponse } from './check-result.ts'
 import { encryptSpec, findSizeProblem } from './encrypted-spec.ts'
 
-/** How long a probe may take beside the check itself: to hear of it, to get a place, to answer. */
+/** How long a probe may take in addition to the check itself: to receive the request, to start the check, to answer. */
 const ANSWER_TIMEOUT_MS = 5_000
-/** A probe that drains or is full refuses; by then another one may have its work. */
+/** A probe that drains or is full refuses. After this time another one may have its work. */
 const REFUSAL_RETRY_DELAY_MS = 500
-/** A hint may be lost on its way, or with the session to the probe: it is repeated until there is an answer. */
+/** A hint may be lost on its way, or with the session of the probe, so it is repeated until an answer arrives. */
 const HINT_REPEAT_INTERVAL_MS = 1_000
 
 /**
- * Checks a monitor at once in each of its regions and waits for the results, at most its timeout and 5 s (decisions
- * 3.1). One result a region, in the monitor's order; a region that gave none says why.
+ * Checks a monitor immediately in each of its regions and waits for the results, at most its timeout plus 5 s
+ * (docs/design/assignments.md#checks-on-demand). Returns one result for each region, in the monitor's order. A region
+ * without a result has the reason.
  */
 export function runNow(context: { db: Db; nats: Nats }, monitor: StoredMonitor): Promise<CheckResultResponse[]> {
   return checkInRegions(context, monitor, () => ({ configVersion: monitor.configVersion }))
 }
 
 /**
- * The same for a monitor that is not stored: probes that would check it look once, nothing is published or kept, and
- * the only trace is the answer. Throws 400 when it is too large to be handed on.
+ * Checks a monitor that is not stored once in each of its regions. Nothing is published or stored. Throws 400 when the check
+ * is too large for one NATS message.
  */
 export function runTest(
   context: { db: Db; nats: Nats; secrets: SecretCipher },
@@ -43,7 +44,7 @@ export function runTest(
   return checkInRegions(context, draft, runId => ({ sealedSpec: encryptSpec(spec, runId, secrets) }))
 }
 
-/** What a hint tells beside the run and the monitor. */
+/** The fields of a hint in addition to the run and the monitor. */
 type HintExtras = (runId: string) => Pick<RunHint, 'sealedSpec' | 'configVersion'>
 
 async function checkInRegions(
@@ -60,7 +61,7 @@ async function checkInRegions(
         toMissingResultResponse(monitor.id, region, atMs, { code, message })
       if (probes.length === 0) return absent('no_probe', `no probe of ${region} is connected`)
       if (!probes.some(({ capabilities }) => capabilities.includes(monitor.type))) {
-        return absent('no_probe', `no probe of ${region} that is connected can run ${monitor.type} checks`)
+        return absent('no_probe', `no connected probe of ${region} can run ${monitor.type} checks`)
       }
       const done = await askRegion(nats, monitor, region, extra)
       if (done?.result) return toCheckResultResponse(done.result, region, done.probeId)
@@ -69,7 +70,7 @@ async function checkInRegions(
   )
 }
 
-/** Asks until a probe has looked or the time is up; the last refusal, if any, is better than no answer. */
+/** Asks until a probe has checked or the time has passed. Then it returns the last refusal, if there was one. */
 async function askRegion(
   nats: Nats,
   monitor: StoredMonitor,
@@ -111,9 +112,9 @@ async function askOnce(
     },
   })
   const endMs = monotonicMs() + withinMs
-  const told = JSON.stringify(hint)
+  const message = JSON.stringify(hint)
   for (let leftMs = withinMs; leftMs > 0 && !waiting.signal.aborted; leftMs = endMs - monotonicMs()) {
-    nats.connection.publish(runHintSubject(region), told)
+    nats.connection.publish(runHintSubject(region), message)
     await sleep(Math.min(leftMs, HINT_REPEAT_INTERVAL_MS), waiting.signal)
   }
   subscription.unsubscribe()

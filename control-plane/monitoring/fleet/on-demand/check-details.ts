@@ -3,7 +3,7 @@ import { decodeBody } from '../../../../shared/checks/body-text.ts'
 import type { Certificate, DnsAnswer, Evidence, PingStats, Result } from '../../../../shared/checks/result.ts'
 import { nullable, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 
-const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
+const Milliseconds = Type.Number({ description: 'In milliseconds, with up to 3 decimals.' })
 
 const CertificateRecord = Type.Object(
   {
@@ -11,16 +11,16 @@ const CertificateRecord = Type.Object(
     issuer: Type.String(),
     valid_from: Timestamp,
     valid_to: Timestamp,
-    names: Type.Array(Type.String(), { description: 'the hosts it is for' }),
-    fingerprint: Type.String({ description: 'SHA-256, hex' }),
+    names: Type.Array(Type.String(), { description: 'The hosts for which the certificate is valid.' }),
+    fingerprint: Type.String({ description: 'SHA-256 in hexadecimal.' }),
   },
   { title: 'Certificate' },
 )
 
 const EvidenceRecord = Type.Object({
-  headers: Type.Record(Type.String(), Type.String(), { description: 'of the answer, secrets masked' }),
-  body: Type.String({ description: 'the first 4 kB as text' }),
-  chain: Type.Array(CertificateRecord, { description: 'certificates of the target, its own first' }),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Headers of the answer, with secrets masked.' }),
+  body: Type.String({ description: 'The first 4 kB of the answer as text.' }),
+  chain: Type.Array(CertificateRecord, { description: 'Certificates of the target, its own first.' }),
 })
 
 const PingRecord = Type.Object({
@@ -33,19 +33,19 @@ const PingRecord = Type.Object({
 })
 
 const DnsRecord = Type.Object({
-  rcode: Type.String({ description: 'NOERROR, NXDOMAIN …' }),
+  rcode: Type.String({ description: 'For example NOERROR or NXDOMAIN.' }),
   server: Type.String(),
   records: Type.Array(
     Type.Object({
       type: Type.String(),
       name: Type.String(),
       ttl_seconds: Type.Integer(),
-      value: Type.String({ description: 'as in a zone file' }),
+      value: Type.String({ description: 'In the format of a zone file.' }),
     }),
   ),
 })
 
-/** What only some checks have; null for the others. */
+/** The details that only some checks have; null for all others. */
 export const checkDetailsSchema = {
   evidence: nullable(EvidenceRecord),
   certificate: nullable(CertificateRecord),

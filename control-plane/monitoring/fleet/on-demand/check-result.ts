@@ -24,13 +24,13 @@ const TRIGGERS = {
   [Trigger.SECOND_OPINION]: 'second_opinion',
   [Trigger.OTHER_PROBE]: 'second_opinion',
   [Trigger.ASIDE]: 'run_now',
-  // never shown: what a witness saw is in the transition that it confirmed
+  // never shown: the result of a witness is part of the transition that it confirmed
   [Trigger.WITNESS]: 'second_opinion',
 } as const
 
-const Milliseconds = Type.Number({ description: 'milliseconds, up to 3 decimals' })
+const Milliseconds = Type.Number({ description: 'In milliseconds, with up to 3 decimals.' })
 
-/** One check as the API shows it (decisions 3.6). `probe_id` is null when no probe was there to ask. */
+/** A check in the API. `probe_id` is null when no probe could be asked. */
 export const CheckResult = Type.Object(
   {
     id: Id,
@@ -42,7 +42,7 @@ export const CheckResult = Type.Object(
     started_at: nullable(Timestamp),
     attempt: Type.Integer(),
     trigger: stringEnum([...new Set(Object.values(TRIGGERS))]),
-    response_time_ms: nullable(Milliseconds, { description: 'null where no probe looked' }),
+    response_time_ms: nullable(Milliseconds, { description: 'In milliseconds. Null when no probe made the check.' }),
     timings: nullable(
       Type.Object({
         dns_ms: Milliseconds,
@@ -51,7 +51,7 @@ export const CheckResult = Type.Object(
         first_byte_ms: Milliseconds,
         transfer_ms: Milliseconds,
       }),
-      { description: 'null where no probe looked' },
+      { description: 'Null when no probe made the check.' },
     ),
     status_code: nullable(Type.Integer()),
     error: nullable(
@@ -71,7 +71,7 @@ export const CheckResult = Type.Object(
   { title: 'CheckResult' },
 )
 
-/** What a probe of a region saw, in the API's words. */
+/** Builds the API's representation of a result of a probe. */
 export function toCheckResultResponse(result: Result, region: string, probeId: string) {
   const { timings, error } = result
   const source = error && SOURCES[error.source]
@@ -102,7 +102,7 @@ export function toCheckResultResponse(result: Result, region: string, probeId: s
   }
 }
 
-/** In place of a result that no probe gave: our own fault, so never the target's (decisions 4.3). */
+/** Builds a result for a region in which no probe made the check. Its status is `unknown`, because the target is not the cause. */
 export function toMissingResultResponse(monitorId: string, region: string, atMs: number, error: MissingResultReason) {
   return {
     id: hashToId([monitorId, region, atMs, 1, '', 0]),
@@ -128,7 +128,7 @@ export function toMissingResultResponse(monitorId: string, region: string, atMs:
 export type MissingResultReason = { code: 'no_probe' | 'no_answer'; message: string }
 export type CheckResultResponse = ReturnType<typeof toCheckResultResponse> | ReturnType<typeof toMissingResultResponse>
 
-/** A result has no id of its own; what makes it unique gives it one, the same at every read. A UUID of version 8. */
+/** Computes the id of a result, a UUID of version 8, from the fields that identify it. It is the same for every read. */
 export function computeResultId(result: Result, region: string, probeId: string): string {
   return hashToId([result.monitorId, region, result.scheduledAtMs, result.attempt, probeId, result.epoch])
 }

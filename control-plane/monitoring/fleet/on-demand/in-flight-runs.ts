@@ -1,19 +1,19 @@
 import type { ProbeSession } from '../sessions/session.ts'
 
-/** A check that somebody waits for, the session that it was given to, and the answer (a RunDone) once it has come. */
+/** A check on demand: the session to which it was sent, and the answer (a RunDone) once it has arrived. */
 type InFlightRun = { session: ProbeSession; sinceMs: number; answer: Uint8Array | null; witnessed: WitnessRun | null }
 
-/** The check that a witness makes, as it was asked for; only that counts. `tenant`: the one whose monitor it is. */
+/** The check of a witness as it was requested. The published result has these fields. `tenant`: the owner of the monitor. */
 export type WitnessRun = { monitorId: string; configVersion: number; scheduledAtMs: number; tenant: number }
 
 /**
- * What this process has in hand of checks on demand, by run, oldest first. Whoever waits repeats the hint until there
- * is an answer, so neither a hint, nor an answer, nor a session that breaks can leave anybody waiting; what is in hand
- * here is for a repeated hint no second check.
+ * The checks on demand of this process by run, oldest first. A waiting process repeats its hint until an answer arrives, so a
+ * lost hint, a lost answer or a broken session does not leave it waiting. A repeated hint for a run in this map starts no
+ * second check.
  */
 export type InFlightRuns = Map<string, InFlightRun>
 
-/** The longest timeout of a check, and the patience beyond it: nobody waits any longer (decisions 3.1). */
+/** The longest timeout of a check plus the additional 5 s. No process waits longer. */
 const RUN_TIMEOUT_MS = 65_000
 
 /** `nowMs` is monotonic. */
@@ -28,7 +28,7 @@ export function trackRun(
   runs.set(runId, { session, sinceMs: nowMs, answer: null, witnessed })
 }
 
-/** How many checks of a witness are under way on a session, and how many of them for one tenant. */
+/** Counts the checks that a session is making as a witness: all, and those for one tenant. */
 export function countWitnessRuns(
   runs: InFlightRuns,
   session: ProbeSession,
@@ -43,7 +43,7 @@ export function countWitnessRuns(
   return count
 }
 
-/** Forgets the runs that nobody waits for any more. */
+/** Removes the runs for which no process waits any longer. */
 export function expireRuns(runs: InFlightRuns, nowMs: number): void {
   for (const [runId, { sinceMs }] of runs) {
     if (nowMs - sinceMs <= RUN_TIMEOUT_MS) return

@@ -31,14 +31,15 @@ const TestResult = Type.Object({ ...CheckResult.properties, monitor_id: Type.Nul
 const resultsSchema = <T extends Type.TSchema>(result: T) => dataSchema(Type.Object({ results: Type.Array(result) }))
 const tags = ['Monitors']
 
-/** Checks on demand (decisions 3.1 and issue 3.8): they stand here because probes give the answer. */
+/** `POST /monitors/{id}/check` and `POST /monitors/test` (docs/design/assignments.md#checks-on-demand). */
 export function onDemandRoutes(app: App, context: OnDemandRoutesContext): void {
   app.post(
     '/monitors/:id/check',
     {
       config: { isPatient: true },
       schema: {
-        summary: 'Check now in every region of the monitor; waits for the results, at most its timeout and 5 s',
+        summary: 'Check a monitor now',
+        description: 'Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s.',
         tags,
         params: IdParams,
         response: responseSchemas(200, resultsSchema(CheckResult), 404, 409),
@@ -58,14 +59,14 @@ export function onDemandRoutes(app: App, context: OnDemandRoutesContext): void {
 
 function testRoute(app: App, context: OnDemandRoutesContext): void {
   const { testsPerMinute } = context
-  const takeTurn = createTestLimit(testsPerMinute)
+  const takeSlot = createTestLimit(testsPerMinute)
   app.post(
     '/monitors/test',
     {
       config: { isPatient: true },
       schema: {
-        summary: 'Check in every region what a create would make, and store nothing; waits like a check now',
-        description: `At most ${testsPerMinute} a minute and ${MAX_CONCURRENT_TESTS} at once a project, then 429.`,
+        summary: 'Test a monitor before creating it',
+        description: `Checks once in every region and stores nothing. Waits at most the timeout plus 5 s. A project may make ${testsPerMinute} tests a minute and ${MAX_CONCURRENT_TESTS} at the same time, then 429.`,
         tags,
         body: MonitorCreate,
         response: responseSchemas(200, resultsSchema(TestResult), 400),
@@ -75,19 +76,19 @@ function testRoute(app: App, context: OnDemandRoutesContext): void {
       const { projectId } = getCaller(request)
       const draft = await draftMonitor(context, projectId, request.body, now())
       assertTestable(draft)
-      const turn = takeTurn(projectId, nowMs())
-      if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)
-      const results = await runTest(context, draft).finally(turn.end)
+      const slot = takeSlot(projectId, nowMs())
+      if ('message' in slot) throw rateLimited(slot.message, slot.retryAfterSeconds)
+      const results = await runTest(context, draft).finally(slot.end)
       return { data: { results: results.map(result => ({ ...result, monitor_id: null })) } }
     },
   )
 }
 
-/** Why a monitor cannot be checked, as a sentence; null when it can. */
+/** Returns a sentence when a monitor cannot be checked, else null. */
 function findObstacle(monitor: StoredMonitor): string | null {
-  if (monitor.type === 'heartbeat') return 'no probe checks a heartbeat monitor; send its ping_url a ping'
-  if (monitor.dataSource) return 'no probe checks a monitor of a data source; refresh the data source'
-  if (monitor.isPaused) return 'the monitor is paused; resume it to check it'
+  if (monitor.type === 'heartbeat') return 'a heartbeat monitor is not checked by probes; send a ping to its ping_url'
+  if (monitor.dataSource) return 'a monitor of a data source is not checked by probes; refresh the data source'
+  if (monitor.isPaused) return 'the monitor is paused; resume it first'
   const issues = listConfigurationIssues(monitor)
   return issues.length > 0 ? issues.join('; ') : null
 }

@@ -3,10 +3,10 @@ import type { RunHint } from '../../../../shared/nats/subjects.ts'
 import { type AssignmentTable, getRegionPlan } from '../assignments/assignment-table.ts'
 import { findOwner, getRequiredCapability, pickProbe } from '../assignments/region-plan.ts'
 
-/** The probe that is to check at once, and what; `spec` undefined: what it is assigned anyway. */
+/** The probe for an immediate check, and the check. `spec` undefined: the monitor is assigned to the probe. */
 export type RunTarget = { probeId: string; spec: CheckSpec | undefined; tenant?: number }
 
-/** The probe that checks the monitor; with `notProbeId` naming that one, another live probe of the region. */
+/** Returns the probe that checks the monitor. When that is `notProbeId`, returns another live probe of the region. */
 export function findRunTarget(
   table: AssignmentTable,
   region: string,
@@ -17,6 +17,6 @@ export function findRunTarget(
   const { spec, tenant } = table.monitors.entries.get(monitorId) ?? {}
   if (!owner || !spec) return null
   const probeId = owner === notProbeId ? pickProbe(plan, monitorId, getRequiredCapability(spec), notProbeId) : owner
-  // the probe that checks it anyway has the check, or gets it first: its result is to count
+  // the owner has the check, or gets it before the run; without a spec its result counts
   return probeId === null ? null : { probeId, spec: probeId === owner ? undefined : spec, tenant }
 }

@@ -1,17 +1,17 @@
 import { createRateLimit } from '../../../foundation/web/limits/rate-limit.ts'
 
-/** Most tests of monitors that a project may have running at once. */
+/** The maximum of concurrent tests of monitors of a project. */
 export const MAX_CONCURRENT_TESTS = 10
 
-/** Either a turn, to be ended, or why there is none. */
+/** Either a slot, to be ended, or the reason for a refusal. */
 export type TestSlot = { end(): void } | { message: string; retryAfterSeconds: number }
 
-/** Whether a project may test a monitor now. */
+/** Takes a slot for a test of a project. */
 export type TestLimit = (projectId: string, nowMs: number) => TestSlot
 
 /**
- * Tests make requests on demand, with nothing stored that would show who asked: so many a minute, and so many at once,
- * a project. Like the general limit it counts in one process. `tests`: how a refusal calls them.
+ * Limits the tests of a project, in one minute and at the same time, because a test makes requests to any target and stores
+ * nothing that identifies the requester. Like the general limit it counts in one process. `tests`: the name in a refusal.
  */
 export function createTestLimit(perMinute: number, tests = 'tests of monitors'): TestLimit {
   const rate = createRateLimit(perMinute)
@@ -23,12 +23,12 @@ export function createTestLimit(perMinute: number, tests = 'tests of monitors'):
   }
   return (projectId, nowMs) => {
     if ((running.get(projectId) ?? 0) >= MAX_CONCURRENT_TESTS) {
-      const message = `${MAX_CONCURRENT_TESTS} tests of this project are running; wait until one has ended`
+      const message = `a project can run at most ${MAX_CONCURRENT_TESTS} tests at the same time; wait until one has finished`
       return { message, retryAfterSeconds: 5 }
     }
     const { allowed, resetSeconds } = rate(projectId, nowMs)
     if (!allowed) {
-      const message = `more than ${perMinute} ${tests} a minute in this project`
+      const message = `a project can make at most ${perMinute} ${tests} in a minute`
       return { message, retryAfterSeconds: resetSeconds }
     }
     add(projectId, 1)

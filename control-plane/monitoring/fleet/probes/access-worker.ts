@@ -6,12 +6,12 @@ import type { FleetContext } from '../context.ts'
 import type { ProbeSession } from '../sessions/session.ts'
 import { listRevokedProbes } from './enrolment-store.ts'
 
-/** JetStream's time is learned better now and then: a smaller change does not count as a step. */
+/** The estimate of JetStream's time is corrected from time to time. A smaller change does not count as a clock step. */
 const CLOCK_TOLERANCE_MS = 1_000
 
 /**
- * Keeps out who was revoked, on gRPC and on NATS, and gives the others new credentials in time (decisions 11.6).
- * `accounts` null: NATS is not in operator mode.
+ * Closes the sessions of revoked probes, publishes revocations to NATS, and renews the NATS credentials of all other probes
+ * in time (docs/design/assignments.md#credentials). `accounts` null: NATS is not in operator mode.
  */
 export function startAccessWorker(
   context: FleetContext,
@@ -20,7 +20,7 @@ export function startAccessWorker(
 ): Loop {
   return startLoop('fleet_access', 2 * context.timing.roundIntervalMs, tools, async () => {
     renewCredentials(context)
-    // what was signed for them before ends by itself
+    // credentials that were signed earlier have expired
     const revoked = await listRevokedProbes(context.db, 2 * context.timing.credentialsLifetimeMs)
     const sessions = revoked.flatMap(({ id }) => context.sessions.get(id) ?? [])
     for (const session of sessions) session.close('revoked')
@@ -30,8 +30,9 @@ export function startAccessWorker(
 }
 
 /**
- * For NATS in operator mode; null when it is not. NATS judges by its own clock, so JetStream's time says when they end:
- * by PostgreSQL's, which may be wrong by an hour, they would have ended before they were used.
+ * Issues NATS credentials for a probe, or null when NATS is not in operator mode. NATS checks the expiry by its own clock,
+ * so it is computed from JetStream's time. PostgreSQL's clock may be wrong by an hour, and credentials could expire before
+ * their first use.
  */
 export function issueNatsCredentials(
   { nats, timing }: FleetContext,
@@ -44,7 +45,7 @@ export function issueNatsCredentials(
   return { credentials: buildProbeCredentials(nats.operator, { probeId, region }, { nowS, endsS }), endMs }
 }
 
-/** Probes whose credentials are half through get new ones; so do those whose credentials a step of the clock has shortened or prolonged. */
+/** Renews credentials after half of their lifetime, and those that a clock step has shortened or prolonged. */
 function renewCredentials(context: FleetContext): void {
   const { credentialsLifetimeMs: credentialsMs } = context.timing
   const atMs = jetstreamNowMs(context.nats)
@@ -58,7 +59,7 @@ function renewCredentials(context: FleetContext): void {
   }
 }
 
-/** Ids in a fixed order, so that the same list reads the same. */
+/** Groups probes by region, with their ids in a fixed order, so that equal lists are equal as text. */
 function groupByRegion(probes: { id: string; region: string }[]): Map<string, string[]> {
   const regions = new Map<string, string[]>()
   for (const { id, region } of probes) regions.set(region, [...(regions.get(region) ?? []), id].sort())

@@ -6,13 +6,14 @@ import { FLEET_TIMING } from '../timing.ts'
 import { drainProbe, endDrain, listDisagreeingRegions, listDisagreements } from './drain-store.ts'
 import { DISAGREEMENT_WINDOW_MS, findOutlier, MIN_MONITORS_TO_DRAIN } from './outlier.ts'
 
-/** How long a probe gets no work; then it is tried again. */
+/** How long a drained probe gets no work. */
 export const DRAIN_DURATION_MS = 3_600_000
 const REASON = 'disagrees often'
 
 /**
- * Drains in each region the probe that disagrees often (decisions 4.5), with a new epoch that gives its work to others:
- * one at a time, so that no target can empty a region, and never one that alone can run a type of check there.
+ * Drains in each region the probe that disagrees often, with a new epoch that moves its work to others
+ * (docs/design/assignments.md#drain). It drains one probe at a time, so that no target can empty a region, and never the
+ * only probe that can run a check type.
  */
 export async function drainOutliers(tx: Tx): Promise<void> {
   for (const region of await listDisagreeingRegions(tx, DISAGREEMENT_WINDOW_MS, MIN_MONITORS_TO_DRAIN))
@@ -21,19 +22,19 @@ export async function drainOutliers(tx: Tx): Promise<void> {
 
 async function drainOutlierOfRegion(tx: Tx, region: string): Promise<void> {
   const current = await lockLiveSet(tx, region)
-  const oddId = findOutlier(await listDisagreements(tx, region, DISAGREEMENT_WINDOW_MS), current)
+  const outlierId = findOutlier(await listDisagreements(tx, region, DISAGREEMENT_WINDOW_MS), current)
   const probes = await listProbeStates(tx, region)
-  if (oddId === null || probes.some(probe => probe.isDrained)) return
-  const drained = probes.map(probe => (probe.id === oddId ? { ...probe, isDrained: true } : probe))
-  // who is dead the fleet finds out, which knows since when it has listened
+  if (outlierId === null || probes.some(probe => probe.isDrained)) return
+  const drained = probes.map(probe => (probe.id === outlierId ? { ...probe, isDrained: true } : probe))
+  // only the fleet evicts silent probes, because it has the time since which its records are complete
   const next = computeLiveSet(current, drained, FLEET_TIMING, false)
-  if (next.includes(oddId)) return
-  await drainProbe(tx, oddId, REASON, DRAIN_DURATION_MS)
+  if (next.includes(outlierId)) return
+  await drainProbe(tx, outlierId, REASON, DRAIN_DURATION_MS)
   await saveRegionEpoch(tx, region, next)
 }
 
-/** Lets a drained probe work again, at once. Throws an Error with a sentence when there is no such probe or no drain. */
+/** Ends the drain of a probe. Throws an Error with a message for the operator when the probe does not exist or is not drained. */
 export async function undrainProbe(db: Db, probeId: string): Promise<void> {
   const isEnded = isId(probeId) && (await db.transaction(tx => endDrain(tx, probeId)))
-  if (!isEnded) throw new Error(`there is no drained probe "${probeId}"; "probe list" names them`)
+  if (!isEnded) throw new Error(`no drained probe has the id "${probeId}"; "probe list" lists all probes`)
 }

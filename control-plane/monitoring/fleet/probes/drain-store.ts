@@ -1,9 +1,9 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { NewDisagreement, ProbeDisagreement } from './outlier.ts'
 
-/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+/** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
-/** Writes down who contradicted whom. The same again changes nothing. */
+/** Records which probes contradicted each other. Rows that already exist do not change. */
 export async function insertDisagreements(db: Db | Tx, rows: NewDisagreement[]): Promise<void> {
   if (rows.length === 0) return
   await execute(
@@ -18,7 +18,7 @@ export async function insertDisagreements(db: Db | Tx, rows: NewDisagreement[]):
   )
 }
 
-/** Regions with disagreements about so many monitors or more within a window. */
+/** Lists regions with disagreements about at least `monitors` monitors within a window. */
 export async function listDisagreeingRegions(db: Db, windowMs: number, monitors: number): Promise<string[]> {
   const rows = await query<{ region: string }>(
     db,
@@ -29,7 +29,7 @@ export async function listDisagreeingRegions(db: Db, windowMs: number, monitors:
   return rows.map(({ region }) => region)
 }
 
-/** A region's disagreements within a window, each monitor and pair once. */
+/** Lists a region's disagreements within a window, each monitor and pair once. */
 export function listDisagreements(db: Db, region: string, windowMs: number): Promise<ProbeDisagreement[]> {
   return query(
     db,
@@ -40,7 +40,7 @@ export function listDisagreements(db: Db, region: string, windowMs: number): Pro
   )
 }
 
-/** What is too old to count any more. */
+/** Deletes disagreements that are too old to count. */
 export const pruneDisagreements = (db: Db) =>
   execute(db, `DELETE FROM probe_disagreements WHERE at < now() - interval '1 day'`)
 
@@ -52,7 +52,7 @@ export const drainProbe = (tx: Tx, probeId: string, reason: string, forMs: numbe
     { probeId, reason, forMs },
   )
 
-/** Ends a drain, and forgets the disagreements that led to it. False when the probe is not drained. */
+/** Ends a drain and deletes the disagreements that led to it. Returns false when the probe is not drained. */
 export async function endDrain(tx: Tx, probeId: string): Promise<boolean> {
   await execute(tx, 'DELETE FROM probe_disagreements WHERE :probeId IN (probe_id, other_probe_id)', { probeId })
   const ended = await execute(
@@ -65,7 +65,7 @@ export async function endDrain(tx: Tx, probeId: string): Promise<boolean> {
 
 export type DrainedProbe = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
 
-/** Those that get no work now because of what they did. */
+/** Lists the probes that are drained now. */
 export function listDrainedProbes(db: Db): Promise<DrainedProbe[]> {
   return query(
     db,

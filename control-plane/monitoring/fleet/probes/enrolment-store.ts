@@ -1,6 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** Tokens and probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+/** Tokens and probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
 export type ProbeTokenRow = {
   id: string
@@ -22,7 +22,7 @@ export async function insertProbeToken(db: Db, row: ProbeTokenRow): Promise<void
 
 export type ProbeToken = { id: string; region: string; isReusable: boolean; isExpired: boolean; isUsed: boolean }
 
-/** The token with a hash, unless it is revoked. Notes its use to the minute. */
+/** Finds the token with a hash, unless it is revoked. Records its use, at most once a minute. */
 export async function useProbeToken(db: Db, hash: Buffer): Promise<ProbeToken | null> {
   const rows = await query<ProbeToken & { isStale: boolean }>(
     db,
@@ -38,10 +38,10 @@ export async function useProbeToken(db: Db, hash: Buffer): Promise<ProbeToken | 
   return token
 }
 
-/** `capabilities`: what it announced at its last connection. `isRevoked`: itself, or the token that let it in. */
+/** `capabilities`: as announced at its last connection. `isRevoked`: the probe or the token that admitted it was revoked. */
 export type EnrolledProbe = { id: string; tokenId: string; region: string; capabilities: string[]; isRevoked: boolean }
 
-/** The probe that has a secret. */
+/** Finds the probe with a secret. */
 export async function findProbeBySecret(db: Db, secretHash: Buffer): Promise<EnrolledProbe | null> {
   const rows = await query<EnrolledProbe>(
     db,
@@ -54,7 +54,7 @@ export async function findProbeBySecret(db: Db, secretHash: Buffer): Promise<Enr
 }
 
 export type ProbeRow = {
-  /** for one that is new */
+  /** the id of a new probe */
   id: string
   tokenId: string
   region: string
@@ -66,7 +66,7 @@ export type ProbeRow = {
   connectedTo: string
 }
 
-/** What the probe of a token and a name announced at its last connection, null for one that is new. */
+/** Finds the capabilities that the probe of a token and a name announced at its last connection. Null for a new probe. */
 export async function findCapabilities(db: Db, tokenId: string, name: string): Promise<string[] | null> {
   const rows = await query<{ capabilities: string[] }>(
     db,
@@ -77,8 +77,8 @@ export async function findCapabilities(db: Db, tokenId: string, name: string): P
 }
 
 /**
- * A probe comes in with a token: it is known by token and name, and its secret from now on. Null when the probe of that
- * name was revoked. `connected_at` equals `created_at` for its first connection only.
+ * Enrols a probe with a token. The probe is identified by token and name, and from now on by its secret. Returns null when
+ * the probe of that name was revoked. `connected_at` equals `created_at` only for its first connection.
  */
 export async function enrolProbe(db: Db | Tx, row: ProbeRow): Promise<string | null> {
   const rows = await query<{ id: string }>(
@@ -98,7 +98,7 @@ export async function enrolProbe(db: Db | Tx, row: ProbeRow): Promise<string | n
   return rows[0]?.id ?? null
 }
 
-/** The same for a probe that is known by its secret; its name may be another one now. */
+/** Records a connection of a probe that is identified by its secret. Its name may have changed. Null when it was revoked. */
 export async function reconnectProbe(db: Db | Tx, row: ProbeRow): Promise<string | null> {
   const rows = await query<{ id: string }>(
     db,
@@ -110,7 +110,7 @@ export async function reconnectProbe(db: Db | Tx, row: ProbeRow): Promise<string
   return rows[0]?.id ?? null
 }
 
-/** Holds a token until the transaction ends; true when it let another probe in than the one with this secret. */
+/** Locks a token until the transaction ends. Returns true when it admitted another probe than the one with this secret. */
 export async function lockTokenUsedByAnother(tx: Tx, tokenId: string, secretHash: Buffer | null): Promise<boolean> {
   await execute(tx, 'SELECT FROM probe_tokens WHERE id = ? FOR UPDATE', [tokenId])
   const rows = await query(
@@ -123,7 +123,7 @@ export async function lockTokenUsedByAnother(tx: Tx, tokenId: string, secretHash
 
 const NOTIFY = `SELECT pg_notify('probes_revoked', '') FROM revoked`
 
-/** Takes back a token, by its hash or its id, and with it every probe that it let in. False when it is not known. */
+/** Revokes a token, by its hash or its id, and every probe that it admitted. Returns false when it is unknown. */
 export async function revokeToken(db: Db, token: { hash: Buffer } | { id: string }): Promise<boolean> {
   const rows = await query(
     db,
@@ -134,7 +134,7 @@ export async function revokeToken(db: Db, token: { hash: Buffer } | { id: string
   return rows.length > 0
 }
 
-/** False when there is no such probe. */
+/** Revokes a probe. Returns false when it does not exist. */
 export async function revokeProbeById(db: Db, id: string): Promise<boolean> {
   const rows = await query(
     db,
@@ -144,7 +144,7 @@ export async function revokeProbeById(db: Db, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Probes that are out, itself or its token, since so long at most. */
+/** Lists the probes that were revoked, or whose token was, within the last `withinMs`. */
 export function listRevokedProbes(db: Db, withinMs: number): Promise<{ id: string; region: string }[]> {
   return query(
     db,
@@ -163,7 +163,7 @@ export type ListedProbe = {
   lastSeenAt: Date
 }
 
-/** All probes ever, for the operator's command line. */
+/** Lists all probes that ever connected, for the operator's command line. */
 export function listProbes(db: Db): Promise<ListedProbe[]> {
   return query(
     db,

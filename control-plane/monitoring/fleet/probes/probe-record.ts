@@ -3,14 +3,14 @@ import { REGIONS } from '../../../../shared/checks/check.ts'
 import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 import type { StoredProbeHealth } from '../sessions/messages.ts'
 
-/** A row of `probes` with what follows from it at the database's time. */
+/** A row of `probes` with derived fields, at the database's time. */
 export type StoredProbe = {
   id: string
   name: string
   region: string
   version: string
   capabilities: string[]
-  /** of its newest heartbeat; rows that an older control plane wrote lack fields */
+  /** from its newest heartbeat; rows that an older control plane wrote lack fields */
   health: Partial<StoredProbeHealth & { assignments: number }> | null
   created_at: Date
   connected_at: Date | null
@@ -30,10 +30,10 @@ export type StoredRegion = {
   monitors: number
   unassigned: number
   live_probes: number
-  /** connected, and without work for disagreeing often */
+  /** connected, but without work because they disagree often */
   drained_probes: number
   worst_loop_lag_ms: number | null
-  /** null: there is one, or nobody ever wanted one */
+  /** null: there is a live probe, or the region was never used */
   no_live_probe_since: Date | null
   last_heartbeat_at: Date | null
   /** the database's time */
@@ -43,7 +43,7 @@ export type StoredRegion = {
 const Count = nullable(Type.Integer())
 const Milliseconds = nullable(Type.Number())
 
-/** A probe as the operator sees it (decisions 11). Null: an older probe does not say it, or it said nothing yet. */
+/** A probe in the operator's API. Null: an older probe does not report the value, or no heartbeat has arrived yet. */
 export const ProbeRecord = Type.Object(
   {
     id: Id,
@@ -51,26 +51,29 @@ export const ProbeRecord = Type.Object(
     region: stringEnum(REGIONS),
     version: Type.String(),
     capabilities: Type.Array(Type.String()),
-    live: Type.Boolean({ description: 'in its region’s live set, so it gets work' }),
+    live: Type.Boolean({ description: 'Whether the probe is in the live set of its region and gets work.' }),
     connected_since: nullable(Timestamp),
     last_heartbeat_at: Timestamp,
     load: Type.Object({
       running: Count,
       limit: Count,
-      waiting: Type.Unsafe<number | null>({ ...Count, description: 'checks that are due and wait for a place' }),
-      assignments: Type.Integer({ description: 'monitors that it checks' }),
+      waiting: Type.Unsafe<number | null>({
+        ...Count,
+        description: 'Checks that are due and wait because the limit is reached.',
+      }),
+      assignments: Type.Integer({ description: 'Number of monitors that the probe checks.' }),
       start_delay_ms: Milliseconds,
     }),
     loop_lag_ms: Milliseconds,
     spool: Type.Object({ results: Count, bytes: Count, dropped: Count }),
     clock_offset_ms: Type.Unsafe<number | null>({
       ...Milliseconds,
-      description: 'how far its own clock is ahead; results go by the control plane’s',
+      description: 'How far the clock of the probe is ahead. Results use the time of the control plane.',
     }),
-    connectivity_ok: nullable(Type.Boolean({ description: 'its test of its own connection' })),
+    connectivity_ok: nullable(Type.Boolean({ description: 'Result of the connectivity test of the probe.' })),
     draining: Type.Unsafe<string | null>({
       ...nullable(Type.String()),
-      description: 'why it gets no work: "stopping", "disagrees often"',
+      description: 'Why the probe gets no work: "stopping" or "disagrees often".',
     }),
     drained_until: nullable(Timestamp),
     revoked: Type.Boolean(),
@@ -84,13 +87,13 @@ export const RegionRecord = Type.Object(
   {
     region: stringEnum(REGIONS),
     live_probes: Type.Integer(),
-    drained_probes: Type.Integer({ description: 'connected, and without work for disagreeing often' }),
+    drained_probes: Type.Integer({ description: 'Connected probes without work because they disagree often.' }),
     no_live_probe_since: nullable(Timestamp),
     last_heartbeat_at: nullable(Timestamp),
-    epoch: Type.Integer({ description: 'of the live set' }),
+    epoch: Type.Integer({ description: 'Epoch of the live set.' }),
     monitors: Type.Object({
       assigned: Type.Integer(),
-      unassigned: Type.Integer({ description: 'no live probe there can check them' }),
+      unassigned: Type.Integer({ description: 'Monitors that no live probe of the region can check.' }),
     }),
     worst_loop_lag_ms: Milliseconds,
   },

@@ -18,7 +18,7 @@ const tags = ['Operator']
 const config = { operator: true } as const
 const description = 'Needs a key of the operator project.'
 
-/** `GET /probes`, `GET /regions`: the fleet as its operator sees it (decisions 11), from PostgreSQL alone. */
+/** `GET /probes` and `GET /regions`: the fleet for its operator, read from PostgreSQL only. */
 export function probeRoutes(app: App, { db }: { db: Db }): void {
   app.get(
     '/probes',
@@ -26,7 +26,7 @@ export function probeRoutes(app: App, { db }: { db: Db }): void {
       config,
       schema: {
         tags,
-        summary: 'List probes with their load and their health',
+        summary: 'List probes with their load and health',
         description,
         querystring: strictObject({ ...pageProperties, region: Type.Optional(stringEnum(REGIONS)) }),
         response: responseSchemas(200, pageSchema(ProbeRecord), 400, 403),

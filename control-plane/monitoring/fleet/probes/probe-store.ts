@@ -1,9 +1,9 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { StoredProbe, StoredRegion } from './probe-record.ts'
 
-/** Probes belong to the operator, not to a project: none of these statements is about a tenant's data. */
+/** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
-/** Probes move within 15 s (decisions 11.1): who was not heard for so long is not live, whatever its live set says. */
+/** Work moves within 15 s. A probe that has been silent for longer is not live, even when it is in the live set. */
 const IS_LIVE = `(COALESCE(p.id = ANY (e.probe_ids), false) AND p.last_seen_at > now() - interval '15 seconds')`
 
 const PROBE = `p.id, p.name, p.region, p.version, p.capabilities, p.health, p.created_at, p.connected_at, p.last_seen_at,
@@ -14,7 +14,7 @@ const PROBE = `p.id, p.name, p.region, p.version, p.capabilities, p.health, p.cr
 
 const IN_REGION = ':region::text IS NULL OR p.region = :region'
 
-/** One page of all probes ever, or of a region's, newest first, and how many there are in all. */
+/** Lists one page of all probes that ever connected, or of those of a region, newest first, and counts all of them. */
 export async function listProbePage(
   db: Db,
   region: string | null,
@@ -33,7 +33,7 @@ export async function listProbePage(
   return { probes, total: counted[0]!.total }
 }
 
-/** The regions that are named, in that order. Times are the database's. */
+/** Lists the given regions, in the given order. Times are those of the database. */
 export function listRegions(db: Db, regions: readonly string[]): Promise<StoredRegion[]> {
   return query(
     db,

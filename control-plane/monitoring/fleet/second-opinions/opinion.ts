@@ -7,7 +7,7 @@ import type { FleetContext } from '../context.ts'
 import type { WitnessRun } from '../on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../sessions/session.ts'
 
-/** What the fleet publishes for the verdict in the name of a probe; JetStream keeps one message of each id. */
+/** A result that the fleet publishes for the verdict on behalf of a probe. JetStream stores one message for each id. */
 export type Opinion = {
   what: 'opinion' | 'witness'
   monitorId: string
@@ -17,7 +17,7 @@ export type Opinion = {
   id: string
 }
 
-/** The message for the verdict that an answer of a probe gives; null: none. It ends the run of a witness. */
+/** Builds the message for the verdict from the answer of a probe, or null. It removes the run of a witness. */
 export function buildOpinion(
   { assignments: table, runs }: Pick<FleetContext, 'assignments' | 'runs'>,
   session: ProbeSession,
@@ -31,8 +31,8 @@ export function buildOpinion(
 }
 
 /**
- * The opinion of a probe that does not check the monitor itself: it got only the check and knows neither version
- * nor epoch (decisions 4.5).
+ * Builds the second opinion of a probe that does not own the monitor (docs/design/assignments.md#second-opinions). The probe
+ * received only the check, so config version and epoch are added here.
  */
 function buildSecondOpinion(
   table: AssignmentTable,
@@ -53,8 +53,8 @@ function buildSecondOpinion(
 }
 
 /**
- * What a witness saw goes to the verdict on a subject that no probe may publish on, so that no probe can pretend to be a
- * witness. Of the monitor and the time of the check counts what was asked for.
+ * Builds the result of a witness. It is published on a subject on which no probe may publish, so that no probe can pretend to
+ * be a witness. Monitor, version and time of the check are those of the request.
  */
 function buildWitnessOpinion(
   table: AssignmentTable,
@@ -64,9 +64,9 @@ function buildWitnessOpinion(
   result: Result,
 ): Opinion | null {
   if (isRunRefusal(result)) return null
-  const { tenant: _, ...asked } = run
-  const { monitorId } = asked
-  const witnessed = { ...result, ...asked, epoch: getRegionPlan(table, region).epoch, trigger: Trigger.WITNESS }
+  const { tenant: _, ...requested } = run
+  const { monitorId } = requested
+  const witnessed = { ...result, ...requested, epoch: getRegionPlan(table, region).epoch, trigger: Trigger.WITNESS }
   const data = ResultBatch.encode({ probeId, region, results: [], witnessed }).finish()
   const subject = witnessSubject(computePartition(monitorId))
   return { what: 'witness', monitorId, region, subject, data, id: `${runId}.${probeId}` }

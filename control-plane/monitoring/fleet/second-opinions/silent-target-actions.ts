@@ -9,8 +9,8 @@ import type { ProbeSession } from '../sessions/session.ts'
 import { pickRegionsToAsk } from './silent-target.ts'
 
 /**
- * A target has been silent for a while in one region: asks the monitor's other regions for a check at once, long before
- * the first attempt fails (decision 192). A hint, safe to lose.
+ * Asks the other regions of a monitor for an immediate check after its target was silent in one region, long before the first
+ * attempt fails (docs/design/assignments.md#second-opinions). The request is a hint that may be lost.
  */
 export function requestSecondOpinions(context: FleetContext, session: ProbeSession, silent: Silent): void {
   for (const region of pickRegionsToAsk(context.assignments, session, silent, monotonicMs())) {

@@ -2,12 +2,12 @@ import type { Silent } from '../../../../proto/gen/probe/v1/fleet.ts'
 import { type AssignmentTable, getRegionPlan } from '../assignments/assignment-table.ts'
 import { findOwner } from '../assignments/region-plan.ts'
 
-/** Other regions are asked at most this often for a monitor, as a share of its interval. */
+/** The shortest time between two requests to other regions for a monitor, as a share of its interval. */
 const MIN_ASK_INTERVAL_SHARE = 0.5
 
 /**
- * The regions to ask for a check at once because a probe found a target silent (decision 192); it is noted that they were
- * asked. Only the probe that checks the monitor may ask. `nowMs` is monotonic.
+ * Returns the regions to ask for an immediate check because a probe found a target silent, and records that they were asked.
+ * Only the probe that owns the monitor may ask. `nowMs` is monotonic.
  */
 export function pickRegionsToAsk(
   table: AssignmentTable,

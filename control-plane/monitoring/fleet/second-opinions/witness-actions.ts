@@ -6,8 +6,9 @@ import { sendPending } from '../sessions/send-actions.ts'
 import { queueWitnessRuns } from './witness.ts'
 
 /**
- * Has a probe of each other region check a monitor once, to confirm failures that its own region doubts (decision 197). Every
- * process comes to the same probes; each passes the check on to those that are linked to it.
+ * Requests one check of a monitor by a probe of each other region, to confirm a failure in doubt
+ * (docs/design/assignments.md#witnesses). Every process selects the same probes, and each forwards the check to those that
+ * are connected to it.
  */
 export function forwardToWitnesses(context: FleetContext, data: unknown): void {
   const hint = parseWitnessHint(data)

@@ -10,13 +10,13 @@ import { countWitnessRuns, type InFlightRuns, trackRun } from '../on-demand/in-f
 import type { ProbeSession } from '../sessions/session.ts'
 import { queueRun } from '../sessions/sync-queue.ts'
 
-/** A probe that is to confirm a failure, and what it checks. */
+/** A probe that is asked to confirm a failure, and its check. */
 export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
 
 /**
- * A live probe of each region that is not the monitor's, which can run the check; none where the monitor may not be checked
- * elsewhere. All regions are asked, so that a region in trouble does not hide what the others see. The probe of a region is chosen
- * by the run: every process comes to the same one, and the next time it may be another.
+ * Selects a live probe that can run the check in each region that is not the monitor's. Returns none when the monitor does
+ * not allow witnesses. All regions are asked, so that a region with a fault does not hide the answers of the others. The run
+ * id selects the probe of a region: every process selects the same one, and another run may select another one.
  */
 export function pickWitnesses(
   { monitors: monitorIndex, plans }: AssignmentTable,
@@ -34,30 +34,30 @@ export function pickWitnesses(
 }
 
 /**
- * Witnesses are asked at most this often for a monitor, as a share of the time between checks of a region in doubt: 9 s. The
- * verdict asks twice in a chain when the second time is 10 s or more after the first failure.
+ * The shortest time between two requests to witnesses for a monitor, as a share of the time between checks of a region in
+ * doubt: 9 s. The verdict asks a second time in a chain when it is 10 s or more after the first failure.
  */
 const MIN_ASK_INTERVAL_SHARE = 0.3
 
 /** `nowMs` is monotonic. */
 function wasAskedRecently({ intervalS, witnessAskedMs }: IndexedMonitor, nowMs: number): boolean {
-  const paceMs = Math.min(intervalS * 1000, DOUBT_RECHECK_DELAY_MS)
-  return nowMs - (witnessAskedMs ?? Number.NEGATIVE_INFINITY) < paceMs * MIN_ASK_INTERVAL_SHARE
+  const checkIntervalMs = Math.min(intervalS * 1000, DOUBT_RECHECK_DELAY_MS)
+  return nowMs - (witnessAskedMs ?? Number.NEGATIVE_INFINITY) < checkIntervalMs * MIN_ASK_INTERVAL_SHARE
 }
 
-/** The maximum of checks that a probe makes as a witness at a time: it has monitors of its own. */
+/** The maximum of concurrent checks of a probe as a witness, because it also has its own monitors. */
 const MAX_CONCURRENT_WITNESS_RUNS = 250
-/** A tenant may have at most this many times the checks that are still free, as on the probe: one alone stops at 200. */
+/** A tenant may use at most this many times the free capacity, as on the probe. A single tenant reaches 200. */
 const MAX_SHARE_OF_FREE = 4
 
-function hasRoom(runs: InFlightRuns, session: ProbeSession, tenant: number): boolean {
+function hasCapacity(runs: InFlightRuns, session: ProbeSession, tenant: number): boolean {
   const { all, ofTenant } = countWitnessRuns(runs, session, tenant)
   return ofTenant < MAX_SHARE_OF_FREE * (MAX_CONCURRENT_WITNESS_RUNS - all)
 }
 
 /**
- * Gives the check to those of its witnesses that are linked to this process, each with a run id of its own. Returns their sessions,
- * and how many witnesses have too much to do.
+ * Queues the check for those witnesses that are connected to this process, each with its own run id. Returns their sessions,
+ * and the number of witnesses without capacity.
  */
 export function queueWitnessRuns(
   { assignments: table, sessions, runs }: Pick<FleetContext, 'assignments' | 'sessions' | 'runs'>,
@@ -68,21 +68,21 @@ export function queueWitnessRuns(
   const entry = table.monitors.entries.get(hint.monitorId)
   const witnesses = pickWitnesses(table, hint)
   if (!entry || witnesses.length === 0 || wasAskedRecently(entry, nowMs)) return { given: [], busy: 0 }
-  const linked = witnesses.filter(({ probeId }) => sessions.has(probeId))
-  const given = linked.flatMap(({ probeId, spec, tenant }) => {
+  const connected = witnesses.filter(({ probeId }) => sessions.has(probeId))
+  const given = connected.flatMap(({ probeId, spec, tenant }) => {
     const session = sessions.get(probeId)!
     const runId = newRunId()
     const { monitorId, configVersion, scheduledAtMs } = hint
     const run = { runId, monitorId, trigger: Trigger.WITNESS, scheduledAtMs, spec, tenant }
-    if (!hasRoom(runs, session, tenant) || !queueRun(session.syncQueue, run)) return []
+    if (!hasCapacity(runs, session, tenant) || !queueRun(session.syncQueue, run)) return []
     trackRun(runs, runId, session, nowMs, { monitorId, configVersion, scheduledAtMs, tenant })
     return [session]
   })
   if (given.length > 0) entry.witnessAskedMs = nowMs
-  return { given, busy: linked.length - given.length }
+  return { given, busy: connected.length - given.length }
 }
 
-/** Headers that hold no secret. */
+/** Headers that cannot contain a secret. */
 const SAFE_HEADERS = new Set([
   'accept',
   'accept-encoding',
@@ -92,7 +92,7 @@ const SAFE_HEADERS = new Set([
   'user-agent',
 ])
 
-/** What a witness checks; null: nothing. It leaves no screenshots and no certificates behind. */
+/** Returns the check of a witness, or null when witnesses are not allowed. It records no screenshots and no certificates. */
 export function toWitnessSpec({ spec, witness }: Pick<IndexedMonitor, 'spec' | 'witness'>): CheckSpec | null {
   if (spec === null || witness === undefined) return null
   const plain = { ...spec, screenshotOnFailure: false, screenshotCompare: false, sslCheck: false }
@@ -108,12 +108,12 @@ function hasCredentials({ url, headers, body, auth }: CheckSpec): boolean {
   )
 }
 
-/** Only an http(s) address can hold a secret there; the query of a dns address is the question itself. */
+/** Only the query of an http(s) address can contain a secret. The query of a dns address is the question itself. */
 const isHttpUrl = (url: string) => /^https?:/i.test(url)
 
 const mayHoldSecret = (header: string) => !SAFE_HEADERS.has(header.toLowerCase())
 
-/** Looks only whether the address answers: without what the answer depends on, its content says nothing. */
+/** Reduces a check to whether the address answers. Without its credentials the content of the answer has no meaning. */
 function removeCredentials(spec: CheckSpec): CheckSpec {
   const { type, url, method, headers } = spec
   return {

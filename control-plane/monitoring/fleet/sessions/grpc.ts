@@ -26,13 +26,13 @@ import { buildSyncQueue, type DisconnectReason, type ProbeSession } from './sess
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 
-/** `picket.probe.v1.Fleet`: one stream a probe, for as long as both live (decisions 11.1). */
+/** `picket.probe.v1.Fleet`: one stream for each probe (docs/design/assignments.md#sessions). */
 export function createFleetHandlers(context: FleetContext): FleetServer {
   return {
     connect(call) {
       welcomeProbe(context, call).catch(error => {
-        context.log.error({ err: error }, 'a probe could not be let in')
-        refuse(call, status.UNAVAILABLE, 'the control plane cannot let probes in just now; try again')
+        context.log.error({ err: error }, 'a probe could not be admitted')
+        refuse(call, status.UNAVAILABLE, 'the control plane cannot admit probes at the moment; try again')
       })
     },
   }
@@ -42,8 +42,8 @@ async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   const caller = await authenticateCall(context, call)
   if ('refusal' in caller) return refuse(call, status.UNAUTHENTICATED, caller.refusal)
   const first = await firstMessage(call, context.timing.deadAfterMs)
-  if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not come in time')
-  if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message has to be Hello')
+  if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not arrive in time')
+  if (first.body?.$case !== 'hello') return refuse(call, status.INVALID_ARGUMENT, 'the first message must be Hello')
   const hello = first.body.value
   const fault = findHelloProblem(hello)
   if (fault !== null) return refuse(call, status.INVALID_ARGUMENT, fault)
@@ -52,15 +52,15 @@ async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   const { name, instanceId, version, capabilities } = hello
   const connectedTo = `${context.processName} ${newId()}`
   const greeting = { name, instanceId, version, capabilities, connectedTo }
-  const entered = await recordConnection(context.db, caller, greeting)
-  if ('refusal' in entered) return refuse(call, status.UNAUTHENTICATED, entered.refusal)
-  // most of those that come back are live as they are: a restart must not look a thousand times who else is
-  if (!isPlanned(getRegionPlan(context.assignments, region), { id: entered.probeId, capabilities }))
+  const admitted = await recordConnection(context.db, caller, greeting)
+  if ('refusal' in admitted) return refuse(call, status.UNAUTHENTICATED, admitted.refusal)
+  // most reconnecting probes are live already: a restart must not read the live set a thousand times
+  if (!isPlanned(getRegionPlan(context.assignments, region), { id: admitted.probeId, capabilities }))
     await context.admit(region)
   await context.reconcileEpoch(region, hello.lastEpoch ?? 0)
   if (call.cancelled) return
   if (context.isStopping) return refuse(call, ...DISCONNECT_STATUSES.stopping)
-  openSession(context, call, { probeId: entered.probeId, region, hello, connectedTo })
+  openSession(context, call, { probeId: admitted.probeId, region, hello, connectedTo })
 }
 
 async function authenticateCall(
@@ -68,18 +68,21 @@ async function authenticateCall(
   { metadata }: Call,
 ): Promise<ProbeIdentity | { refusal: string }> {
   const text = (name: string) => metadata.get(name)[0]?.toString()
-  const keys = parseProbeCredentials(text('authorization'), text('enrolment-token'))
-  return 'refusal' in keys ? keys : authenticateProbe(context.db, keys)
+  const credentials = parseProbeCredentials(text('authorization'), text('enrolment-token'))
+  return 'refusal' in credentials ? credentials : authenticateProbe(context.db, credentials)
 }
 
 type ConnectedProbe = { probeId: string; region: string; hello: Hello; connectedTo: string }
 
-/** From here on nothing waits, so no change of the table can slip between the plan that is sent and the session. */
+/** Opens a session synchronously, so that no change of the table is lost between the plan that is sent and the session. */
 function openSession(context: FleetContext, call: Call, probe: ConnectedProbe): void {
   const { probeId, region, hello } = probe
   const older = context.sessions.get(probeId)
   if (older && older.instanceId !== hello.instanceId) {
-    context.log.warn({ probeId, region, probe: hello.name }, 'another probe took over: each needs a name of its own')
+    context.log.warn(
+      { probeId, region, probe: hello.name },
+      'another probe with the same name replaced this one; each probe needs its own name',
+    )
   }
   older?.close('replaced')
   const session = createSession(context, call, probe)
@@ -90,15 +93,15 @@ function openSession(context: FleetContext, call: Call, probe: ConnectedProbe): 
   call.resume()
 
   const { heartbeatIntervalMs, deadAfterMs } = context.timing
-  const access = issueNatsCredentials(context, session)
-  session.credentialsEndMs = access?.endMs ?? 0
+  const issued = issueNatsCredentials(context, session)
+  session.credentialsEndMs = issued?.endMs ?? 0
   session.send({
     $case: 'welcome',
     value: {
       probeId,
       region,
       natsUrl: context.natsUrl,
-      natsCredentials: access?.credentials ?? '',
+      natsCredentials: issued?.credentials ?? '',
       heartbeatIntervalMs,
       deadAfterMs,
       epoch: getRegionPlan(context.assignments, region).epoch,
@@ -147,13 +150,13 @@ function createSession(
   return session
 }
 
-/** What a probe says after its hello. Whatever it says shows that it lives. */
+/** Handles a message of a probe after its hello. Every message shows that the probe is active. */
 function handleMessage(context: FleetContext, session: ProbeSession, { body }: ProbeMessage): void {
   if (!session.isOpen) return
   session.lastMessageMs = monotonicMs()
   switch (body?.$case) {
     case 'heartbeat':
-      // JetStream's time, by which the verdict refuses and orders results. The probe learns it from this, so nothing may come between.
+      // The probe estimates JetStream's time from this message, so it is sent without delay. The verdict orders results by that time.
       session.send({ $case: 'heartbeatAck', value: { seq: body.value.seq, nowMs: jetstreamNowMs(context.nats) } })
       session.offlineSinceMs = body.value.connectivityOk ? null : (session.offlineSinceMs ?? session.lastMessageMs)
       session.health = toStoredHealth(
@@ -172,19 +175,23 @@ function handleMessage(context: FleetContext, session: ProbeSession, { body }: P
       requestSecondOpinions(context, session, body.value)
       return
     case 'draining':
-      context.log.info({ probeId: session.probeId, region: session.region, probe: session.name }, 'a probe drains')
+      context.log.info({ probeId: session.probeId, region: session.region, probe: session.name }, 'a probe is draining')
       markDraining(context.db, session.probeId, session.connectedTo).then(
         () => context.wake(),
-        error => context.log.error({ err: error, probeId: session.probeId }, 'a draining probe could not be taken out'),
+        error =>
+          context.log.error(
+            { err: error, probeId: session.probeId },
+            'a draining probe could not be marked as draining',
+          ),
       )
       return
   }
 }
 
-/** Answers the process that asked, and passes on to the verdict what concerns it. */
+/** Sends the answer to the process that asked. Publishes second opinions and witness results for the verdict. */
 function publishRunDone(context: FleetContext, session: ProbeSession, done: RunDone): void {
   const { runId } = done
-  // it becomes a part of a subject
+  // it becomes a part of a NATS subject
   if (!isId(runId)) return
   const run = context.runs.get(runId)
   if (!run?.witnessed) {
@@ -196,7 +203,7 @@ function publishRunDone(context: FleetContext, session: ProbeSession, done: RunD
   if (opinion) publishOpinion(context, opinion)
 }
 
-const LOSS_MESSAGES = { opinion: 'a second opinion was lost', witness: 'what a witness saw was lost' }
+const LOSS_MESSAGES = { opinion: 'a second opinion was lost', witness: 'the result of a witness was lost' }
 
 function publishOpinion(context: FleetContext, { what, region, monitorId, subject, data, id }: Opinion): void {
   context.nats.js.publish(subject, data, { msgID: id }).catch(err => {
@@ -206,21 +213,21 @@ function publishOpinion(context: FleetContext, { what, region, monitorId, subjec
 }
 
 const DISCONNECT_STATUSES: Record<Exclude<DisconnectReason, 'gone'>, [status, string]> = {
-  silent: [status.DEADLINE_EXCEEDED, 'nothing was heard of this probe for too long'],
-  slow: [status.RESOURCE_EXHAUSTED, 'this probe does not read what it is sent'],
-  replaced: [status.ABORTED, 'a newer connection with the same token and probe name took over'],
-  'taken over': [status.ABORTED, 'the probe is connected elsewhere'],
+  silent: [status.DEADLINE_EXCEEDED, 'no message of this probe arrived for too long'],
+  slow: [status.RESOURCE_EXHAUSTED, 'this probe does not read its messages'],
+  replaced: [status.ABORTED, 'a newer connection with the same token and probe name replaced this one'],
+  superseded: [status.ABORTED, 'the probe is connected to another process'],
   revoked: [status.UNAUTHENTICATED, 'this probe was revoked'],
-  failed: [status.INTERNAL, 'the control plane failed here; connect again'],
-  stopping: [status.UNAVAILABLE, 'the control plane stops; connect again in a moment'],
+  failed: [status.INTERNAL, 'the control plane had an internal error; connect again'],
+  stopping: [status.UNAVAILABLE, 'the control plane is stopping; connect again shortly'],
 }
 
-/** Ends the stream with a status; grpc-js takes it as the stream's error. */
+/** Ends the stream with a status. grpc-js reads it from the stream's error. */
 function refuse(call: Call, code: status, details: string): void {
   call.emit('error', Object.assign(new Error(details), { code, details }))
 }
 
-/** The first message, null when there is none in time. What follows it stays in the stream. */
+/** Waits for the first message. Returns null when none arrives in time. Later messages remain in the stream. */
 async function firstMessage(call: Call, timeoutMs: number): Promise<ProbeMessage | null> {
   const waiting = new AbortController()
   let first: ProbeMessage | null = null
@@ -229,15 +236,15 @@ async function firstMessage(call: Call, timeoutMs: number): Promise<ProbeMessage
     first = message
     waiting.abort()
   }
-  const giveUp = () => waiting.abort()
-  call.on('data', take).on('end', giveUp).on('cancelled', giveUp)
+  const stopWaiting = () => waiting.abort()
+  call.on('data', take).on('end', stopWaiting).on('cancelled', stopWaiting)
   await sleep(timeoutMs, waiting.signal)
   call.pause()
-  call.off('data', take).off('end', giveUp).off('cancelled', giveUp)
+  call.off('data', take).off('end', stopWaiting).off('cancelled', stopWaiting)
   return first
 }
 
-/** True when the transport took the message, false when the stream broke or the patience ran out. */
+/** Returns true when the transport accepted the message, false when the stream broke or the time limit passed. */
 async function write(call: Call, message: FleetMessage, timeoutMs: number): Promise<boolean> {
   if (call.writableEnded || call.destroyed) return false
   const waiting = new AbortController()

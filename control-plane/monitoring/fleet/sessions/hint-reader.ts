@@ -22,14 +22,14 @@ import { sendPending } from './send-actions.ts'
 import { queueRun } from './sync-queue.ts'
 
 /**
- * Passes on what the verdict and the API say on core NATS: region states to the probe that checks the monitor, and
- * checks at once. Every fleet process hears everything and serves the probes that it has (decisions 4.2, 4.5).
+ * Forwards hints of the verdict and the API from core NATS to probes: region states, immediate checks, screenshots and
+ * differences of pages. Every fleet process receives all hints and serves the probes that are connected to it.
  */
 export function startHintReader(context: FleetContext): { stop(): void } {
-  const subscribe = (subject: string, take: (region: string, data: unknown) => void) =>
+  const subscribe = (subject: string, handle: (region: string, data: unknown) => void) =>
     context.nats.connection.subscribe(subject, {
       callback(error, message) {
-        if (!error) take(parseRegion(message), parseJson(message))
+        if (!error) handle(parseRegion(message), parseJson(message))
       },
     })
   const subscriptions = [
@@ -64,7 +64,7 @@ function forwardStates(context: FleetContext, region: string, data: unknown): vo
   }
 }
 
-/** A probe with a browser is to take a screenshot; with what it has to look at now. */
+/** Forwards an order for a screenshot to a probe with a browser, with the current check. */
 function forwardScreenshotOrder(context: FleetContext, probeId: string, data: Uint8Array): void {
   const order = parseScreenshotOrder(data)
   const spec = order && context.assignments.monitors.entries.get(order.monitorId)?.spec
@@ -82,25 +82,25 @@ function forwardDifference(context: FleetContext, region: string, data: unknown)
   session?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
 }
 
-/** Every process comes to the same probe; the one that has its session passes the hint on, once. */
+/** Every process selects the same probe. The one that has its session forwards the hint, once. */
 async function forwardRun(context: FleetContext, region: string, hint: RunHint): Promise<void> {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
   const run =
     hint.sealedSpec === undefined ? await findMonitorRun(context, region, hint) : findTestRun(context, region, hint)
-  const inHand = context.runs.get(runId)
-  if (inHand?.answer) context.nats.connection.publish(runDoneSubject(runId), inHand.answer)
+  const inFlight = context.runs.get(runId)
+  if (inFlight?.answer) context.nats.connection.publish(runDoneSubject(runId), inFlight.answer)
   const session = context.sessions.get(run?.probeId ?? '')
-  if (!run || !session || inHand?.answer || inHand?.session.isOpen) return
+  if (!run || !session || inFlight?.answer || inFlight?.session.isOpen) return
   if (!queueRun(session.syncQueue, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec, tenant: run.tenant })) {
     context.metrics.lost.inc({ what: 'run' })
     return
   }
-  // nobody waits for a second opinion, and nobody repeats it
+  // no process waits for a second opinion or repeats the hint for it
   if (trigger === Trigger.RUN_NOW) trackRun(context.runs, runId, session, monotonicMs())
   sendPending(context, session)
 }
 
-/** A monitor may be asked for just after it was created or changed. */
+/** Reads changes first, because a check may be requested just after its monitor was created or changed. */
 async function findMonitorRun(context: FleetContext, region: string, hint: RunHint): Promise<RunTarget | null> {
   const { monitorId, configVersion = 0 } = hint
   if ((context.assignments.monitors.entries.get(monitorId)?.configVersion ?? -1) < configVersion)
@@ -108,7 +108,7 @@ async function findMonitorRun(context: FleetContext, region: string, hint: RunHi
   return findRunTarget(context.assignments, region, hint)
 }
 
-/** Any live probe that can: which one, the run says. */
+/** Selects a live probe with the required capability by the run id. */
 function findTestRun(context: FleetContext, region: string, { runId, sealedSpec = '' }: RunHint): RunTarget | null {
   const spec = decryptSpec(sealedSpec, runId, context.secrets)
   const probeId = pickProbe(getRegionPlan(context.assignments, region), runId, getRequiredCapability(spec))

@@ -11,10 +11,10 @@ import { type AssignmentTable, type ChangeReason, findAssignedMonitor } from '..
 import type { IndexedMonitor } from '../assignments/monitor-index.ts'
 import type { SyncMessage } from './sync-queue.ts'
 
-/** What the verdict has stored of a monitor. `regionState` null: nothing of this region yet. */
+/** What the verdict has stored of monitors, by id. `regionState` null: nothing of this region yet. */
 export type StoredStates = ReadonlyMap<string, { regionState: string | null }>
 
-/** The states of verdict/types.ts as probes know them. */
+/** The region states of the verdict in the protocol of probes. */
 const REGION_STATES: Record<string, RegionState> = {
   pending: RegionState.PENDING,
   ok: RegionState.OK,
@@ -24,7 +24,7 @@ const REGION_STATES: Record<string, RegionState> = {
 
 export const toRegionState = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
 
-/** `differences`: of pages that are compared with a baseline, by monitor. */
+/** `differences`: the differences of pages from their baselines, by monitor. */
 type AssignmentSources = {
   assignments: AssignmentTable
   region: string
@@ -33,15 +33,15 @@ type AssignmentSources = {
   differences: ReadonlyMap<string, number>
 }
 
-/** A chunk of ids as a message: what the probe has to check now is an upsert, everything else a removal. */
+/** Builds the message for a chunk of ids. Monitors that the probe checks now are upserts, all others removals. */
 export function buildAssignments(
-  piece: Extract<SyncMessage, { kind: 'assignments' }>,
+  chunk: Extract<SyncMessage, { kind: 'assignments' }>,
   { assignments: table, region, probeId, states, differences }: AssignmentSources,
 ): Assignments {
-  const { isSnapshot, isLast, revision, epoch } = piece
+  const { isSnapshot, isLast, revision, epoch } = chunk
   const upserts: Assignment[] = []
   const removals: string[] = []
-  for (const [id, why] of piece.ids) {
+  for (const [id, why] of chunk.ids) {
     const entry = findAssignedMonitor(table, region, probeId, id)
     if (entry?.spec) upserts.push({ ...buildAssignment(entry, why, states), screenshotDifference: differences.get(id) })
     else if (!isSnapshot) removals.push(id)
@@ -49,7 +49,7 @@ export function buildAssignments(
   return { isSnapshot, isLast, revision, epoch, upserts, removals }
 }
 
-/** `states` null: they could not be read; then only a change is a reason to check at once. */
+/** `states` null: they could not be read. Then only a changed monitor is checked immediately. */
 function buildAssignment(entry: IndexedMonitor, why: ChangeReason, states: StoredStates | null): Assignment {
   const stored = states?.get(entry.id)
   return {
@@ -64,20 +64,20 @@ function buildAssignment(entry: IndexedMonitor, why: ChangeReason, states: Store
   }
 }
 
-/** A sentence about what is wrong with a probe's first message, or null. */
+/** Returns a sentence about a problem of a probe's first message, or null. */
 export function findHelloProblem(hello: Hello): string | null {
-  if (!isLine(hello.name) || hello.name === '') return 'name has to be one line of 1 to 100 characters'
-  if (!isLine(hello.instanceId) || hello.instanceId === '')
-    return 'instance_id has to be one line of 1 to 100 characters'
-  if (!isLine(hello.version)) return 'version has to be one line of at most 100 characters'
-  if (hello.capabilities.length > 50 || !hello.capabilities.every(isLine)) return 'capabilities are at most 50 lines'
+  if (!isLine(hello.name) || hello.name === '') return 'name must be one line of 1 to 100 characters'
+  if (!isLine(hello.instanceId) || hello.instanceId === '') return 'instance_id must be one line of 1 to 100 characters'
+  if (!isLine(hello.version)) return 'version must be one line of at most 100 characters'
+  if (hello.capabilities.length > 50 || !hello.capabilities.every(isLine))
+    return 'capabilities must be at most 50 lines of at most 100 characters'
   return null
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
 
-/** What `probes.health` keeps of a heartbeat. Null: an older probe does not say it. `offlineMs`: for how long its test of its own connection has failed. */
+/** Returns the fields of a heartbeat that `probes.health` stores. Null: an older probe does not report it. `offlineMs`: how long the connectivity test has failed. */
 export function toStoredHealth(heartbeat: Heartbeat, offlineMs: number) {
   return {
     running: heartbeat.running,
@@ -97,7 +97,7 @@ export function toStoredHealth(heartbeat: Heartbeat, offlineMs: number) {
 
 export type StoredProbeHealth = ReturnType<typeof toStoredHealth>
 
-/** A hint to check at once as it came from NATS; null when it is not one. */
+/** Parses a hint for an immediate check from NATS. Null when it is invalid. */
 export function parseRunHint(data: unknown): RunHint | null {
   const hint = data as Partial<RunHint> | null
   const isHint =
@@ -108,14 +108,14 @@ export function parseRunHint(data: unknown): RunHint | null {
   return isHint ? (hint as RunHint) : null
 }
 
-/** Region states as they came from NATS; what is not one is left out. */
+/** Parses region states from NATS. Invalid ones are left out. */
 export function parseStateHint(data: unknown): { monitorId: string; state: RegionState }[] {
   const states = (data as { states?: unknown } | null)?.states
   if (!Array.isArray(states)) return []
   return states.filter(item => typeof item?.monitorId === 'string' && RegionState[item.state] !== undefined)
 }
 
-/** A screenshot to take as it came from NATS; null when it is none. */
+/** Parses an order for a screenshot from NATS. Null when it is invalid. */
 export function parseScreenshotOrder(data: Uint8Array): ScreenshotOrder | null {
   try {
     return ScreenshotOrder.decode(data)

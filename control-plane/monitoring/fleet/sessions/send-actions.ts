@@ -7,8 +7,8 @@ import type { MessageBody, ProbeSession } from './session.ts'
 import { type SyncMessage, takeMessage } from './sync-queue.ts'
 
 /**
- * Sends what the session owes, a message at a time and only as fast as the probe takes them. A call while one is at work
- * does nothing: that one sees what was added.
+ * Sends the pending messages of a session one after another, as fast as the probe reads them. A call while another one is
+ * running does nothing, because the running one also sends what was added.
  */
 export async function sendPending(context: FleetContext, session: ProbeSession): Promise<void> {
   if (session.isSending) return
@@ -19,13 +19,13 @@ export async function sendPending(context: FleetContext, session: ProbeSession):
         revision: context.assignments.monitors.revision,
         epoch: getRegionPlan(context.assignments, session.region).epoch,
       }
-      const piece = takeMessage(
+      const message = takeMessage(
         session.syncQueue,
         now,
         id => context.assignments.monitors.entries.get(id)?.sizeBytes ?? 64,
       )
-      if (piece === null) return
-      await session.send(await buildMessageBody(context, session, piece))
+      if (message === null) return
+      await session.send(await buildMessageBody(context, session, message))
     }
   } catch (error) {
     context.log.error({ err: error, probeId: session.probeId }, 'assignments could not be sent')
@@ -38,30 +38,30 @@ export async function sendPending(context: FleetContext, session: ProbeSession):
 async function buildMessageBody(
   context: FleetContext,
   { region, probeId }: ProbeSession,
-  piece: SyncMessage,
+  message: SyncMessage,
 ): Promise<MessageBody> {
-  switch (piece.kind) {
+  switch (message.kind) {
     case 'assignments': {
-      const ids = piece.ids.map(([id]) => id)
-      // without the database nothing new can be planned, but what is planned goes out
+      const ids = message.ids.map(([id]) => id)
+      // assignments are sent even when the database is unreachable
       const states = await loadStoredStates(context.db, region, ids).catch(error => {
-        context.log.warn({ err: error, probeId }, 'assignments go out without region states')
+        context.log.warn({ err: error, probeId }, 'assignments are sent without region states')
         return null
       })
       const differences = await loadDifferences(context, region, ids)
       return {
         $case: 'assignments',
-        value: buildAssignments(piece, { ...context, region, probeId, states, differences }),
+        value: buildAssignments(message, { ...context, region, probeId, states, differences }),
       }
     }
     case 'epoch':
-      return { $case: 'epochChanged', value: { epoch: piece.epoch } }
+      return { $case: 'epochChanged', value: { epoch: message.epoch } }
     case 'states':
       return {
         $case: 'regionStates',
-        value: { states: piece.states.map(([monitorId, state]) => ({ monitorId, state })) },
+        value: { states: message.states.map(([monitorId, state]) => ({ monitorId, state })) },
       }
     case 'run':
-      return { $case: 'runNow', value: piece.run }
+      return { $case: 'runNow', value: message.run }
   }
 }

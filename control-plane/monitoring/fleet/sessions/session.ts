@@ -6,12 +6,12 @@ import { createDeltaQueue, createSnapshotQueue, type ProbeSyncQueue } from './sy
 
 export type MessageBody = NonNullable<FleetMessage['body']>
 
-/** Why a session ends, as a gRPC status says it to the probe. */
+/** Why a session ends. The probe receives it as a gRPC status; it is also a metric label. */
 export type DisconnectReason =
   | 'silent'
   | 'slow'
   | 'replaced'
-  | 'taken over'
+  | 'superseded'
   | 'revoked'
   | 'failed'
   | 'stopping'
@@ -23,40 +23,41 @@ export type ProbeSession = {
   region: string
   name: string
   instanceId: string
-  /** what `probes.connected_to` says while this is the probe's newest connection */
+  /** the value of `probes.connected_to` while this is the probe's newest connection */
   connectedTo: string
   syncQueue: ProbeSyncQueue
   isSending: boolean
   isOpen: boolean
   lastMessageMs: number
-  /** when `lastMessageMs` was last written down */
+  /** when `lastMessageMs` was last recorded in the database */
   recordedMs: number
-  /** when its credentials for NATS end, by JetStream's time; not of use without operator mode */
+  /** when its NATS credentials expire, by JetStream's time; unused without operator mode */
   credentialsEndMs: number
-  /** since when its heartbeats say that its test of its own connection fails; null: it passes */
+  /** since when its heartbeats report a failed connectivity test; null: it passes */
   offlineSinceMs: number | null
-  /** of its newest heartbeat */
+  /** from its newest heartbeat */
   health: StoredProbeHealth | null
-  /** false when the stream holds back: what may be lost is then not sent */
+  /** False while the stream's buffer is full. Messages that may be lost are not sent then. */
   canSend(): boolean
-  /** Resolves when the transport took the message; false when it did not in time, and then the session is closed. */
+  /** Resolves to true when the transport accepted the message. When it does not in time, the session is closed. */
   send(body: MessageBody): Promise<boolean>
   close(why: DisconnectReason): void
 }
 
 /**
- * What a probe that just said hello is owed: the changes since its revision when its assignments are of the epoch that
- * is in force, else a snapshot (decisions 11.1).
+ * Builds the queue for a probe that has just connected: the changes since its revision when its assignments have the current
+ * epoch, else a snapshot (docs/design/assignments.md#synchronization).
  */
 export function buildSyncQueue(table: AssignmentTable, region: string, probeId: string, hello: Hello): ProbeSyncQueue {
   const plan = getRegionPlan(table, region)
-  const { revision, compactedRevision: floor } = table.monitors
-  const knows =
+  const { revision, compactedRevision } = table.monitors
+  const isDeltaPossible =
     hello.lastRevision > 0 &&
-    hello.lastRevision >= floor &&
+    hello.lastRevision >= compactedRevision &&
     hello.lastRevision <= revision &&
     hello.lastEpoch === plan.epoch
-  if (!knows) return createSnapshotQueue({ revision, epoch: plan.epoch }, [...getOwnedMonitors(plan, probeId)])
+  if (!isDeltaPossible)
+    return createSnapshotQueue({ revision, epoch: plan.epoch }, [...getOwnedMonitors(plan, probeId)])
   const changedMonitors = listChangesForProbe(table, region, probeId, hello.lastRevision)
   return createDeltaQueue({ revision: hello.lastRevision, epoch: plan.epoch }, plan.epoch, changedMonitors)
 }

@@ -2,20 +2,20 @@ import type { RegionState, RunNow } from '../../../../proto/gen/probe/v1/fleet.t
 import type { ChangeReason } from '../assignments/assignment-table.ts'
 
 /**
- * What a probe is still owed, as names of monitors and never as messages: a slow probe costs a set of ids, however much
- * changes meanwhile, and hears only the newest of it.
+ * What still has to be sent to a probe, as ids of monitors, never as messages. A slow probe costs only a set of ids, however
+ * much changes, and gets only the newest version (docs/design/assignments.md#synchronization).
  */
 export type ProbeSyncQueue = {
   snapshot: { ids: string[]; next: number; revision: number; epoch: number } | null
   changedMonitors: Map<string, ChangeReason>
   states: Map<string, RegionState>
-  /** checks to make at once, by run; they follow the assignments, so the probe that checks the monitor knows the check */
+  /** immediate checks by run; they are sent after the assignments, so the probe already has the check */
   runs: Map<string, RunNow>
-  /** what the probe has */
+  /** the revision and epoch that the probe has */
   revision: number
   epoch: number
   sentEpoch: number
-  /** a delta is due although nothing changed: it tells a probe that came back that what it has is right */
+  /** a delta is sent although nothing changed: it confirms the assignments of a probe that reconnected */
   needsConfirmation: boolean
 }
 
@@ -32,15 +32,15 @@ export type SyncMessage =
   | { kind: 'states'; states: [string, RegionState][] }
   | { kind: 'run'; run: RunNow }
 
-/** Limits of one message (decisions 11.1: snapshots come in chunks). */
+/** The limits of one message. */
 export const MAX_CHUNK_ASSIGNMENTS = 500
 export const MAX_CHUNK_BYTES = 1024 * 1024
-/** More than a region of ten thousand monitors asks for when all of them fail at once. */
+/** More than a region of ten thousand monitors requests when all of them fail at the same time. */
 export const MAX_PENDING_RUNS = 20_000
 
 type SyncPosition = { revision: number; epoch: number }
 
-/** For a probe whose assignments are of `has`; `changedMonitors` names what changed for it since. */
+/** Creates the queue for a probe whose assignments have the position `has`. `changedMonitors`: what changed for it since. */
 export function createDeltaQueue(has: SyncPosition, sentEpoch: number, changedMonitors: string[]): ProbeSyncQueue {
   return {
     snapshot: null,
@@ -53,7 +53,7 @@ export function createDeltaQueue(has: SyncPosition, sentEpoch: number, changedMo
   }
 }
 
-/** For a probe that has nothing we can build on: everything it has to check, as of `now`. */
+/** Creates the queue for a probe without usable assignments: everything that it has to check, at the position `now`. */
 export function createSnapshotQueue(now: SyncPosition, ids: string[]): ProbeSyncQueue {
   return {
     snapshot: { ids, next: 0, ...now },
@@ -67,12 +67,12 @@ export function createSnapshotQueue(now: SyncPosition, ids: string[]): ProbeSync
   }
 }
 
-/** Notes that a monitor is not any more what the probe has. A change outweighs a move. */
+/** Queues a monitor whose assignment differs from what the probe has. `changed` takes precedence over `moved`. */
 export function queueMonitor(syncQueue: ProbeSyncQueue, monitorId: string, why: ChangeReason): void {
   if (syncQueue.changedMonitors.get(monitorId) !== 'changed') syncQueue.changedMonitors.set(monitorId, why)
 }
 
-/** Owes the probe a check at once. False: it takes them too slowly, and this one is not owed. */
+/** Queues an immediate check. Returns false, without queueing it, when the probe reads its messages too slowly. */
 export function queueRun(syncQueue: ProbeSyncQueue, run: RunNow): boolean {
   if (syncQueue.runs.size >= MAX_PENDING_RUNS) return false
   syncQueue.runs.set(run.runId, run)
@@ -80,9 +80,9 @@ export function queueRun(syncQueue: ProbeSyncQueue, run: RunNow): boolean {
 }
 
 /**
- * Takes out the next message's worth: first assignments, then the epoch, then region states, then checks at once, one
- * by one. `now` is where the table stands: with the last chunk the probe has everything up to there, with the others only
- * what it had before. Null when nothing is owed.
+ * Removes the next message from the queue: first assignments, then the epoch, region states, and immediate checks one by one.
+ * `now` is the position of the table. With the last chunk the probe has everything up to it, with earlier chunks only what it
+ * had before. Returns null when the queue is empty.
  */
 export function takeMessage(
   syncQueue: ProbeSyncQueue,

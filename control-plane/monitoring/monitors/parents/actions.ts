@@ -14,13 +14,13 @@ import {
 
 export type ParentTools = {
   db: Db
-  /** called in the same transaction: what was withheld of these monitors is looked at again */
+  /** called in the same transaction: reviews the suppressed events of these monitors */
   review: (tx: Tx, monitorIds: string[], now: Date) => Promise<void>
 }
 
 /**
- * Says on which monitors a monitor depends; those of before are replaced. Throws 400 for the monitor itself, 404 for
- * monitors that the project does not have, 409 when one of them depends on this one.
+ * Replaces the parents of a monitor. Throws 400 when the monitor is its own parent, 404 for monitors that the project
+ * does not have, 409 when a parent depends on this monitor.
  */
 export async function changeParents(
   { db, review }: ParentTools,
@@ -31,22 +31,23 @@ export async function changeParents(
 ): Promise<ParentMonitor[]> {
   const id = monitorId.toLowerCase()
   const parentIds = [...new Set(sentIds.map(sent => sent.toLowerCase()))]
-  const itself = parentIds.indexOf(id)
-  if (itself !== -1)
-    throw validationError([{ path: `parent_ids[${itself}]`, message: 'a monitor is not its own parent' }])
+  const ownIndex = parentIds.indexOf(id)
+  if (ownIndex !== -1)
+    throw validationError([{ path: `parent_ids[${ownIndex}]`, message: 'a monitor cannot depend on itself' }])
   if (!isId(id) || !parentIds.every(isId)) throw notFound('monitor')
   return await db.transaction(async tx => {
-    const circular = await replaceParentsOfMonitors(tx, review, projectId, [{ monitorId: id, parentIds }], now)
-    if (circular.has(id)) throw createCycleError()
+    const cyclic = await replaceParentsOfMonitors(tx, review, projectId, [{ monitorId: id, parentIds }], now)
+    if (cyclic.has(id)) throw createCycleError()
     return await listParents(tx, id)
   })
 }
 
-export const createCycleError = () => conflict('one of these monitors depends on this one already')
+export const createCycleError = () => conflict('one of these monitors already depends on this monitor')
 
 /**
- * Replaces the parents of some monitors at once, so that two may change places. Answers the monitors that depend
- * on themselves then: the caller refuses that. Throws 404 for monitors that the project does not have.
+ * Replaces the parents of several monitors together, so that a parent and its child can be exchanged. Returns the
+ * monitors that depend on themselves after that; the caller must refuse this. Throws 404 for monitors that the project
+ * does not have.
  */
 export async function replaceParentsOfMonitors(
   tx: Tx,
@@ -57,8 +58,8 @@ export async function replaceParentsOfMonitors(
 ): Promise<Set<string>> {
   const ids = moved.map(({ monitorId }) => monitorId)
   await lockParents(tx, projectId)
-  const everybody = [...ids, ...moved.flatMap(({ parentIds }) => parentIds)]
-  if (!(await holdMonitors(tx, projectId, everybody))) throw notFound('monitor')
+  const allIds = [...ids, ...moved.flatMap(({ parentIds }) => parentIds)]
+  if (!(await holdMonitors(tx, projectId, allIds))) throw notFound('monitor')
   await replaceParents(tx, moved)
   await review(tx, ids, now)
   return findCyclicMonitors(await listDependencyPairs(tx, projectId))

@@ -31,14 +31,15 @@ const ParentsRecord = Type.Object({
   parents: Type.Array(Type.Object({ id: Id, name: Type.String(), status: nullable(stringEnum(MONITOR_STATUSES)) })),
 })
 
-/** On which monitors a monitor depends: while one of them is down, its own outages are recorded and not sent. */
+/** The parents of a monitor (docs/design/monitors.md#parents). */
 export function parentRoutes(app: App, tools: ParentTools): void {
   const { db } = tools
   app.get(
     '/monitors/:id/parents',
     {
       schema: {
-        summary: 'The monitors that a monitor depends on',
+        summary: 'List the parents of a monitor',
+        description: 'The monitors that it depends on.',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(ParentsRecord), 404),
@@ -56,7 +57,9 @@ export function parentRoutes(app: App, tools: ParentTools): void {
     '/monitors/:id/parents',
     {
       schema: {
-        summary: 'Replace the monitors that a monitor depends on, at most 10',
+        summary: 'Replace the parents of a monitor',
+        description:
+          'At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.',
         tags,
         params: IdParams,
         body: ParentsUpdate,

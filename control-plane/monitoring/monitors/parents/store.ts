@@ -4,7 +4,7 @@ import type { MonitorStatus } from '../types.ts'
 
 export type ParentMonitor = { id: string; name: string; status: MonitorStatus | null }
 
-/** The parents of a monitor that still are, in the order of ids. */
+/** Lists the parents of a monitor in the order of ids, without deleted ones. */
 export function listParents(db: Db, monitorId: string): Promise<ParentMonitor[]> {
   return query(
     db,
@@ -14,13 +14,13 @@ export function listParents(db: Db, monitorId: string): Promise<ParentMonitor[]>
   )
 }
 
-/** The monitors of all projects that others depend on. */
+/** Lists the monitors of all projects that other monitors depend on. */
 export async function listAllParentIds(db: Db): Promise<string[]> {
   const rows = await query<{ id: string }>(db, 'SELECT DISTINCT parent_id AS id FROM monitor_parents')
   return rows.map(({ id }) => id)
 }
 
-/** Which monitors of a project depend on which; deleted ones left out. */
+/** Lists the dependencies between monitors of a project, without deleted ones. */
 export function listDependencyPairs(db: Db, projectId: string): Promise<{ monitorId: string; parentId: string }[]> {
   return query(
     db,
@@ -31,7 +31,7 @@ export function listDependencyPairs(db: Db, projectId: string): Promise<{ monito
   )
 }
 
-/** One transaction at a time changes the parents of a project, or two together could close a circle. */
+/** Lets one transaction at a time change the parents of a project. Otherwise two changes together could close a cycle. */
 export async function lockParents(tx: Tx, projectId: string): Promise<void> {
   await query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.monitorParents}, hashtext(?))`, [projectId])
 }

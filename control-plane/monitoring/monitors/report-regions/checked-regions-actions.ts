@@ -6,45 +6,45 @@ import { listCheckedRegionsSince } from './checked-regions-store.ts'
 
 const PAGE_SIZE = 5_000
 
-/** In which regions each monitor is checked, in memory: a look costs no query. */
+/** The regions in which each monitor is checked, in memory. A look-up needs no query. */
 export type CheckedRegionsCache = {
-  /** Undefined: the monitor does not exist or is deleted. */
+  /** Returns undefined when the monitor does not exist or is deleted. */
   of(monitorId: string): CheckedRegions | undefined
-  /** Reads what changed. What was committed before the call is known after it. */
+  /** Reads the changes. It covers everything that was committed before the call. */
   refresh(): Promise<void>
-  /** everything was read once */
+  /** True when everything was read once. */
   isKnown(): boolean
 }
 
 export function createCheckedRegionsCache(db: Db): CheckedRegionsCache {
   const known = new Map<string, CheckedRegions>()
-  // most monitors have one of a few sets of regions
-  const oneOfEach = createInterner<CheckedRegions>(10_000)
+  // there are few different sets of regions
+  const intern = createInterner<CheckedRegions>(10_000)
   let revision = 0
-  let place: HistoryPosition | null = null
+  let position: HistoryPosition | null = null
   let reading: Promise<void> | null = null
   let next: Promise<void> | null = null
 
   async function read(): Promise<void> {
     const now = await getHistoryPosition(db)
-    if (isDifferentHistory(now, place, revision)) {
+    if (isDifferentHistory(now, position, revision)) {
       known.clear()
       revision = 0
     }
-    for (let isMore = now.revision > revision; isMore; ) {
+    for (let hasMore = now.revision > revision; hasMore; ) {
       const page = await listCheckedRegionsSince(db, revision, PAGE_SIZE)
       for (const { id, regions, left, isDeleted } of page) {
         if (isDeleted) known.delete(id)
         else
           known.set(
             id,
-            oneOfEach(`${regions} ${JSON.stringify(left)}`, () => ({ regions, left })),
+            intern(`${regions} ${JSON.stringify(left)}`, () => ({ regions, left })),
           )
       }
       revision = page.at(-1)?.revision ?? revision
-      isMore = page.length === PAGE_SIZE
+      hasMore = page.length === PAGE_SIZE
     }
-    place = now
+    position = now
   }
 
   function refresh(): Promise<void> {
@@ -54,7 +54,7 @@ export function createCheckedRegionsCache(db: Db): CheckedRegionsCache {
       })
       return reading
     }
-    // the one that is under way may have begun before the change
+    // the read that is running may have begun before the change
     next ??= reading
       .catch(() => {})
       .then(() => {
@@ -64,5 +64,5 @@ export function createCheckedRegionsCache(db: Db): CheckedRegionsCache {
     return next
   }
 
-  return { of: id => known.get(id), refresh, isKnown: () => place !== null }
+  return { of: id => known.get(id), refresh, isKnown: () => position !== null }
 }

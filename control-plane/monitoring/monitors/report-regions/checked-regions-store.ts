@@ -3,7 +3,7 @@ import type { CheckedRegions } from './checked-regions.ts'
 
 export type CheckedRegionsRow = CheckedRegions & { id: string; revision: number; isDeleted: boolean }
 
-/** At most `limit` monitors of all projects after a revision, deleted ones too, in order. */
+/** Lists at most `limit` monitors of all projects after a revision, in order. Includes deleted monitors. */
 export function listCheckedRegionsSince(db: Db, revision: number, limit: number): Promise<CheckedRegionsRow[]> {
   return query(
     db,

@@ -1,25 +1,22 @@
 /**
- * Where a monitor is checked. `left`: the regions that it had before, each with the time of the change in ms since 1970;
- * `any`: until then changes were not noted, and every region may have been the monitor's.
+ * Where a monitor is checked. `left`: its former regions, each with the time of the change in ms since 1970. The key
+ * `any` has the time until which changes were not recorded, so that every region may have been one of the monitor's.
  */
 export type CheckedRegions = { regions: readonly string[]; left: Readonly<Record<string, number>> }
 
 /**
- * What a report about a monitor is: `own`: of one of its regions; `left`: of one that it had before, which is not an attack but
- * comes too late; `foreign`: of a region that never checked it.
+ * Whether a report about a monitor is accepted (docs/design/monitors.md#report-regions). `own`: from one of its regions.
+ * `left`: from a former region, too late, but not an attack. `foreign`: from a region that never checked the monitor.
  */
 export type ReportEligibility = 'own' | 'left' | 'foreign'
 
-/** A change reaches probes within seconds, and checks that are under way end within a minute. */
+/** A change reaches probes within seconds, and running checks end within a minute. */
 const MAX_CHANGE_PROPAGATION_MS = 120_000
 
-/** How long a probe may keep results before it can send them; as long as they count after a change. */
+/** How long after a change spooled results of a former region are accepted. */
 const MAX_SPOOL_AGE_MS = 7 * 24 * 3_600_000
 
-/**
- * What a report says and when it came: `scheduledAtMs` of its check comes from the probe, which may write any time there;
- * `arrivedAtMs` from JetStream.
- */
+/** `scheduledAtMs` of the check is set by the probe, which may send any value. `arrivedAtMs` is JetStream's time. */
 export type ReportTimes = { scheduledAtMs: number; arrivedAtMs: number }
 
 export function classifyReport(
@@ -30,7 +27,7 @@ export function classifyReport(
   if (regions.includes(region)) return 'own'
   const leftAtMs = left[region] ?? left.any
   if (leftAtMs === undefined) return 'foreign'
-  const isOfBefore = times.scheduledAtMs <= leftAtMs + MAX_CHANGE_PROPAGATION_MS
-  if (isOfBefore && times.arrivedAtMs <= leftAtMs + MAX_SPOOL_AGE_MS) return 'own'
+  const wasScheduledBefore = times.scheduledAtMs <= leftAtMs + MAX_CHANGE_PROPAGATION_MS
+  if (wasScheduledBefore && times.arrivedAtMs <= leftAtMs + MAX_SPOOL_AGE_MS) return 'own'
   return region in left ? 'left' : 'foreign'
 }

@@ -10,10 +10,10 @@ import {
   recordForeignReport,
 } from './foreign-report-store.ts'
 
-/** Counts what probes sent that is not theirs to send, and tells the operator of it. */
+/** Counts reports of probes for another region's monitor, and records them for the operator. */
 export type ForeignReportRecorder = (report: ForeignReport) => Promise<void>
 
-/** The two recorders of a process share one counter. */
+/** The two recorders of a process use the same counter. */
 const counters = new WeakMap<Metrics, ReturnType<typeof createCounter>>()
 
 export function createForeignReportRecorder({
@@ -30,11 +30,14 @@ export function createForeignReportRecorder({
   return async report => {
     const { region, what, amount } = report
     counter.inc({ region, what }, amount)
-    log.warn(report, 'a probe reports for a region or a monitor that is not its own; it may be compromised')
+    log.warn(
+      report,
+      'refused a report of a probe for a region or monitor that it does not check; it may be compromised',
+    )
     const [probeId, monitorId] = [report.probeId, report.monitorId].map(id => (isId(id ?? '') ? id : null))
-    // that it was refused does not depend on whether this is written down
+    // the report is refused even when it cannot be recorded
     await recordForeignReport(db, { ...report, probeId: probeId ?? null, monitorId: monitorId ?? null }).catch(error =>
-      log.warn({ err: error, region }, 'a foreign report could not be written down'),
+      log.warn({ err: error, region }, 'a refused report could not be recorded'),
     )
   }
 }
@@ -42,11 +45,11 @@ export function createForeignReportRecorder({
 function createCounter(metrics: Metrics) {
   const counter = metrics.counter(
     'picket_foreign_reports_total',
-    'Refused: a probe reported for a region or a monitor that is not its own',
+    'Refused reports of probes for a region or monitor that they do not check',
     ['region', 'what'],
   )
   const kinds: readonly ForeignReportKind[] = FOREIGN_REPORT_KINDS
-  // an alert rule sees growth only of a series that is there before
+  // an alert rule detects an increase only when the series exists before it
   for (const region of REGIONS) for (const what of kinds) counter.inc({ region, what }, 0)
   return counter
 }

@@ -1,10 +1,10 @@
 import { type Db, execute } from '../../../foundation/platform/postgres/client.ts'
 
-/** What a probe sends that only probes of the monitor's regions may send. */
+/** The kinds of reports that only probes of a monitor's regions may send. */
 export const FOREIGN_REPORT_KINDS = ['result', 'comparison', 'screenshot'] as const
 export type ForeignReportKind = (typeof FOREIGN_REPORT_KINDS)[number]
 
-/** `probeId`, `monitorId`: of the newest one, as the message names them; null: it names none. */
+/** `probeId`, `monitorId`: as the newest message names them; null when it names none. */
 export type ForeignReport = {
   region: string
   what: ForeignReportKind
@@ -13,7 +13,7 @@ export type ForeignReport = {
   monitorId: string | null
 }
 
-/** Adds to what the operator is shown; a day without another one begins a new count. */
+/** Adds to the count that the operator is shown. After a day without a report a new count begins. */
 export async function recordForeignReport(db: Db, report: ForeignReport): Promise<void> {
   await execute(
     db,

@@ -17,31 +17,31 @@ import {
 import type { StoredMonitor } from '../types.ts'
 import { MonitorRecord } from './monitor-record.ts'
 
-/** An interval from which on a guarantee is of little use, in seconds. */
+/** A guarantee with a longer interval is of little use, in seconds. */
 const LONG_INTERVAL_S = 900
 
-const Seconds = (description: string) => Type.Number({ description: `seconds: ${description}` })
+const Seconds = (description: string) => Type.Number({ description: `${description}, in seconds.` })
 
-/** What a monitor's settings guarantee, as the API answers it. Describes only; it validates nothing. */
+/** The guarantee of a monitor in the API (docs/design/monitors.md#guarantee). Only documents the response; it validates nothing. */
 export const GuaranteeRecord = Type.Object(
   {
     outages: Type.Array(
       Type.Object({
         kind: stringEnum(FAILURE_MODES),
-        down_within: Seconds('from the beginning of the outage until the monitor is down'),
-        message_within: Seconds('from the beginning of the outage until the first alert leaves'),
-        shortest: Seconds('each outage that lasts so long is noticed'),
+        down_within: Seconds('From the beginning of the outage until the monitor is down'),
+        message_within: Seconds('From the beginning of the outage until the first alert is sent'),
+        shortest: Seconds('The duration from which on every outage is noticed'),
         down_within_in_doubt: Seconds(
-          'the same as down_within, where many other hosts begin to fail for the region at the same time: the failure waits for a second region then',
+          'down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region',
         ),
       }),
       {
         description:
-          'refused: fails at once; wrong: answers at once, wrongly; slow: answers wrongly just before the timeout; hanging: no answer, after quick ones. Empty without a guarantee',
+          'refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers. Empty when nothing is guaranteed.',
       },
     ),
     reasons: Type.Array(Type.String(), {
-      description: 'why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence',
+      description: 'Why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence.',
     }),
     holds_while: Type.String(),
   },
@@ -54,9 +54,9 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-export const GUARANTEE_CONDITIONS = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at once no probe of another region gets an answer of the target other than a status of 500 or more. When some of its regions, not all, lose their probes, the other ones decide without them: each limit is ${REGION_ABSENCE_TIMEOUT_MS / 1_000} s longer while that begins`
+export const GUARANTEE_CONDITIONS = `NATS, PostgreSQL and one probe in each region of the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at the same time no probe of another region gets an answer with a status below 500 from the target. When some of its regions, but not all, lose their probes, the other regions decide without them, and each limit is ${REGION_ABSENCE_TIMEOUT_MS / 1_000} s longer while that begins`
 
-/** `liveTypes` null: which probes are connected is not known. */
+/** `liveTypes` null: it is unknown which probes are connected. */
 export function toGuaranteeResponse(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null) {
   const obstacles = listObstacles(monitor, liveTypes)
   const pace = getCheckPace(monitor)
@@ -75,12 +75,12 @@ export function toGuaranteeResponse(monitor: StoredMonitor, liveTypes: LiveCheck
   }
 }
 
-/** Why nothing is guaranteed; empty with a guarantee. */
+/** Lists why nothing is guaranteed. Empty when there is a guarantee. */
 function listObstacles(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null): string[] {
   if (monitor.dataSource !== null)
-    return ['data_source: the status follows a document, at the pace at which it is fetched']
+    return ['data_source: the status is that of a document, which is fetched at its own interval']
   if (monitor.type === 'heartbeat')
-    return ['heartbeat: the monitor is down when no ping came within heartbeat_interval and heartbeat_grace']
+    return ['heartbeat: the monitor is down when no ping arrives within heartbeat_interval plus heartbeat_grace']
   const incomplete = listConfigurationIssues(monitor).map(issue => `incomplete: ${issue}`)
   const paused = monitor.isPaused ? ['paused: the monitor is not checked'] : []
   return [
@@ -92,8 +92,8 @@ function listObstacles(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null)
 
 function listWeaknesses(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null): string[] {
   const { regions, intervalSeconds } = monitor
-  const one = `one_region: only ${regions[0]} checks the monitor, so that trouble of that region's network can look like an outage; choose three regions or more`
-  const long = `long_interval: an outage is found after up to ${intervalSeconds} s and the re-checks; choose a shorter interval_seconds`
+  const one = `one_region: only ${regions[0]} checks the monitor, so a network fault of that region can look like an outage; choose three or more regions`
+  const long = `long_interval: an outage is noticed after up to ${intervalSeconds} s plus the re-checks; choose a shorter interval_seconds`
   return [
     ...(regions.length === 1 ? [one] : []),
     ...(intervalSeconds > LONG_INTERVAL_S ? [long] : []),

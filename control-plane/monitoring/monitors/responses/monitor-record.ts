@@ -7,7 +7,7 @@ const Text = nullable(Type.String())
 const Whole = nullable(Type.Integer())
 const Time = nullable(Timestamp)
 
-/** A monitor in answers, as present.ts makes it. Describes only; it validates nothing. */
+/** A monitor in the API, as `toMonitorResponse` builds it. Only documents the response; it validates nothing. */
 export const MonitorRecord = Type.Object(
   {
     id: Id,
@@ -42,18 +42,18 @@ export const MonitorRecord = Type.Object(
     status_changed_at: Time,
     last_checked_at: Time,
     is_paused: Type.Boolean(),
-    ping_url: nullable(Type.String({ description: 'of heartbeats; masked for keys that may only read' })),
+    ping_url: nullable(Type.String({ description: 'Only for heartbeats. Masked for read keys.' })),
     ssl_expires_at: Time,
     domain_expires_at: Time,
     data_source: nullable(
       Type.Object(
         { id: Id, name: Type.String(), field_id: nullable(Id), key: Type.String() },
-        { description: 'whose value this monitor is; null: probes check it, or pings come' },
+        { description: 'The data source whose value this monitor is. Null when probes check it or it receives pings.' },
       ),
     ),
     configuration_issues: Type.Array(Type.String(), {
       description:
-        'what keeps the monitor from being checked; "no_probe: …" names regions without a live probe, "unchecked: …" says since when no check has counted',
+        'Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,

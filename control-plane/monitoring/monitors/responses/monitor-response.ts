@@ -11,17 +11,17 @@ import { maskAuth } from '../settings/credentials.ts'
 import { decryptAuth, decryptHeaders, decryptPingToken } from '../settings/encryption.ts'
 import type { DataSourceOrigin, StoredMonitor } from '../types.ts'
 
-/** When monitors were last checked, by id; one that is missing was never checked, or nobody can tell now. */
+/** When monitors were last checked, by id. A missing monitor was never checked, or the time is unknown now. */
 export type LastCheckedAt = ReadonlyMap<string, Date>
 
-/** How monitors are watched now. `liveTypes` null: not known. `uncheckedSince`: monitors without a status for that reason. */
+/** What is known of the monitoring of some monitors. `liveTypes` null: unknown. `uncheckedSince`: monitors that lost their status. */
 export type MonitoringState = {
   lastCheckedAt: LastCheckedAt
   liveTypes: LiveCheckTypes | null
   uncheckedSince?: ReadonlyMap<string, Date>
 }
 
-/** Asks how some monitors of a project are watched; `lastCheckedAt` is empty while the history is away. */
+/** Reads the monitoring state of some monitors of a project. `lastCheckedAt` is empty while ClickHouse is unreachable. */
 export type MonitoringStateReader = (
   projectId: string,
   monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status'>>)[],
@@ -29,7 +29,7 @@ export type MonitoringStateReader = (
 
 export type MonitorResponseTools = { secrets: SecretCipher; publicUrl: string }
 
-/** A monitor as the API answers it to a caller (specification, "Monitor"; decisions 1.1, 1.7 and 3.1). */
+/** Builds the API's representation of a monitor, with secrets masked (docs/design/monitors.md#fields). */
 export function toMonitorResponse(
   monitor: StoredMonitor,
   { secrets, publicUrl }: MonitorResponseTools,
@@ -83,7 +83,7 @@ export function toMonitorResponse(
   }
 }
 
-/** Who knows it writes to the monitor, so those who may only read get it masked. */
+/** The ping URL allows writing to the monitor, so it is masked for read keys. */
 function buildPingUrl(
   monitor: StoredMonitor,
   { secrets, publicUrl }: MonitorResponseTools,

@@ -5,8 +5,8 @@ import type { StoredMonitor } from '../types.ts'
 type ConfigurationFields = Pick<StoredMonitor, 'type' | 'url' | 'keyword' | 'heartbeatInterval'>
 
 /**
- * What keeps a monitor from being checked, as sentences for its owner; empty when nothing does (decisions 3.2). A
- * monitor that lacks what its type needs is stored all the same.
+ * Lists why a monitor cannot be checked, as sentences for its owner (docs/design/monitors.md#configuration-issues). A
+ * monitor that lacks a field that its type needs is stored nevertheless.
  */
 export function listConfigurationIssues(monitor: ConfigurationFields): string[] {
   const { type } = monitor
@@ -21,22 +21,22 @@ export function listConfigurationIssues(monitor: ConfigurationFields): string[] 
 
 type ActivityFields = ConfigurationFields & Pick<StoredMonitor, 'isPaused' | 'deletedAt' | 'dataSource'>
 
-/** True when a monitor has a verdict: complete, neither paused nor deleted. */
+/** True when a monitor can have a status: it is complete, and neither paused nor deleted. */
 export function isActive(monitor: ActivityFields): boolean {
   return !monitor.isPaused && monitor.deletedAt === null && listConfigurationIssues(monitor).length === 0
 }
 
-/** True when probes have to check a monitor; of a heartbeat, pings tell, of a data source's monitor its document. */
+/** True when probes check a monitor. Heartbeats depend on pings, and monitors of data sources on a document. */
 export function isCheckedByProbes(monitor: ActivityFields): boolean {
   return monitor.dataSource === null && isCheckType(monitor.type) && isActive(monitor)
 }
 
-/** Which types of checks the live probes of each region can run. */
+/** The check types that the live probes of each region can run. */
 export type LiveCheckTypes = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * Says in which regions of a monitor no live probe can check it, and why there may be no status: a sentence that begins with
- * `no_probe`. Empty for what probes do not check at all.
+ * Returns a sentence that begins with `no_probe` and names the regions in which no live probe can check the monitor.
+ * Empty for monitors that probes do not check.
  */
 export function listProbeIssues(monitor: RegionalActivityFields, liveTypes: LiveCheckTypes | null): string[] {
   const regions = listRegionsWithoutProbe(monitor, liveTypes)
@@ -46,22 +46,23 @@ export function listProbeIssues(monitor: RegionalActivityFields, liveTypes: Live
 
 type RegionalActivityFields = ActivityFields & Pick<StoredMonitor, 'regions'>
 
-/** The regions of a monitor of which no live probe can check it; empty when that is not known. */
+/** Lists the regions of a monitor in which no live probe can check it. Empty when that is unknown. */
 export function listRegionsWithoutProbe(monitor: RegionalActivityFields, liveTypes: LiveCheckTypes | null): string[] {
   if (liveTypes === null || !isCheckedByProbes(monitor)) return []
   return monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
 }
 
 /**
- * The same where the other regions decide without those that have no probe (decision 195): no region is waited for in vain.
- * That is not so where none is left, nor where a region has probes of which none can check the monitor.
+ * True when the regions that can check the monitor decide without the others, because these have no probe at all
+ * (docs/design/verdict.md). False when no region is left, or when a region has probes of which none can check the monitor:
+ * the verdict waits for such a region.
  */
 export function isDecidedByOtherRegions(monitor: RegionalActivityFields, liveTypes: LiveCheckTypes | null): boolean {
   const regions = listRegionsWithoutProbe(monitor, liveTypes)
   return regions.length < monitor.regions.length && regions.every(region => !liveTypes?.get(region)?.size)
 }
 
-/** Why a monitor that had a status has none: a sentence that begins with `unchecked` (decision 196). */
+/** Returns a sentence that begins with `unchecked` when a monitor lost its status because no check counted. */
 export function listUncheckedIssues({ status }: Pick<StoredMonitor, 'status'>, since: Date | undefined): string[] {
   if (status !== null || since === undefined) return []
   return [`unchecked: no check has counted since ${since.toISOString()}; the status is unknown until the next one`]

@@ -2,9 +2,9 @@ import type { SecretCipher } from '../../../foundation/platform/crypto/encryptio
 import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencrypt.ts'
 import type { MonitorAuthType, StoredMonitor } from '../types.ts'
 
-/** A monitor's request headers as the user wrote them. */
+/** A monitor's request headers as the user sent them. */
 export type RequestHeaders = Record<string, string>
-/** basic `{ username, password }`, bearer `{ token }`, header `{ name, value }`, and whatever else was sent along. */
+/** basic `{ username, password }`, bearer `{ token }`, header `{ name, value }`, and any other keys that were sent. */
 export type MonitorAuthConfig = Record<string, unknown>
 
 type MonitorOwner = Pick<StoredMonitor, 'id' | 'projectId'>
@@ -12,7 +12,7 @@ type MonitorOwner = Pick<StoredMonitor, 'id' | 'projectId'>
 const buildBinding = (owner: MonitorOwner, column: 'auth' | 'headers' | 'ping') =>
   `${owner.projectId}:monitor:${owner.id}:${column}`
 
-/** By column, for a new key. */
+/** The encrypted columns, for re-encryption with a new key. */
 export const ENCRYPTED_MONITOR_COLUMNS: EncryptedColumn[] = (
   [
     ['headers', 'headers'],
@@ -51,7 +51,7 @@ export function encryptAuth(
   return config === null ? null : secrets.encrypt(JSON.stringify(config), buildBinding(owner, 'auth'))
 }
 
-/** The credentials of a monitor in plain text, null when it has none. */
+/** Returns the credentials of a monitor in plain text, null when it has none. */
 export function decryptAuth(
   monitor: MonitorOwner & Pick<StoredMonitor, 'authType' | 'authConfig'>,
   secrets: SecretCipher,
@@ -66,7 +66,7 @@ export function decryptAuth(
 export const encryptPingToken = (token: string, owner: MonitorOwner, secrets: SecretCipher): Buffer =>
   secrets.encrypt(token, buildBinding(owner, 'ping'))
 
-/** What stands behind `/ping/` in a monitor's ping URL; null when it has none. */
+/** Returns the token after `/ping/` in a monitor's ping URL, null when it has none. */
 export function decryptPingToken(
   monitor: MonitorOwner & Pick<StoredMonitor, 'pingToken'>,
   secrets: SecretCipher,

@@ -25,7 +25,7 @@ type UnconfiguredField =
   | 'createdAt'
   | 'updatedAt'
 
-/** What a user configures of a monitor, in plain text. */
+/** The fields of a monitor that users configure, in plain text. */
 export type MonitorFields = Omit<StoredMonitor, UnconfiguredField | EncryptedField> & {
   headers: HeaderMap | null
   authConfig: MonitorAuthConfig | null
@@ -46,20 +46,20 @@ const UNSET = {
 const internName = createInterner<string>(1_000)
 const CAMEL_DEFAULTS = toCamelKeys(CREATE_DEFAULTS)
 
-/** A create body with the specification's defaults, also for what it says null of. */
+/** Returns the fields of a create body. Missing and null fields have their defaults. */
 export function toCreatedFields(body: MonitorCreate): MonitorFields {
   const named = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
   return { ...UNSET, ...CAMEL_DEFAULTS, ...toCamelKeys(named) } as MonitorFields
 }
 
-/** The fields after an update: what the body names is replaced, everything else stays. */
+/** Returns the fields after an update: fields that the body names are replaced, all others keep their values. */
 export function toUpdatedFields(before: MonitorFields, body: MonitorUpdate): MonitorFields {
   return { ...before, ...toCamelKeys(body) } as MonitorFields
 }
 
 const FIELD_NAMES = ['name', 'type', ...Object.keys(UNSET), ...Object.keys(CAMEL_DEFAULTS)]
 
-/** A stored monitor's fields, opened. */
+/** Returns a stored monitor's fields in plain text. */
 export function decryptFields(monitor: StoredMonitor, secrets: SecretCipher): MonitorFields {
   const fields = Object.fromEntries(
     FIELD_NAMES.map(name => [name, monitor[name as keyof StoredMonitor]]),
@@ -71,7 +71,7 @@ export function decryptFields(monitor: StoredMonitor, secrets: SecretCipher): Mo
   }
 }
 
-/** The fields as columns hold them. */
+/** Returns the fields as they are stored. */
 export function encryptFields(
   fields: MonitorFields,
   owner: Pick<StoredMonitor, 'id' | 'projectId'>,
@@ -84,25 +84,25 @@ export function encryptFields(
   }
 }
 
-/** The same after a change. What did not change keeps its bytes: sealed anew, it would be told as changed. */
+/** Encrypts the fields after a change. Unchanged fields keep their bytes; otherwise the audit log would record a change. */
 export function encryptChanges(
   before: MonitorFields,
   after: MonitorFields,
   stored: StoredMonitor,
   secrets: SecretCipher,
 ) {
-  const sealed = encryptFields(after, stored, secrets)
+  const encrypted = encryptFields(after, stored, secrets)
   return {
-    ...sealed,
-    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : sealed.headers,
-    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : sealed.authConfig,
+    ...encrypted,
+    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : encrypted.headers,
+    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : encrypted.authConfig,
   }
 }
 
-/** Neither what is looked at nor how it is judged hangs on these. */
+/** Neither the check nor its evaluation depends on these fields. */
 const CHECK_INDEPENDENT_FIELDS = ['name', 'tags', 'domainCheck'] as const
 
-/** True when a change asks for a new config version, which starts the regions' streaks anew (decisions 4.6). */
+/** True when a change needs a new config version (docs/design/monitors.md#changes). */
 export function changesTheCheck(before: MonitorFields, after: MonitorFields): boolean {
   return !isDeepStrictEqual(pickCheckFields(before), pickCheckFields(after))
 }

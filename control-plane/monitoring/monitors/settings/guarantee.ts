@@ -7,24 +7,24 @@ import { getEffectiveTimeoutMs } from '../check-spec.ts'
 import type { StoredMonitor } from '../types.ts'
 
 /**
- * How a target fails. `refused`: the connection is refused or reset at once. `wrong`: it answers at once, with the wrong
- * status or content. `slow`: it answers wrongly, just before the timeout. `hanging`: it gives no answer, after answers that were quick.
+ * How a target fails. `refused`: the connection is refused or reset immediately. `wrong`: a quick answer with the wrong
+ * status or content. `slow`: a wrong answer just before the timeout. `hanging`: no answer, after quick answers.
  */
 export const FAILURE_MODES = ['refused', 'wrong', 'slow', 'hanging'] as const
 export type FailureMode = (typeof FAILURE_MODES)[number]
 
-/** Limits for one kind of outage, in ms from its beginning. */
+/** The limits for one failure mode, in ms from the beginning of the outage. */
 export type DetectionLimits = {
   kind: FailureMode
-  /** the monitor is `down` by then */
+  /** until the monitor is `down` */
   transitionMs: number
-  /** the first alert has left by then */
+  /** until the first alert was sent */
   messageMs: number
-  /** each outage that lasts so long is noticed */
+  /** every outage that lasts at least this long is noticed */
   shortestMs: number
 }
 
-/** What of a monitor's settings the guarantee depends on. `timeoutMs`: at most the interval. */
+/** The settings on which the guarantee depends. `timeoutMs` is at most the interval. */
 export type CheckPace = { intervalMs: number; timeoutMs: number; retryCount: number }
 
 export const getCheckPace = (
@@ -35,21 +35,22 @@ export const getCheckPace = (
   retryCount: monitor.retryCount,
 })
 
-/** A probe starts a check at most so much after its time, in ms. */
+/** The longest time by which a probe starts a check late, in ms. */
 const MAX_START_DELAY_MS = 1_000
-/** From the end of the deciding check, through NATS and the verdict, to the committed transition, in ms. */
+/** The longest time from the end of the deciding check, through NATS and the verdict, to the committed transition, in ms. */
 const MAX_DECISION_DELAY_MS = 2_000
-/** From the transition to the first attempt of its first delivery, in ms. */
+/** The longest time from the transition to the first attempt of its first delivery, in ms. */
 const MAX_MESSAGE_DELAY_MS = 2_000
 
-/** After so long a region without a probe that can publish has no vote and is not waited for (decision 195), in ms. */
+/** The time after which a region without a probe that can publish has no vote and is not waited for, in ms. */
 export const REGION_ABSENCE_TIMEOUT_MS = 20_000
 
 /**
- * The longest time from the beginning of an outage to its transition and its first message, for a monitor that was up:
- * the target fails just after a check, so that the next one comes an interval later, and its re-checks follow. More regions
- * make it no longer, because each has its slot within the interval. It holds while NATS, PostgreSQL and one probe in each
- * region work, and for alerts that no rule delays. While a region loses its probes, `ABSENCE_MS` has to be added.
+ * Computes the longest time from the beginning of an outage to its transition and its first message, for a monitor that
+ * was up (docs/design/monitors.md#guarantee). In the worst case the target fails just after a check, so the next check
+ * begins an interval later, and its re-checks follow. More regions do not make it longer, because each has its slot within
+ * the interval. It holds while NATS, PostgreSQL and one probe in each region work, and for alerts that no rule delays.
+ * While a region loses its probes, add `REGION_ABSENCE_TIMEOUT_MS`.
  */
 export function computeDetectionLimits(pace: CheckPace): DetectionLimits[] {
   return FAILURE_MODES.map(kind => {
@@ -60,9 +61,9 @@ export function computeDetectionLimits(pace: CheckPace): DetectionLimits[] {
 }
 
 /**
- * The longest time to the transition where many other hosts of the region begin to fail at the same time, and no probe of
- * another region sees the target well (decision 197). A region that is alone waits for one more check of its own; with several
- * regions one confirms the other. Answers, wrong or slow, are never doubted.
+ * Computes the longest time to the transition when many other hosts of the region begin to fail at the same time, and no
+ * probe of another region reaches the target (docs/design/verdict.md). A single region waits for one more check of its
+ * own. Several regions confirm each other. Answers, wrong or slow, are never in doubt.
  */
 export function computeTransitionInDoubtMs(kind: FailureMode, pace: CheckPace, regions: number): number {
   const { intervalMs, timeoutMs } = pace
@@ -76,8 +77,8 @@ export function computeTransitionInDoubtMs(kind: FailureMode, pace: CheckPace, r
 }
 
 /**
- * From a check that saw the target well to the next one. An answer that takes as long as the interval ends after the next
- * slot, which is lost by that.
+ * The longest time from the last successful check to the next one. An answer that takes as long as the interval ends after
+ * the next slot, so this slot is skipped.
  */
 function computeNextCheckDelayMs(kind: FailureMode, { intervalMs, timeoutMs }: CheckPace): number {
   return kind === 'slow' && timeoutMs + MAX_START_DELAY_MS > intervalMs ? 2 * intervalMs : intervalMs
@@ -91,7 +92,7 @@ function computeChainMs(kind: FailureMode, { timeoutMs, retryCount }: CheckPace)
     case 'wrong':
       return waitsMs
     case 'slow':
-      // its silence limit may have become the timeout, so that attempts do not overlap
+      // its silence limit may have become the timeout, so attempts may not overlap
       return (retryCount + 1) * timeoutMs + waitsMs
     case 'hanging':
       return timeoutMs + retryCount * computeUsualSilenceMs(timeoutMs)

@@ -10,10 +10,10 @@ import { authProblems, unmaskAuth } from './credentials.ts'
 import type { MonitorFields } from './fields.ts'
 
 /**
- * Everything wrong with a monitor that its schema cannot say: what depends on several fields, on RE2 or on the egress
- * guard (decisions 3.2, 3.5 and 11.3). What is merely missing is no problem, see configuration.ts. It pauses after each
- * regular expression: compiling 50 of them can take 100 ms. A keyword and assertions that are stored already (`before`) are
- * not judged again: a limit that came later must not stop other changes.
+ * Finds the problems of a monitor that its schema cannot express: those that depend on several fields, on RE2 or on the
+ * egress guard. A missing field is not a problem (see `listConfigurationIssues`). It pauses after each regular expression,
+ * because compiling 50 of them can take 100 ms. A stored keyword and stored assertions (`before`) are not validated again:
+ * a limit that was introduced later must not prevent other changes.
  */
 export async function findMonitorProblems(
   fields: MonitorFields,
@@ -30,7 +30,7 @@ export async function findMonitorProblems(
   ]
 }
 
-/** The same for a monitor that is not stored yet: a mask stands for nothing then. */
+/** Finds the problems of a monitor that is not stored yet, so a mask cannot refer to a stored value. */
 export async function findNewMonitorProblems(
   fields: MonitorFields,
   checkLiteral: CheckLiteral,

@@ -8,8 +8,9 @@ import { buildReplacement } from './replacement.ts'
 import type { MonitorCreate } from './schema.ts'
 
 /**
- * What a stored monitor, whose row is locked, becomes by a create body, also where the update body has no field for it.
- * Nothing is stored. Throws 400, and 403 where stored secrets would go to another origin (assertMayLead).
+ * Computes the result of replacing a stored monitor, whose row is locked, by a create body, including fields that an
+ * update does not accept. Stores nothing. Throws 400, and 403 when stored secrets would be sent to another origin
+ * (`assertMayRedirectSecrets`).
  */
 export async function computeReplacement(
   tools: Pick<MonitorTools, 'secrets' | 'checkLiteral'>,

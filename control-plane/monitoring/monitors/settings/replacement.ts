@@ -5,8 +5,8 @@ import { type MonitorFields, toCreatedFields } from './fields.ts'
 import type { MonitorCreate } from './schema.ts'
 
 /**
- * What a stored monitor becomes by a create body: what the body does not name has its default again, masks keep what is
- * stored. `problems`: masks with nothing behind them.
+ * Replaces a stored monitor by a create body. Fields that the body does not name get their defaults, and masks keep the
+ * stored values. `problems`: masks without a stored value.
  */
 export function buildReplacement(
   before: MonitorFields,

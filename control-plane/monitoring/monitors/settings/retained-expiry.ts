@@ -5,8 +5,8 @@ type ExpirySource = Pick<StoredMonitor, 'type' | 'url' | 'sslCheck' | 'domainChe
 type ExpiryDates = Pick<StoredMonitor, 'sslExpiresAt' | 'domainExpiresAt'>
 
 /**
- * The dates that a changed monitor keeps: a certificate belongs to an origin, a registration to a host, and neither is
- * known of what is not checked for it any more.
+ * Returns the expiry dates that a changed monitor keeps. A certificate belongs to an origin and a registration to a host;
+ * a date is dropped when its check is turned off.
  */
 export function retainExpiry(before: ExpirySource & ExpiryDates, after: ExpirySource): ExpiryDates {
   const isSameOrigin = after.sslCheck && getOrigin(before) === getOrigin(after)

@@ -15,12 +15,12 @@ import { MONITOR_AUTH_TYPES } from '../types.ts'
 
 const DAY_SECONDS = 86_400
 
-// The bounds are the specification's ("Monitor"); where it gives none, ours keep one monitor's share of a probe small.
+// The maximum lengths limit a monitor's share of a probe's memory.
 const Url = Type.String({
   ...lineText(1, 2_048),
   description:
-    'An http(s) URL; for ping, tcp and dns also host, host:port, ping://host, tcp://host:port, dns://name, or ' +
-    'dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA)',
+    'An http(s) URL. ping, tcp and dns also accept host, host:port, ping://host, tcp://host:port, dns://name, and ' +
+    'dns://server[:port]/name?type=MX (A, AAAA, CNAME, MX, TXT, NS, SOA, SRV, CAA).',
 })
 const Body = Type.String({ maxLength: 262_144 })
 const Keyword = Type.String({ minLength: 1, maxLength: 1_000 })
@@ -29,16 +29,18 @@ const buildAssertionText = (description: string) => Type.String({ maxLength: 1_0
 const Assertions = Type.Array(
   strictObject({
     type: buildAssertionText(Object.keys(READERS).join(', ')),
-    operator: buildAssertionText(`${OPERATOR_NAMES.join(', ')}; which of them a type takes, a refusal says`),
+    operator: buildAssertionText(
+      `${OPERATOR_NAMES.join(', ')}. Not every type accepts every operator; the error names the accepted ones.`,
+    ),
     value: buildAssertionText(
-      'times in milliseconds; a header as "Name: text", a place in JSON as "$.items[0].name: text", for exists and ' +
-        'not_exists without the text',
+      'Times are in milliseconds. header: "Name: text". json_path: "$.items[0].name: text". exists and not_exists: ' +
+        'without the text.',
     ),
   }),
   {
     maxItems: 50,
     description:
-      'all have to hold for a check to be up; a time that is too long makes it degraded; without one on status_code, 200 to 399 is up',
+      'A check is up when all assertions hold. A response time or phase that is too long makes it degraded. Without an assertion on status_code, 200 to 399 is up.',
   },
 )
 const AuthConfig = Type.Record(Type.String(), Type.Unknown(), {
@@ -46,7 +48,7 @@ const AuthConfig = Type.Record(Type.String(), Type.Unknown(), {
   description: 'basic: { username, password }; bearer: { token }; header: { name, value }',
 })
 
-/** What a create that does not name a field gets (specification, "Monitor"; decisions 3.2). */
+/** The defaults of a create (docs/design/monitors.md#fields). */
 export const CREATE_DEFAULTS = {
   method: 'GET',
   interval_seconds: 60,
@@ -64,7 +66,7 @@ export const CREATE_DEFAULTS = {
   witness_with_credentials: false,
 } as const
 
-/** What POST, PUT and the bulk create take alike; an update has no defaults. */
+/** The fields that POST, PUT and the bulk create have in common. An update has no defaults. */
 const buildChangeableFields = (defaults: Partial<typeof CREATE_DEFAULTS>) => ({
   method: Type.Optional(stringEnum(HTTP_METHODS, toDefault(defaults.method))),
   interval_seconds: Type.Optional(
@@ -84,28 +86,28 @@ const buildChangeableFields = (defaults: Partial<typeof CREATE_DEFAULTS>) => ({
       minimum: 0,
       maximum: 5,
       ...toDefault(defaults.retry_count),
-      description: 'checks within seconds that have to confirm a worse result',
+      description: 'Number of re-checks, within seconds, that must confirm a worse result.',
     }),
   ),
   witness: Type.Optional(
     Type.Boolean({
       ...toDefault(defaults.witness),
       description:
-        'probes of other regions may check the monitor when many hosts begin to fail for a region at once: a status of 500 or more confirms the failure, any other answer contradicts it, no answer changes nothing; they never vote',
+        'Whether probes of other regions may check the monitor when many hosts begin to fail for a region at the same time. A status of 500 or more confirms the failure, any other answer contradicts it, and no answer has no effect. These probes never vote.',
     }),
   ),
   witness_with_credentials: Type.Optional(
     Type.Boolean({
       ...toDefault(defaults.witness_with_credentials),
       description:
-        'those probes get the credentials, headers, body and query of the monitor too; without them they only look whether the address answers',
+        'Whether these probes also receive the credentials, headers, body and query of the monitor. Without them they only check whether the address answers.',
     }),
   ),
 })
 
 const toDefault = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
 
-/** Only `name` and `type` are required (decisions 3.2). Null is the same as left out, so that what was read can be sent. */
+/** Only `name` and `type` are required. Null is the same as a missing field, so that a monitor that was read can be sent back. */
 export const MonitorCreate = strictObject(
   {
     ...buildChangeableFields(CREATE_DEFAULTS),
@@ -119,10 +121,10 @@ export const MonitorCreate = strictObject(
     auth_config: Type.Optional(nullable(AuthConfig)),
     keyword: Type.Optional(nullable(Keyword)),
     heartbeat_interval: Type.Optional(
-      nullable(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'seconds' })),
+      nullable(Type.Integer({ minimum: 30, maximum: 31 * DAY_SECONDS, description: 'In seconds.' })),
     ),
     heartbeat_grace: Type.Optional(
-      nullable(Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, description: 'seconds' }), {
+      nullable(Type.Integer({ minimum: 0, maximum: 31 * DAY_SECONDS, description: 'In seconds.' }), {
         default: CREATE_DEFAULTS.heartbeat_grace,
       }),
     ),
@@ -131,7 +133,7 @@ export const MonitorCreate = strictObject(
         minimum: 0,
         maximum: 1,
         default: CREATE_DEFAULTS.screenshot_threshold,
-        description: 'the share of pixels that may differ from the screenshot before',
+        description: 'The share of pixels that may differ from the baseline.',
       }),
     ),
     tags: Type.Optional(nullable(Tags)),
@@ -158,7 +160,7 @@ export const MonitorCreate = strictObject(
 )
 export type MonitorCreate = Static<typeof MonitorCreate>
 
-/** Credentials, heartbeat times and the screenshot threshold are not changed here (decisions 3.3). */
+/** An update does not accept credentials, heartbeat times and the screenshot threshold. */
 export const MonitorUpdate = strictObject(
   {
     ...buildChangeableFields({}),
@@ -175,7 +177,7 @@ export const MonitorUpdate = strictObject(
 )
 export type MonitorUpdate = Static<typeof MonitorUpdate>
 
-/** null and null: no credentials any more. */
+/** Both null: deletes the credentials. */
 export const AuthUpdate = strictObject({
   auth_type: nullable(stringEnum(MONITOR_AUTH_TYPES)),
   auth_config: nullable(AuthConfig),
@@ -183,13 +185,13 @@ export const AuthUpdate = strictObject({
 
 export const MAX_BULK_MONITORS = 50
 export const MonitorBulk = strictObject({ monitors: Type.Array(MonitorCreate, { maxItems: MAX_BULK_MONITORS }) })
-/** The same, whatever its items are: they are checked one by one. */
+/** A bulk body with items of any shape. They are validated one by one. */
 export const MonitorList = strictObject({ monitors: Type.Array(Type.Unknown(), { maxItems: MAX_BULK_MONITORS }) })
 
 export const MonitorQuery = strictObject({
   ...pageProperties,
   type: Type.Optional(stringEnum(MONITOR_TYPES)),
-  status: Type.Optional(Type.String({ description: 'up, down, degraded; several separated by commas' })),
-  tag: Type.Optional(Type.String({ description: 'has exactly this tag' })),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'is part of the name or the url' })),
+  status: Type.Optional(Type.String({ description: 'One or more of up, down and degraded, separated by commas.' })),
+  tag: Type.Optional(Type.String({ description: 'Monitors with exactly this tag.' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Monitors whose name or url contains this text.' })),
 })

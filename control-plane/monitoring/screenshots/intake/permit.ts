@@ -1,12 +1,12 @@
 import type { ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 
-/** What a permit is for: this probe, and the check that the screenshot belongs to. */
+/** What a permit is bound to: a probe, and the check to which the screenshot belongs. */
 type PermitScope = { probeId: string; order: Omit<ScreenshotOrder, 'statusCode' | 'permit'> }
 
 /**
- * Lets a probe take the screenshot of a check of another region: it seals nothing but what it is bound to, so that only the control
- * plane can make one, and every process of it can check one.
+ * Creates the permit that allows a probe to report the screenshot of a check of another region. It encrypts an empty text
+ * with the scope as associated data, so only the control plane can create one, and each of its processes can verify it.
  */
 export const createPermit = (permitted: PermitScope, secrets: SecretCipher): Buffer =>
   secrets.encrypt('', buildBinding(permitted))

@@ -1,25 +1,25 @@
 import { type Screenshot, ScreenshotKind, type ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import { REGIONS } from '../../../../shared/checks/check.ts'
 
-/** 1 MiB; a probe keeps below it, because one NATS message holds a screenshot. */
+/** 1 MiB. Probes send less, because a screenshot must fit into one NATS message. */
 const MAX_SCREENSHOT_BYTES = 1024 * 1024
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** The first bytes of each kind of picture; what a probe says of it is not taken on trust. */
+/** The first bytes of each content type. The type that a probe sends is verified with them. */
 const MAGIC: Record<string, string> = { 'image/jpeg': 'ffd8ff', 'image/png': '89504e470d0a1a0a' }
 const SUFFIX: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png' }
 
 export type ReceivedScreenshot = Screenshot & { order: ScreenshotOrder }
-/** How it came: the region whose probes may publish on its subject, and when JetStream took it. */
+/** How a screenshot arrived: `takenIn` is the region whose probes may publish on its subject, `arrivedAtMs` JetStream's time. */
 export type ScreenshotReceipt = { takenIn: string; arrivedAtMs: number }
 
-/** Why a screenshot that came from a probe is not kept, or null. */
+/** Returns why a screenshot that a probe sent is refused, or null. */
 export function findScreenshotProblem(screenshot: Screenshot): string | null {
   const { id, probeId, order, contentType, image } = screenshot
-  if (!order) return 'it belongs to no check'
+  if (!order) return 'the check is missing'
   if (![id, probeId, order.monitorId].every(text => UUID.test(text))) return 'an id is not a UUID'
-  if (!(REGIONS as readonly string[]).includes(order.region)) return 'there is no such region'
-  if (!(order.scheduledAtMs > 0) || order.attempt > 100) return 'there is no such check'
-  if (image.length > MAX_SCREENSHOT_BYTES) return 'it is larger than 1 MiB'
+  if (!(REGIONS as readonly string[]).includes(order.region)) return 'the region does not exist'
+  if (!(order.scheduledAtMs > 0) || order.attempt > 100) return 'the time or the attempt of the check is invalid'
+  if (image.length > MAX_SCREENSHOT_BYTES) return 'the image is larger than 1 MiB'
   const magic = MAGIC[contentType]
   if (
     !magic ||
@@ -27,11 +27,11 @@ export function findScreenshotProblem(screenshot: Screenshot): string | null {
       .subarray(0, magic.length / 2)
       .toString('hex') !== magic
   )
-    return 'it is no picture'
-  if (order.kind === ScreenshotKind.COMPARISON && contentType !== 'image/png') return 'a comparison is a PNG'
+    return 'the image is not a JPEG or PNG'
+  if (order.kind === ScreenshotKind.COMPARISON && contentType !== 'image/png') return 'a comparison must be a PNG'
   return null
 }
 
-/** Where its bytes are kept. */
+/** Returns the key of the image in the object store. */
 export const buildStoreKey = (projectId: string, { id, order, contentType }: ReceivedScreenshot) =>
   `${projectId}/${order.monitorId}/${id}.${SUFFIX[contentType]}`

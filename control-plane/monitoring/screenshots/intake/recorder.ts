@@ -18,16 +18,17 @@ import { findScreenshotProblem, type ReceivedScreenshot } from './received-scree
 
 const MESSAGES_AT_ONCE = 10
 const FETCH_WAIT_MS = 1_000
-/** The store or the database is away: the same message comes again so much later. */
+/** When the object store or the database is unreachable, the message is delivered again after this time. */
 const RETRY_AFTER_MS = 2_000
 
 /**
- * Moves screenshots from the stream into the object store, with acks, one after another. What cannot be kept is counted
- * and set aside; an engine that is away stops it. Any number of processes may run it.
+ * Moves screenshots from the stream into the object store, one after another, and acknowledges them. A screenshot that
+ * cannot be stored is counted and skipped. It stops while NATS, PostgreSQL or the object store is unreachable. Any number
+ * of processes may run it.
  */
 export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
-  const kept = context.metrics.counter('picket_screenshots_total', 'Screenshots that came from probes', ['outcome'])
-  const tools = { ...context, note: createForeignReportRecorder(context) }
+  const received = context.metrics.counter('picket_screenshots_total', 'Screenshots received from probes', ['outcome'])
+  const tools = { ...context, recordForeign: createForeignReportRecorder(context) }
   let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null
   return startLoop('screenshots', 0, context, async signal => {
     try {
@@ -36,11 +37,11 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
         const messages = await waitForMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
         await keepInProgress(
           messages,
-          storeAll(tools, messages, outcome => kept.inc({ outcome })),
+          storeAll(tools, messages, outcome => received.inc({ outcome })),
         )
       }
     } catch (error) {
-      // the stream may have been made anew meanwhile
+      // the stream may have been deleted and created again
       consumer = null
       throw error
     }
@@ -48,7 +49,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
 }
 
 type RecorderOutcome = IntakeOutcome | 'refused'
-type RecorderContext = LoopTools & ScreenshotTools & { note: ForeignReportRecorder }
+type RecorderContext = LoopTools & ScreenshotTools & { recordForeign: ForeignReportRecorder }
 
 async function storeAll(
   context: RecorderContext,
@@ -59,7 +60,7 @@ async function storeAll(
     try {
       count(await storeMessage(context, message))
     } catch (error) {
-      // those after it would wait longer than this one
+      // otherwise the messages after it would wait longer than this one
       for (const one of messages.slice(i)) one.nak(RETRY_AFTER_MS)
       throw error
     }
@@ -70,20 +71,20 @@ async function storeMessage(context: RecorderContext, message: JsMsg): Promise<R
   const screenshot = decodeScreenshot(message)
   const fault = screenshot && findScreenshotProblem(screenshot)
   if (screenshot === null || fault) {
-    context.log.warn({ subject: message.subject, fault }, 'a screenshot was refused')
+    context.log.warn({ subject: message.subject, fault }, 'a screenshot of a probe was refused')
     message.ack()
     return 'refused'
   }
   try {
     const takenIn = message.subject.slice(SCREENSHOTS_STREAM.length + 1)
-    const arrival = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
-    const outcome = await storeScreenshot(context, arrival, screenshot as ReceivedScreenshot)
+    const receipt = { takenIn, arrivedAtMs: message.info.timestampNanos / 1_000_000 }
+    const outcome = await storeScreenshot(context, receipt, screenshot as ReceivedScreenshot)
     message.ack()
     if (outcome === 'foreign') await reportForeign(context, takenIn, screenshot as ReceivedScreenshot)
     return outcome
   } catch (error) {
     if (isInvalidRowError(error) || error instanceof ImageError) {
-      context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be kept')
+      context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be stored')
       message.ack()
       return 'refused'
     }
@@ -92,12 +93,12 @@ async function storeMessage(context: RecorderContext, message: JsMsg): Promise<R
 }
 
 function reportForeign(
-  { note }: RecorderContext,
+  { recordForeign }: RecorderContext,
   region: string,
   { order, probeId }: ReceivedScreenshot,
 ): Promise<void> {
   const what = order.kind === ScreenshotKind.COMPARISON ? 'comparison' : 'screenshot'
-  return note({ region, what, amount: 1, probeId, monitorId: order.monitorId })
+  return recordForeign({ region, what, amount: 1, probeId, monitorId: order.monitorId })
 }
 
 function decodeScreenshot(message: JsMsg): Screenshot | null {

@@ -9,18 +9,19 @@ import { isPermitted } from './permit.ts'
 import type { ReceivedScreenshot, ScreenshotReceipt } from './received-screenshot.ts'
 
 /**
- * Whether a probe of the region `takenIn` may report this screenshot. A comparison decides about a monitor, so it counts from the
- * probes of its own region only; a failure of another region is shown where the control plane asked this probe for it.
+ * Returns whether a probe of the region `takenIn` may report this screenshot (docs/design/screenshots.md#permission). A
+ * comparison can change a status, so it is accepted from probes of its own region only. A failure of another region is
+ * accepted when the control plane asked this probe for it.
  */
 export function classifyScreenshot(
   monitor: CheckedRegions,
   { takenIn, arrivedAtMs }: ScreenshotReceipt,
-  arrived: ReceivedScreenshot,
+  screenshot: ReceivedScreenshot,
   secrets: SecretCipher,
 ): ReportEligibility {
-  const { order, probeId } = arrived
+  const { order, probeId } = screenshot
   const isOwnRegion = order.region === takenIn
-  const isAsked = order.kind === ScreenshotKind.FAILURE && isPermitted(order.permit, { probeId, order }, secrets)
-  if (!isOwnRegion && !isAsked) return 'foreign'
+  const isRequested = order.kind === ScreenshotKind.FAILURE && isPermitted(order.permit, { probeId, order }, secrets)
+  if (!isOwnRegion && !isRequested) return 'foreign'
   return classifyReport(monitor, order.region, { scheduledAtMs: order.scheduledAtMs, arrivedAtMs })
 }

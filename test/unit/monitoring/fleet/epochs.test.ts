@@ -4,15 +4,15 @@ import { isDatabaseBehind, isPlausibleEpoch } from '../../../../control-plane/mo
 const at = (date: string) => Date.parse(date)
 const DAY_S = 86_400
 
-t.test('an epoch is possible up to a day after its time', async t => {
-  t.equal(isPlausibleEpoch(1, at('2026-06-01')), true, 'those of earlier versions began with 1')
+t.test('An epoch is plausible up to a day ahead of the time', async t => {
+  t.equal(isPlausibleEpoch(1, at('2026-06-01')), true, 'earlier versions started with 1')
   t.equal(isPlausibleEpoch(10 * DAY_S, at('2026-01-10')), true)
   t.equal(isPlausibleEpoch(10 * DAY_S + 1, at('2026-01-10')), false)
   t.equal(isPlausibleEpoch(4_294_967_295, at('2060-01-01')), false)
-  t.equal(isPlausibleEpoch(7, at('1970-01-01')), true, 'with a clock that is wrong')
+  t.equal(isPlausibleEpoch(7, at('1970-01-01')), true, 'with a wrong clock')
 })
 
-t.test('the database is behind with an older epoch, and with another live set of the same number', async t => {
+t.test('The database is behind with an older epoch, or with another live set under the same epoch', async t => {
   const region = 'eu-west'
   const stored = (epoch: number, ...ids: string[]) => ({
     region,

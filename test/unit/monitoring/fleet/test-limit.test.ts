@@ -5,39 +5,39 @@ import {
 } from '../../../../control-plane/monitoring/fleet/on-demand/test-limit.ts'
 
 const MINUTE = 60_000
-const isTurn = (turn: object): turn is { end(): void } => 'end' in turn
+const isSlot = (slot: object): slot is { end(): void } => 'end' in slot
 
-t.test('a project may test so many monitors a minute, and is told when it may again', async t => {
+t.test('A project over its tests a minute is refused with the time to wait', async t => {
   const take = createTestLimit(3)
   for (let i = 0; i < 3; i++) {
-    const turn = take('p', 15_000)
-    if (isTurn(turn)) turn.end()
-    else t.fail(turn.message)
+    const slot = take('p', 15_000)
+    if (isSlot(slot)) slot.end()
+    else t.fail(slot.message)
   }
   t.same(take('p', 15_000), {
-    message: 'more than 3 tests of monitors a minute in this project',
+    message: 'a project can make at most 3 tests of monitors in a minute',
     retryAfterSeconds: 45,
   })
-  t.ok(isTurn(take('q', 15_000)), 'others are not held up')
-  t.ok(isTurn(take('p', MINUTE)))
+  t.ok(isSlot(take('q', 15_000)), 'other projects are not affected')
+  t.ok(isSlot(take('p', MINUTE)))
 })
 
-t.test('a project has at most ten tests running, and one that ended makes room', async t => {
+t.test('A project has at most ten concurrent tests, and a finished one frees a slot', async t => {
   const take = createTestLimit(1_000)
-  const turns = Array.from({ length: MAX_CONCURRENT_TESTS }, () => take('p', 0))
-  t.ok(turns.every(isTurn))
-  t.match(take('p', 0), { message: /10 tests of this project are running/, retryAfterSeconds: 5 })
-  t.ok(isTurn(take('q', 0)))
-  const [first] = turns
-  if (first && isTurn(first)) first.end()
-  t.ok(isTurn(take('p', 0)))
-  t.notOk(isTurn(take('p', 0)))
+  const slots = Array.from({ length: MAX_CONCURRENT_TESTS }, () => take('p', 0))
+  t.ok(slots.every(isSlot))
+  t.match(take('p', 0), { message: /at most 10 tests at the same time/, retryAfterSeconds: 5 })
+  t.ok(isSlot(take('q', 0)))
+  const [first] = slots
+  if (first && isSlot(first)) first.end()
+  t.ok(isSlot(take('p', 0)))
+  t.notOk(isSlot(take('p', 0)))
 })
 
-t.test('a test that is refused because too many run does not count for the minute', async t => {
+t.test('A test that is refused because of concurrency does not count for the minute', async t => {
   const take = createTestLimit(MAX_CONCURRENT_TESTS + 1)
-  const turns = Array.from({ length: MAX_CONCURRENT_TESTS }, () => take('p', 0))
+  const slots = Array.from({ length: MAX_CONCURRENT_TESTS }, () => take('p', 0))
   for (let i = 0; i < 5; i++) take('p', 0)
-  for (const turn of turns) if (isTurn(turn)) turn.end()
-  t.ok(isTurn(take('p', 0)))
+  for (const slot of slots) if (isSlot(slot)) slot.end()
+  t.ok(isSlot(take('p', 0)))
 })

@@ -29,7 +29,7 @@ const secrets: [title: string, spec: CheckSpec][] = [
 ]
 
 for (const [title, spec] of secrets) {
-  t.test(`${title} goes to a witness only where the monitor says so`, async t => {
+  t.test(`${title} is sent to a witness only when the monitor allows it`, async t => {
     const withAssertions = { ...spec, assertions, screenshotOnFailure: true }
     const reduced = toWitnessSpec({ spec: withAssertions, witness: 'reduced' })!
     t.notOk(JSON.stringify(reduced).includes(SECRET))
@@ -38,7 +38,7 @@ for (const [title, spec] of secrets) {
   })
 }
 
-t.test('a witness asks a name server the same question: a dns address holds no secret', async t => {
+t.test('A witness sends the same DNS question, because a dns address contains no secret', async t => {
   for (const url of ['dns://192.0.2.53/_dmarc.example.com?type=TXT', 'dns://example.com?type=MX']) {
     const spec = specOf({ type: 'dns', url })
     t.same(toWitnessSpec({ spec: { ...spec, assertions }, witness: 'reduced' }), { ...spec, assertions })
@@ -47,7 +47,7 @@ t.test('a witness asks a name server the same question: a dns address holds no s
   }
 })
 
-t.test('a check without credentials is made as it is, and none where the monitor allows none', async t => {
+t.test('A check without credentials is unchanged, and a monitor that forbids witnesses has none', async t => {
   t.same(toWitnessSpec({ spec: { ...plain, assertions }, witness: 'reduced' }), { ...plain, assertions })
   t.equal(toWitnessSpec({ spec: plain }), null)
   t.equal(toWitnessSpec({ spec: null, witness: 'whole' }), null)
@@ -60,8 +60,8 @@ const entry = (regions: string[], more: Partial<IndexedMonitor> = {}): IndexedMo
   ...more,
 })
 
-/** A assignments with one monitor and, in each region, a probe that can make such checks. */
-function bookOf(monitor: IndexedMonitor, regions: string[], capabilities = ['http']) {
+/** An assignment table with one monitor and, in each region, a probe that can run its check. */
+function createTable(monitor: IndexedMonitor, regions: string[], capabilities = ['http']) {
   const assignments = createAssignmentTable()
   applyMonitor(assignments, monitor)
   for (const region of regions) {
@@ -75,9 +75,9 @@ const hint = { runId: 'r', monitorId: 'm1', configVersion: 3, scheduledAtMs: 5 }
 const RUNS = Array.from({ length: 40 }, (_, i) => `run-${i}`)
 
 t.test(
-  'a probe of each other region is a witness, so that one in trouble does not hide what the others see',
+  'A probe of each other region is a witness, so that a fault of one does not hide the answers of the others',
   async t => {
-    const assignments = bookOf(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
+    const assignments = createTable(entry(['us-east']), ['us-east', 'eu-west', 'ap-southeast'])
     for (const runId of RUNS) {
       const found = pickWitnesses(assignments, { ...hint, runId })
       t.same(found.map(({ region }) => region).sort(), ['ap-southeast', 'eu-west'])
@@ -86,20 +86,21 @@ t.test(
   },
 )
 
-t.test('of the probes of a region one is the witness, another one the next time', async t => {
-  const assignments = bookOf(entry(['us-east']), ['us-east'])
+t.test('One probe of a region is the witness, and another one for another run', async t => {
+  const assignments = createTable(entry(['us-east']), ['us-east'])
   const probes = ['first', 'second'].map(id => ({ id, capabilities: ['http'] }))
   for (const _ of applyLiveSet(assignments, { region: 'eu-west', epoch: 1, probes }));
   const chosen = RUNS.map(runId => pickWitnesses(assignments, { ...hint, runId }).map(({ probeId }) => probeId))
   t.same([...new Set(chosen.map(ids => ids.join()))].sort(), ['first', 'second'])
 })
 
-/** The part of a fleet process that asks: the probes of two other regions are linked to it. */
+/** The part of a fleet process that asks witnesses. Probes of two other regions are connected to it. */
 function deskOf(monitor: IndexedMonitor) {
   const regions = ['eu-west', 'ap-southeast']
-  const assignments = bookOf(monitor, ['us-east', ...regions])
-  const linkOf = () => ({ syncQueue: createDeltaQueue({ revision: 1, epoch: 1 }, 1, []) }) as unknown as ProbeSession
-  const sessions = new Map(regions.map(region => [`probe of ${region}`, linkOf()]))
+  const assignments = createTable(monitor, ['us-east', ...regions])
+  const createSession = () =>
+    ({ syncQueue: createDeltaQueue({ revision: 1, epoch: 1 }, 1, []) }) as unknown as ProbeSession
+  const sessions = new Map(regions.map(region => [`probe of ${region}`, createSession()]))
   const context = { assignments, sessions, runs: new Map() }
   let runs = 0
   const ask = (atMs: number, monitorId = 'm1') =>
@@ -107,7 +108,7 @@ function deskOf(monitor: IndexedMonitor) {
   return { ...context, ask }
 }
 
-t.test('witnesses are asked for a monitor at most every 9 s, and more often with a short interval', async t => {
+t.test('Witnesses are asked for a monitor at most every 9 s, and more often with a short interval', async t => {
   for (const [intervalS, pauseMs] of [
     [20, 6_000],
     [30, 9_000],
@@ -120,14 +121,14 @@ t.test('witnesses are asked for a monitor at most every 9 s, and more often with
   }
 })
 
-t.test('when many monitors are in doubt at once, each has its witnesses', async t => {
+t.test('Each of many monitors in doubt has its witnesses', async t => {
   const { assignments, ask } = deskOf(entry(['us-east']))
   const ids = Array.from({ length: 200 }, (_, i) => `other-${i}`)
   for (const id of ids) applyMonitor(assignments, { ...entry(['us-east']), id })
   t.ok(ids.every(id => ask(0, id).given.length === 2))
 })
 
-t.test('a tenant with many monitors in doubt leaves witnesses for another tenant', async t => {
+t.test('A tenant with many monitors in doubt leaves capacity for another tenant', async t => {
   const { assignments, ask } = deskOf(entry(['us-east']))
   const given = Array.from({ length: 1_000 }, (_, i) => {
     applyMonitor(assignments, { ...entry(['us-east']), id: `many-${i}` })
@@ -140,7 +141,7 @@ t.test('a tenant with many monitors in doubt leaves witnesses for another tenant
   }
 })
 
-t.test('a monitor whose witnesses were all busy may ask again at once', async t => {
+t.test('A monitor whose witnesses were all busy may ask again immediately', async t => {
   const { assignments, runs, ask } = deskOf(entry(['us-east']))
   for (let i = 0; i < 250; i++) {
     applyMonitor(assignments, { ...entry(['us-east']), id: `other-${i}` })
@@ -151,15 +152,15 @@ t.test('a monitor whose witnesses were all busy may ask again at once', async t 
   t.equal(ask(2).given.length, 2)
 })
 
-const without: [title: string, ReturnType<typeof bookOf>, Partial<typeof hint>?][] = [
-  ['every region with a probe is the monitor’s', bookOf(entry(['us-east', 'eu-west']), ['us-east', 'eu-west'])],
-  ['no probe can make such a check', bookOf(entry(['us-east']), ['us-east', 'eu-west'], ['tcp'])],
-  ['the monitor says no', bookOf(entry(['us-east'], { witness: undefined }), ['us-east', 'eu-west'])],
-  ['the monitor was changed since', bookOf(entry(['us-east']), ['eu-west']), { configVersion: 2 }],
-  ['the monitor is unknown', bookOf(entry(['us-east']), ['eu-west']), { monitorId: 'm2' }],
+const without: [title: string, ReturnType<typeof createTable>, Partial<typeof hint>?][] = [
+  ['every region with a probe is the monitor’s', createTable(entry(['us-east', 'eu-west']), ['us-east', 'eu-west'])],
+  ['no probe can run the check', createTable(entry(['us-east']), ['us-east', 'eu-west'], ['tcp'])],
+  ['the monitor forbids it', createTable(entry(['us-east'], { witness: undefined }), ['us-east', 'eu-west'])],
+  ['the monitor has changed', createTable(entry(['us-east']), ['eu-west']), { configVersion: 2 }],
+  ['the monitor is unknown', createTable(entry(['us-east']), ['eu-west']), { monitorId: 'm2' }],
 ]
 for (const [title, assignments, other] of without) {
-  t.test(`no witness is chosen when ${title}`, async t => {
+  t.test(`No witness is selected when ${title}`, async t => {
     for (const runId of RUNS) t.same(pickWitnesses(assignments, { ...hint, ...other, runId }), [])
   })
 }

@@ -13,7 +13,7 @@ function stored(body: Partial<MonitorCreate>, id = 'one'): StoredMonitor {
   return { ...encryptFields(fields, owner, secrets), ...owner } as StoredMonitor
 }
 
-t.test('a probe gets the request in plain text, and nothing that it does not need', async t => {
+t.test('A probe gets the request in plain text, and nothing that it does not need', async t => {
   const assertions = [{ type: 'status_code', operator: 'equals', value: '200' }]
   const spec = toCheckSpec(
     stored({
@@ -48,7 +48,7 @@ t.test('a probe gets the request in plain text, and nothing that it does not nee
   })
 })
 
-t.test('a timeout above the interval is cut to the interval', async t => {
+t.test('A timeout above the interval is reduced to the interval', async t => {
   for (const [interval_seconds, timeout_ms, expected] of [
     [30, 60_000, 30_000],
     [30, 30_000, 30_000],
@@ -59,7 +59,7 @@ t.test('a timeout above the interval is cut to the interval', async t => {
   }
 })
 
-t.test('credentials reach the probe in the form of their type', async t => {
+t.test('Credentials have the form of their type in the check', async t => {
   const rows = [
     ['basic', { username: 'bob', password: 'hush' }, { $case: 'basic', value: { username: 'bob', password: 'hush' } }],
     ['bearer', { token: 'hush', note: 'more' }, { $case: 'bearerToken', value: 'hush' }],
@@ -70,7 +70,7 @@ t.test('credentials reach the probe in the form of their type', async t => {
   }
 })
 
-t.test('secrets that were moved to another monitor do not open', async t => {
+t.test('Secrets that were copied to another monitor cannot be decrypted', async t => {
   const [mine, theirs] = [stored({ headers: { a: 'b' } }), stored({ headers: { a: 'b' } }, 'two')]
   t.throws(() => toCheckSpec({ ...mine, headers: theirs.headers }, secrets))
   t.throws(() => toCheckSpec({ ...mine, projectId: 'other' }, secrets))

@@ -8,7 +8,7 @@ import {
 const none = { authType: null, authConfig: null }
 const basic = { authType: 'basic' as const, authConfig: { username: 'bob', password: 'hush' } }
 
-t.test('each type of authentication has its shape, and more keys are kept', async t => {
+t.test('Each type of authentication has its required keys, and additional keys are kept', async t => {
   t.same(authProblems(none), [])
   t.same(authProblems(basic), [])
   t.same(authProblems({ authType: 'bearer', authConfig: { token: 't', realm: { any: 'thing' } } }), [])
@@ -19,14 +19,14 @@ t.test('each type of authentication has its shape, and more keys are kept', asyn
   ])
 })
 
-t.test('a read shows who signs in and where, never with what', async t => {
+t.test('A read shows the user name and the header name, never the secret', async t => {
   t.same(maskAuth('basic', basic.authConfig), { username: 'bob', password: '********' })
   t.same(maskAuth('bearer', { token: 't' }), { token: '********' })
   t.same(maskAuth('header', { name: 'X-Key', value: 'v' }), { name: 'X-Key', value: '********' })
   t.same(maskAuth('basic', { token: 't', deep: { secret: 's' } }), { token: '********', deep: '********' })
 })
 
-t.test('a mask sent back stands for the stored value of the same type and key only', async t => {
+t.test('A mask that is sent back keeps the stored value of the same type and key only', async t => {
   const masked = { username: 'ann', password: '********' }
   const kept = unmaskAuth({ authType: 'basic', authConfig: masked }, basic)
   t.same(kept, { authConfig: { username: 'ann', password: 'hush' }, problems: [] })

@@ -32,11 +32,11 @@ const SETTINGS: Setting[] = [
   { intervalS: 60, timeoutMs: 5_000, retryCount: 0, regions: 1 },
 ]
 
-/** How the target answers at a moment: with which outcome, after how many ms. */
+/** The answer of the target at a time: its outcome, and its delay in ms. */
 type Answer = { outcome: Outcome; afterMs: number }
 type Target = (atMs: number) => Answer
 
-/** A target that fails in some way from one moment on. */
+/** A target that begins to fail at a given time. */
 function failingFrom(kind: FailureMode, brokenMs: number, timeoutMs: number): Target {
   const slowMs = timeoutMs * 0.98
   const well = { outcome: Outcome.UP, afterMs: kind === 'slow' ? slowMs : QUICK_MS }
@@ -100,7 +100,7 @@ function startRegion(
   return published
 }
 
-/** Ms from the moment at which the target breaks to `down`; null when it was not noticed. */
+/** Returns the ms from the beginning of the failure to `down`, null when it was not noticed. */
 async function detectionMs(
   kind: FailureMode,
   setting: Setting,
@@ -112,7 +112,7 @@ async function detectionMs(
   const regions = REGIONS.slice(0, setting.regions)
   const monitorId = `monitor-${trial}`
   const settledMs = 4 * intervalMs
-  // each other time just after a check of the first region has seen the target well, which is the worst moment
+  // every other time just after a successful check of the first region, which is the worst case
   const slots = computeSlots(monitorId, regions[0]!, intervalS)
   const justAfterMs = findSlotFrom(slots, EPOCH_MS + settledMs) - EPOCH_MS + 5
   const brokenMs = trial % 2 === 0 ? justAfterMs : settledMs + ((trial * 7_919) % intervalMs)

@@ -39,21 +39,18 @@ for (const [type, has, issues] of ROWS) {
   })
 }
 
-t.test(
-  'a region without a live probe for the type of a monitor is named, where probes check the monitor at all',
-  async t => {
-    const http = { ...nothing, type: 'http' as const, url, isPaused: false, deletedAt: null, dataSource: null }
-    const monitor = { ...http, regions: ['us-east', 'eu-west', 'us-west'] as ('us-east' | 'eu-west' | 'us-west')[] }
-    const live = new Map([
-      ['us-east', new Set(['http', 'tcp'])],
-      ['eu-west', new Set(['ping'])],
-    ])
-    const sentence = 'no_probe: no live probe in eu-west, us-west can check this monitor'
-    t.same(listProbeIssues(monitor, live), [sentence])
-    t.same(listProbeIssues({ ...monitor, regions: ['us-east'] }, live), [])
-    t.same(listProbeIssues(monitor, null), [], 'not known')
-    t.same(listProbeIssues({ ...monitor, isPaused: true }, live), [])
-    t.same(listProbeIssues({ ...monitor, url: null }, live), [], 'what is incomplete says so')
-    t.same(listProbeIssues({ ...monitor, type: 'heartbeat', heartbeatInterval: 60 }, live), [])
-  },
-)
+t.test('A region without a live probe for the type is reported for monitors that probes check', async t => {
+  const http = { ...nothing, type: 'http' as const, url, isPaused: false, deletedAt: null, dataSource: null }
+  const monitor = { ...http, regions: ['us-east', 'eu-west', 'us-west'] as ('us-east' | 'eu-west' | 'us-west')[] }
+  const live = new Map([
+    ['us-east', new Set(['http', 'tcp'])],
+    ['eu-west', new Set(['ping'])],
+  ])
+  const sentence = 'no_probe: no live probe in eu-west, us-west can check this monitor'
+  t.same(listProbeIssues(monitor, live), [sentence])
+  t.same(listProbeIssues({ ...monitor, regions: ['us-east'] }, live), [])
+  t.same(listProbeIssues(monitor, null), [], 'not known')
+  t.same(listProbeIssues({ ...monitor, isPaused: true }, live), [])
+  t.same(listProbeIssues({ ...monitor, url: null }, live), [], 'an incomplete monitor has another issue')
+  t.same(listProbeIssues({ ...monitor, type: 'heartbeat', heartbeatInterval: 60 }, live), [])
+})

@@ -14,7 +14,7 @@ const circleIn = (text: string) =>
     .sort()
     .join('')
 
-t.test('monitors are in a circle when they depend on themselves, and not when they only depend on such', async t => {
+t.test('Monitors that depend on themselves are cyclic, those that only depend on such monitors are not', async t => {
   const rows: [string, string][] = [
     ['b>a c>b', ''],
     ['b>a c>b c>a', ''],
@@ -27,7 +27,7 @@ t.test('monitors are in a circle when they depend on themselves, and not when th
   for (const [pairs, expected] of rows) t.equal(circleIn(pairs), expected, pairs)
 })
 
-t.test('a circle of 100,000 monitors is found at once, and so is that a line of them is none', async t => {
+t.test('A cycle of 100,000 monitors is found quickly, and a chain of them is not a cycle', async t => {
   const line = Array.from({ length: 100_000 }, (_, i) => ({ monitorId: `${i + 1}`, parentId: `${i}` }))
   t.equal(findCyclicMonitors(line).size, 0)
   t.equal(findCyclicMonitors([...line, { monitorId: '0', parentId: '100000' }]).size, 100_001)

@@ -1,13 +1,13 @@
 import t from 'tap'
 import {
-  applyProbes as changeInTurns,
+  applyProbes as applyInSteps,
   createRegionPlan,
   findOwner,
   getOwnedMonitors,
   getRequiredCapability,
   isPlanned,
   type LiveProbe,
-  MAX_MONITORS_PER_TURN,
+  MAX_MONITORS_PER_STEP,
   pickProbe,
   placeMonitor,
   removeMonitor,
@@ -21,8 +21,8 @@ const named = (name: string, capabilities = ['http', 'dns']): LiveProbe => ({
 })
 const probes = ['a', 'b', 'c', 'd'].map(name => named(name))
 
-/** All turns at once. */
-const changeProbes = (...args: Parameters<typeof changeInTurns>) => [...changeInTurns(...args)].flat()
+/** Runs all steps. */
+const changeProbes = (...args: Parameters<typeof applyInSteps>) => [...applyInSteps(...args)].flat()
 
 const planned = (live: LiveProbe[]) => {
   const plan = createRegionPlan()
@@ -32,7 +32,7 @@ const planned = (live: LiveProbe[]) => {
 }
 const ownersIn = (plan: ReturnType<typeof planned>) => monitors.map(id => findOwner(plan, id))
 
-t.test('every probe gets about its share, whatever their order', async t => {
+t.test('Every probe gets about the same share, in any order of probes', async t => {
   const plan = planned(probes)
   for (const { id } of probes) {
     const { size } = getOwnedMonitors(plan, id)
@@ -42,7 +42,7 @@ t.test('every probe gets about its share, whatever their order', async t => {
   t.ok(ownersIn(planned([])).every(owner => owner === null))
 })
 
-t.test('a probe that comes or goes moves only its own monitors', async t => {
+t.test('A probe that joins or leaves moves only its own monitors', async t => {
   const plan = planned(probes.slice(0, 3))
   const joined = changeProbes(plan, 2, probes)
   t.ok(joined.every(move => move.to === probes[3]!.id))
@@ -54,27 +54,30 @@ t.test('a probe that comes or goes moves only its own monitors', async t => {
   t.ok(left.every(move => move.from === probes[0]!.id))
 })
 
-t.test('a probe is never given what it cannot check, and an upgrade moves only what it adds', async t => {
-  const old = named('a', ['http'])
-  const plan = planned([old, probes[1]!])
-  t.ok([...getOwnedMonitors(plan, old.id)].every(id => typeOf(id) === 'http'))
-  t.ok(getOwnedMonitors(plan, old.id).size > 600, 'it goes on with what it can')
+t.test(
+  'A probe never gets a monitor that it cannot check, and an upgrade moves only monitors of new types',
+  async t => {
+    const old = named('a', ['http'])
+    const plan = planned([old, probes[1]!])
+    t.ok([...getOwnedMonitors(plan, old.id)].every(id => typeOf(id) === 'http'))
+    t.ok(getOwnedMonitors(plan, old.id).size > 600, 'it keeps what it can check')
 
-  const upgraded = changeProbes(plan, 2, [probes[0]!, probes[1]!])
-  t.ok(upgraded.length > 300)
-  t.ok(upgraded.every(move => move.to === old.id && typeOf(move.monitorId) === 'dns'))
+    const upgraded = changeProbes(plan, 2, [probes[0]!, probes[1]!])
+    t.ok(upgraded.length > 300)
+    t.ok(upgraded.every(move => move.to === old.id && typeOf(move.monitorId) === 'dns'))
 
-  changeProbes(plan, 3, [old])
-  t.ok(monitors.every(id => findOwner(plan, id) === (typeOf(id) === 'http' ? old.id : null)))
-  t.same(
-    [...plan.unassigned].sort(),
-    monitors.filter(id => typeOf(id) === 'dns'),
-  )
-  changeProbes(plan, 4, [old, probes[2]!])
-  t.equal(plan.unassigned.size, 0)
-})
+    changeProbes(plan, 3, [old])
+    t.ok(monitors.every(id => findOwner(plan, id) === (typeOf(id) === 'http' ? old.id : null)))
+    t.same(
+      [...plan.unassigned].sort(),
+      monitors.filter(id => typeOf(id) === 'dns'),
+    )
+    changeProbes(plan, 4, [old, probes[2]!])
+    t.equal(plan.unassigned.size, 0)
+  },
+)
 
-t.test('a plan that changed step by step is the plan made at once', async t => {
+t.test('A plan that changed step by step equals one that was built directly', async t => {
   const upgrades = [named('a', ['http']), named('a', []), named('a')]
   const steps = [[0], [0, 1], [], [2], [0, 1, 2, 3], [1, 3], [1, 2]].map(step => step.map(i => probes[i]!))
   const plan = planned([])
@@ -94,7 +97,7 @@ t.test('a plan that changed step by step is the plan made at once', async t => {
   }
 })
 
-t.test('another probe is found for a monitor, if there is one that can', async t => {
+t.test('Another probe that can check a monitor is selected if there is one', async t => {
   const plan = planned([named('a'), named('b', ['http']), named('c', ['http'])])
   const [id] = monitors
   const owner = findOwner(plan, id!)!
@@ -104,7 +107,7 @@ t.test('another probe is found for a monitor, if there is one that can', async t
   t.equal(pickProbe(plan, id!, 'dns'), named('a').id)
 })
 
-t.test('a monitor that is taken out is nobody’s', async t => {
+t.test('A removed monitor has no owner', async t => {
   const plan = planned(probes)
   const [id] = monitors
   const owner = findOwner(plan, id!)!
@@ -113,15 +116,15 @@ t.test('a monitor that is taken out is nobody’s', async t => {
   t.equal(removeMonitor(plan, id!), null)
 })
 
-t.test('the plan counts on a live probe as long as it can do the same', async t => {
+t.test('A probe is planned while its capabilities are unchanged', async t => {
   const plan = planned([named('a'), named('b', ['http'])])
   t.ok(isPlanned(plan, named('a', ['dns', 'http'])))
-  t.notOk(isPlanned(plan, named('a', ['http'])), 'it cannot do something any more')
-  t.notOk(isPlanned(plan, named('b')), 'it can do something new')
+  t.notOk(isPlanned(plan, named('a', ['http'])), 'it lost a capability')
+  t.notOk(isPlanned(plan, named('b')), 'it has a new capability')
   t.notOk(isPlanned(plan, named('c')), 'it is not live')
 })
 
-t.test('addresses of IPv6 ask for a probe that has a way there, names do not', async t => {
+t.test('IPv6 addresses need a probe with IPv6, names do not', async t => {
   const rows: [type: string, url: string, need: string][] = [
     ['http', 'https://shop.example/[a]?b=::1', 'http'],
     ['http', 'https://[2001:db8::1]:8443/x', 'http+ipv6'],
@@ -137,7 +140,7 @@ t.test('addresses of IPv6 ask for a probe that has a way there, names do not', a
   t.equal(getRequiredCapability(null), '')
 })
 
-t.test('a probe with IPv6 is preferred for what needs it; without one the others try', async t => {
+t.test('A probe with IPv6 is preferred for IPv6 addresses; without one another probe is used', async t => {
   const [a, b] = [named('a'), named('b')]
   const plan = createRegionPlan()
   changeProbes(plan, 1, [a, b])
@@ -153,16 +156,16 @@ t.test('a probe with IPv6 is preferred for what needs it; without one the others
   t.ok(monitors.slice(0, 200).every(id => findOwner(plan, id) === a.id))
 })
 
-t.test('a change of the probes is worked off in short turns, and monitors may come and go between them', async t => {
+t.test('A change of the probes is applied in short steps, and monitors may change between them', async t => {
   const plan = planned(probes.slice(0, 2))
   const added = Array.from({ length: 500 }, (_, i) => `0190c0c0-0000-7000-8000-${String(i).padStart(12, '0')}`)
-  const turns = changeInTurns(plan, 2, probes)
-  const first = turns.next().value as { monitorId: string }[]
-  t.ok(first.length > 0 && first.length <= MAX_MONITORS_PER_TURN)
-  t.equal(plan.epoch, 1, 'the epoch is the new one when all monitors have been looked at')
+  const steps = applyInSteps(plan, 2, probes)
+  const first = steps.next().value as { monitorId: string }[]
+  t.ok(first.length > 0 && first.length <= MAX_MONITORS_PER_STEP)
+  t.equal(plan.epoch, 1, 'the epoch changes after all monitors were processed')
   for (const id of added) placeMonitor(plan, id, 'http')
   for (const id of monitors.slice(0, 100)) removeMonitor(plan, id)
-  for (const moves of turns) t.ok(moves.length <= MAX_MONITORS_PER_TURN)
+  for (const moves of steps) t.ok(moves.length <= MAX_MONITORS_PER_STEP)
   t.equal(plan.epoch, 2)
 
   const expected = planned(probes)

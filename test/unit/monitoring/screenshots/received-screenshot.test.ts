@@ -15,23 +15,23 @@ const order = {
 }
 const good: Screenshot = { id: ID, probeId: ID, order, contentType: 'image/jpeg', image: JPEG, takenAtMs: 2 }
 
-t.test('what a probe sends is kept only when it is a picture of a check', async t => {
+t.test('A screenshot is accepted only when it is a valid image of a check', async t => {
   const rows: [string, Partial<Screenshot>, string | null][] = [
     ['a screenshot', {}, null],
-    ['no check', { order: undefined }, 'it belongs to no check'],
+    ['no check', { order: undefined }, 'the check is missing'],
     ['an id that is a path', { id: '../../x' }, 'an id is not a UUID'],
-    ['a monitor that is none', { order: { ...order, monitorId: '' } }, 'an id is not a UUID'],
-    ['a region that is none', { order: { ...order, region: 'mars' } }, 'there is no such region'],
-    ['no slot', { order: { ...order, scheduledAtMs: 0 } }, 'there is no such check'],
-    ['a page called a picture', { image: Buffer.from('<script>') }, 'it is no picture'],
-    ['a type that is none of ours', { contentType: 'text/html' }, 'it is no picture'],
-    ['a JPEG called a PNG', { contentType: 'image/png' }, 'it is no picture'],
+    ['a monitor id that is empty', { order: { ...order, monitorId: '' } }, 'an id is not a UUID'],
+    ['an unknown region', { order: { ...order, region: 'mars' } }, 'the region does not exist'],
+    ['no slot', { order: { ...order, scheduledAtMs: 0 } }, 'the time or the attempt of the check is invalid'],
+    ['a page sent as an image', { image: Buffer.from('<script>') }, 'the image is not a JPEG or PNG'],
+    ['an unknown type', { contentType: 'text/html' }, 'the image is not a JPEG or PNG'],
+    ['a JPEG sent as a PNG', { contentType: 'image/png' }, 'the image is not a JPEG or PNG'],
     [
-      'a comparison that loses detail',
+      'a comparison with lossy compression',
       { order: { ...order, kind: ScreenshotKind.COMPARISON } },
-      'a comparison is a PNG',
+      'a comparison must be a PNG',
     ],
-    ['more than 1 MiB', { image: Buffer.concat([JPEG, Buffer.alloc(1024 * 1024)]) }, 'it is larger than 1 MiB'],
+    ['more than 1 MiB', { image: Buffer.concat([JPEG, Buffer.alloc(1024 * 1024)]) }, 'the image is larger than 1 MiB'],
   ]
   for (const [name, change, fault] of rows) t.equal(findScreenshotProblem({ ...good, ...change }), fault, name)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findOutlier, type ProbeDisagreement } from '../../../../control-plane/monitoring/fleet/probes/outlier.ts'
 
-/** `about` so many monitors, one after the other. */
+/** Disagreements about `about` different monitors. */
 const between = (probeId: string, otherProbeId: string, odd: string | null, count: number, about = 'm') =>
   Array.from(
     { length: count },
@@ -9,28 +9,38 @@ const between = (probeId: string, otherProbeId: string, odd: string | null, coun
   )
 
 const rows: [what: string, seen: ProbeDisagreement[], live: string[], drained: string | null][] = [
-  ['nobody disagrees', [], ['a', 'b'], null],
+  ['no disagreement', [], ['a', 'b'], null],
   ['the other regions contradict one about five monitors', between('a', 'b', 'a', 5), ['a', 'b'], 'a'],
   ['about four', between('a', 'b', 'a', 4), ['a', 'b'], null],
-  ['again and again about one', Array(20).fill(between('a', 'b', 'a', 1)[0]), ['a', 'b'], null],
-  ['the one that says all is well is the odd one', between('a', 'b', 'b', 6), ['a', 'b'], 'b'],
-  ['both are contradicted alike', [...between('a', 'b', 'a', 6), ...between('a', 'b', 'b', 6, 'n')], ['a', 'b'], null],
-  ['one three times as often', [...between('a', 'b', 'a', 6), ...between('a', 'b', 'b', 2, 'n')], ['a', 'b'], 'a'],
+  ['many times about one monitor', Array(20).fill(between('a', 'b', 'a', 1)[0]), ['a', 'b'], null],
+  ['the probe that reports success is the outlier', between('a', 'b', 'b', 6), ['a', 'b'], 'b'],
   [
-    'one not quite three times as often',
+    'both are contradicted equally often',
+    [...between('a', 'b', 'a', 6), ...between('a', 'b', 'b', 6, 'n')],
+    ['a', 'b'],
+    null,
+  ],
+  [
+    'one is contradicted three times as often',
+    [...between('a', 'b', 'a', 6), ...between('a', 'b', 'b', 2, 'n')],
+    ['a', 'b'],
+    'a',
+  ],
+  [
+    'one is contradicted less than three times as often',
     [...between('a', 'b', 'a', 6), ...between('a', 'b', 'b', 3, 'n')],
     ['a', 'b'],
     null,
   ],
-  ['two probes and no other region to tell', between('a', 'b', null, 50), ['a', 'b'], null],
+  ['two probes without other regions', between('a', 'b', null, 50), ['a', 'b'], null],
   [
-    'without other regions two peers tell',
+    'without other regions two other probes decide',
     [...between('a', 'b', null, 3), ...between('a', 'c', null, 3, 'n')],
     ['a', 'b', 'c'],
     'a',
   ],
   [
-    'they tell also of one that always says all is well',
+    'they also identify a probe that always reports success',
     [...between('b', 'a', null, 3), ...between('c', 'a', null, 3, 'n')],
     ['a', 'b', 'c'],
     'a',
@@ -41,9 +51,9 @@ const rows: [what: string, seen: ProbeDisagreement[], live: string[], drained: s
     ['a', 'b', 'c'],
     null,
   ],
-  ['one that is gone already', between('a', 'b', 'a', 9), ['b', 'c'], null],
+  ['the outlier is not live', between('a', 'b', 'a', 9), ['b', 'c'], null],
 ]
 
-t.test('which probe disagrees often enough to be drained', async t => {
+t.test('The probe that disagrees often enough is found', async t => {
   for (const [what, seen, live, drained] of rows) t.equal(findOutlier(seen, live), drained, what)
 })

@@ -22,29 +22,29 @@ const runOf = (monitorId: string) => ({
 })
 const at = (revision: number, epoch = 1) => ({ revision, epoch })
 
-t.test('an empty snapshot is one message, so that the probe drops what it had', async t => {
+t.test('An empty snapshot is one message, so that the probe removes its assignments', async t => {
   const syncQueue = createSnapshotQueue(at(9, 4), [])
   t.match(takeMessage(syncQueue, at(9, 4), small), { ids: [], isSnapshot: true, isLast: true, revision: 9, epoch: 4 })
   t.equal(takeMessage(syncQueue, at(9, 4), small), null)
 })
 
-t.test('what changes during a snapshot follows it', async t => {
+t.test('Changes during a snapshot follow it', async t => {
   const syncQueue = createSnapshotQueue(at(9), ids(700))
   t.match(takeMessage(syncQueue, at(9), small), { isSnapshot: true, isLast: false })
   queueMonitor(syncQueue, 'm3', 'changed')
   const last = takeMessage(syncQueue, at(12), small)
-  t.match(last, { isSnapshot: true, isLast: true, revision: 9 }, 'the snapshot is of when it began')
+  t.match(last, { isSnapshot: true, isLast: true, revision: 9 }, 'the snapshot has the revision of its beginning')
   t.match(takeMessage(syncQueue, at(12), small), { ids: [['m3', 'changed']], isSnapshot: false, revision: 12 })
 })
 
-t.test('a probe that is cut off in the middle of a large delta is not said to have it', async t => {
+t.test('A large delta has its revision only in the last chunk', async t => {
   const syncQueue = createDeltaQueue(at(5), 1, [])
   for (const id of ids(600)) queueMonitor(syncQueue, id, 'moved')
   t.match(takeMessage(syncQueue, at(8, 2), small), { isLast: false, revision: 5, epoch: 1 })
   t.match(takeMessage(syncQueue, at(8, 2), small), { isLast: true, revision: 8, epoch: 2 })
 })
 
-t.test('the epoch is told after what it moved, and region states after that', async t => {
+t.test('The epoch follows the assignments that it moved, and region states follow the epoch', async t => {
   const syncQueue = createDeltaQueue(at(5), 1, [])
   syncQueue.states.set('m0', RegionState.FAILING)
   queueMonitor(syncQueue, 'm0', 'moved')
@@ -54,7 +54,7 @@ t.test('the epoch is told after what it moved, and region states after that', as
   t.equal(takeMessage(syncQueue, at(5, 2), small), null)
 })
 
-t.test('a check at once follows the assignment that it is about, and none is lost or told twice', async t => {
+t.test('An immediate check follows its assignment, and each is sent exactly once', async t => {
   const syncQueue = createSnapshotQueue(at(9), ids(700))
   for (const id of ids(100)) queueRun(syncQueue, runOf(id))
   queueRun(syncQueue, runOf('m0'))
@@ -66,14 +66,14 @@ t.test('a check at once follows the assignment that it is about, and none is los
   t.equal(takeMessage(syncQueue, at(9), small), null)
 })
 
-t.test('a probe that takes no checks is not owed them without end', async t => {
+t.test('The number of pending immediate checks is limited', async t => {
   const syncQueue = createDeltaQueue(at(5), 1, [])
   t.ok(ids(MAX_PENDING_RUNS).every(id => queueRun(syncQueue, runOf(id))))
   t.equal(queueRun(syncQueue, runOf('one more')), false)
   t.equal(syncQueue.runs.size, MAX_PENDING_RUNS)
 })
 
-t.test('a change counts more than a move, and many are one', async t => {
+t.test('A change takes precedence over a move, and several changes become one', async t => {
   const syncQueue = createDeltaQueue(at(5), 1, ['m1'])
   queueMonitor(syncQueue, 'm1', 'moved')
   queueMonitor(syncQueue, 'm2', 'moved')
@@ -88,7 +88,7 @@ t.test('a change counts more than a move, and many are one', async t => {
   })
 })
 
-t.test('a chunk holds at most 1 MiB, but always something', async t => {
+t.test('A chunk has at most 1 MiB, but at least one assignment', async t => {
   const syncQueue = createSnapshotQueue(at(1), ['m0', 'm1', 'm2', 'm3'])
   const sizes: Record<string, number> = {
     m0: MAX_CHUNK_BYTES * 2,

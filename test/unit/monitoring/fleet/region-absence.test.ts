@@ -6,9 +6,9 @@ import {
 } from '../../../../control-plane/monitoring/fleet/live-sets/region-absence.ts'
 import { FLEET_TIMING } from '../../../../control-plane/monitoring/fleet/timing.ts'
 
-/** What is known of a region's only probe, so many seconds after the beginning. */
+/** The state of a region's only probe, by seconds after the beginning. */
 type Seen = { silentS?: number; natsAwayS?: number; isDraining?: boolean; isRevoked?: boolean }
-type Course = (second: number) => Seen | null
+type Timeline = (second: number) => Seen | null
 
 const probe = (region: string, { silentS = 1, natsAwayS = 0, ...rest }: Seen): ProbeState => ({
   id: region,
@@ -27,23 +27,23 @@ const probe = (region: string, { silentS = 1, natsAwayS = 0, ...rest }: Seen): P
 })
 
 const REGIONS = ['eu-west', 'us-east']
-const well: Course = () => ({})
-const silentSince = (s: number): Course => {
+const working: Timeline = () => ({})
+const silentSince = (s: number): Timeline => {
   return second => ({ silentS: Math.max(1, second - s) })
 }
-const cutSince = (s: number): Course => {
+const cannotPublishSince = (s: number): Timeline => {
   return second => ({ natsAwayS: Math.max(0, second - s) })
 }
 
 /** The seconds in which eu-west was first reported absent and present again, with a check each second from `from` on. */
-function look(eu: Course, us: Course, from = 0, pause: [number, number] = [0, 0]): string {
-  const watch = createRegionAbsenceState()
+function observe(eu: Timeline, us: Timeline, from = 0, pause: [number, number] = [0, 0]): string {
+  const state = createRegionAbsenceState()
   const reported: string[] = []
   for (let second = from; second <= 120; second++) {
     if (second > pause[0] && second < pause[1]) continue
     const seen = { 'eu-west': eu(second), 'us-east': us(second) }
     const probes = Object.entries(seen).flatMap(([region, one]) => (one ? [probe(region, one)] : []))
-    const { absent, present } = detectAbsentRegions(watch, REGIONS, probes, FLEET_TIMING, second * 1_000)
+    const { absent, present } = detectAbsentRegions(state, REGIONS, probes, FLEET_TIMING, second * 1_000)
     const now = absent.includes('eu-west') ? 'absent' : present.includes('eu-west') ? 'present' : null
     if (now !== null && !reported.at(-1)?.startsWith(now)) reported.push(`${now}@${second}`)
   }
@@ -51,41 +51,53 @@ function look(eu: Course, us: Course, from = 0, pause: [number, number] = [0, 0]
 }
 
 const rows: [title: string, reported: string, expected: string][] = [
-  ['a region whose probes send heartbeats and publish is present', look(well, well), 'present@0'],
+  ['a region whose probes send heartbeats and publish is present', observe(working, working), 'present@0'],
   [
     '16 s after the last heartbeat of its only probe a region is absent',
-    look(silentSince(20), well),
+    observe(silentSince(20), working),
     'present@0 absent@36',
   ],
-  ['15 s after the results of its only probe arrived last', look(cutSince(20), well), 'present@0 absent@35'],
   [
-    'a probe that sends heartbeats again makes it present at once',
-    look(s => (s < 60 ? { silentS: s } : {}), well),
+    '15 s after the results of its only probe arrived last',
+    observe(cannotPublishSince(20), working),
+    'present@0 absent@35',
+  ],
+  [
+    'a probe that sends heartbeats again makes it present immediately',
+    observe(s => (s < 60 ? { silentS: s } : {}), working),
     'present@0 absent@16 present@60',
   ],
   [
-    'a probe that is replaced within 15 s costs nothing',
-    look(s => ({ silentS: s > 20 && s < 35 ? s - 20 : 1 }), well),
+    'a probe that is replaced within 15 s has no effect',
+    observe(s => ({ silentS: s > 20 && s < 35 ? s - 20 : 1 }), working),
     'present@0',
   ],
-  ['a region without any probe is absent once that was seen for 8 s', look(() => null, well), 'absent@8'],
-  ['a revoked probe is none', look(() => ({ isRevoked: true }), well), 'absent@8'],
-  ['a probe that stops is one until it is silent', look(() => ({ isDraining: true }), well), 'present@0'],
+  ['a region without any probe is absent after 8 s of observation', observe(() => null, working), 'absent@8'],
+  ['a revoked probe does not count', observe(() => ({ isRevoked: true }), working), 'absent@8'],
+  ['a draining probe counts until it is silent', observe(() => ({ isDraining: true }), working), 'present@0'],
   [
     'no region is absent while the probes of all of them are silent',
-    look(silentSince(20), silentSince(20)),
+    observe(silentSince(20), silentSince(20)),
     'present@0',
   ],
-  ['nor while none of them can publish', look(cutSince(20), cutSince(20)), 'present@0'],
   [
-    'when the first region sends heartbeats again the others have 8 s',
-    look(silentSince(0), s => ({ silentS: s < 60 ? s : 1 })),
+    'no region is absent while no probe can publish',
+    observe(cannotPublishSince(20), cannotPublishSince(20)),
+    'present@0',
+  ],
+  [
+    'when the first region sends heartbeats again, the others are absent 8 s later',
+    observe(silentSince(0), s => ({ silentS: s < 60 ? s : 1 })),
     'present@0 absent@68',
   ],
-  ['a process that has just started waits as long', look(silentSince(-600), well, 50), 'absent@58'],
-  ['so does one that could not look for a while', look(silentSince(10), well, 0, [18, 40]), 'present@0 absent@48'],
+  ['a process that has just started observes for 8 s', observe(silentSince(-600), working, 50), 'absent@58'],
+  [
+    'a process that could not observe starts again',
+    observe(silentSince(10), working, 0, [18, 40]),
+    'present@0 absent@48',
+  ],
 ]
 
-t.test('which regions have no probe that can publish', async t => {
+t.test('Regions without a probe that can publish are detected', async t => {
   for (const [title, reported, expected] of rows) t.equal(reported, expected, title)
 })

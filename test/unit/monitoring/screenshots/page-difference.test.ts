@@ -4,7 +4,7 @@ import { computeDifference, decodePage } from '../../../../control-plane/monitor
 
 const picture = (...page: Parameters<typeof bytesOf>) => decodePage(bytesOf(...page))
 
-/** A page of one colour, `share` of its lines in another one. */
+/** A page of one colour, with `share` of its lines in another colour. */
 function bytesOf(share = 0, { width = 40, height = 100, grey = 0 } = {}): Buffer {
   const png = new PNG({ width, height })
   png.data.fill(255)
@@ -12,19 +12,19 @@ function bytesOf(share = 0, { width = 40, height = 100, grey = 0 } = {}): Buffer
   return PNG.sync.write(png)
 }
 
-t.test('the difference of two pages is the share of pixels that are not the same', async t => {
+t.test('The difference of two pages is the share of pixels that differ', async t => {
   t.equal(computeDifference(picture(), picture()), 0)
   t.equal(computeDifference(picture(), picture(0.25)), 0.25)
   t.equal(computeDifference(picture(0.25), picture(1)), 0.75)
-  t.equal(computeDifference(picture(), picture(1, { grey: 250 })), 0, 'a shade that nobody sees')
+  t.equal(computeDifference(picture(), picture(1, { grey: 250 })), 0, 'an invisible difference')
   t.equal(computeDifference(picture(), picture(0, { height: 101 })), 1, 'of another size')
 })
 
-t.test('what is no picture of a page is refused before it is unpacked', async t => {
+t.test('Data that is not an image of a page is refused before it is decoded', async t => {
   const huge = bytesOf()
   huge.writeUInt32BE(60_000, 16)
   huge.writeUInt32BE(60_000, 20)
   for (const bytes of [huge, Buffer.from('PNG'), Buffer.alloc(100), bytesOf().subarray(0, 60)]) {
-    t.throws(() => decodePage(bytes), { message: /no PNG/ })
+    t.throws(() => decodePage(bytes), { message: /not a (valid )?PNG/ })
   }
 })

@@ -7,7 +7,7 @@ import {
 } from '../../../../control-plane/monitoring/fleet/on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../../../../control-plane/monitoring/fleet/sessions/session.ts'
 
-t.test('a run is remembered for as long as anybody may wait for it, 65 s from when it was last handed on', async t => {
+t.test('A run expires 65 s after it was last sent to a probe', async t => {
   const link = {} as ProbeSession
   const runs: InFlightRuns = new Map()
   trackRun(runs, 'moved', link, 0)
@@ -22,7 +22,7 @@ t.test('a run is remembered for as long as anybody may wait for it, 65 s from wh
   t.same(left(67_001), [])
 })
 
-t.test('the checks of a witness are counted for each link and tenant, other runs are not', async t => {
+t.test('Checks of a witness are counted for each session and tenant, other runs are not', async t => {
   const [one, another] = [{} as ProbeSession, {} as ProbeSession]
   const runs: InFlightRuns = new Map()
   const witnessed = { tenant: 1, monitorId: 'm', configVersion: 1, scheduledAtMs: 5 }

@@ -18,25 +18,25 @@ const specOf = (body: string): CheckSpec => ({
   auth: { kind: { $case: 'basic', value: { username: 'shop', password: 'pa55-of-the-shop' } } },
 })
 
-t.test('a check that was sealed for its run opens as it was', async t => {
+t.test('An encrypted check is decrypted unchanged for its run', async t => {
   const spec = specOf('é 界')
-  const sealed = encryptSpec(spec, 'run-1', secrets)
-  t.same(decryptSpec(sealed, 'run-1', secrets), spec)
-  t.notMatch(Buffer.from(sealed, 'base64').toString('latin1'), /of-the-shop/)
+  const encrypted = encryptSpec(spec, 'run-1', secrets)
+  t.same(decryptSpec(encrypted, 'run-1', secrets), spec)
+  t.notMatch(Buffer.from(encrypted, 'base64').toString('latin1'), /of-the-shop/)
 })
 
-t.test('a sealed check opens for no other run, with no other key, and not when it was changed', async t => {
-  const sealed = encryptSpec(specOf(''), 'run-1', secrets)
-  t.throws(() => decryptSpec(sealed, 'run-2', secrets))
-  t.throws(() => decryptSpec(sealed, 'run-1', createSecretCipher(randomBytes(32))))
-  const bytes = Buffer.from(sealed, 'base64')
+t.test('An encrypted check cannot be decrypted for another run, with another key, or after a change', async t => {
+  const encrypted = encryptSpec(specOf(''), 'run-1', secrets)
+  t.throws(() => decryptSpec(encrypted, 'run-2', secrets))
+  t.throws(() => decryptSpec(encrypted, 'run-1', createSecretCipher(randomBytes(32))))
+  const bytes = Buffer.from(encrypted, 'base64')
   bytes[40]! ^= 1
   t.throws(() => decryptSpec(bytes.toString('base64'), 'run-1', secrets))
 })
 
-t.test('a check that NATS would not take is refused with a sentence, the largest that it takes is not', async t => {
+t.test('A check that is too large for a NATS message is refused, the largest possible one is accepted', async t => {
   const most = 1_048_576
-  const message = 'body and headers are too large to be tested; together they may have about 589 kB'
+  const message = 'body and headers are too large for a test; together they must be smaller than about 589 kB'
   t.equal(findSizeProblem(specOf('界'.repeat(262_144)), most), message)
   const largest = specOf('x'.repeat(589_000))
   t.equal(findSizeProblem(largest, most), null)

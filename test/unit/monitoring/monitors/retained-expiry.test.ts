@@ -5,7 +5,7 @@ const sslExpiresAt = new Date('2027-01-01')
 const domainExpiresAt = new Date('2027-02-01')
 const before = { type: 'http', url: 'https://shop.example.com/a', sslCheck: true, domainCheck: true } as const
 
-t.test('a changed monitor keeps the dates of what it still looks at', async t => {
+t.test('A changed monitor keeps the dates of the origin and host that it still checks', async t => {
   const rows: [what: string, after: object, keepsCertificate: boolean, keepsDomain: boolean][] = [
     ['nothing', {}, true, true],
     ['another path', { url: 'https://SHOP.example.com/b?c' }, true, true],
