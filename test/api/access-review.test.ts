@@ -163,12 +163,12 @@ t.test('an owner who ends every key makes one of their own, once', async t => {
   const { owner } = await takeBack(api.origin, smtp, email)
   const organization = { organization_id: organizationId }
   await owner.post(PAGE, { ...organization, kind: 'everything', id: 'all', choice: 'end' })
-  t.match((await owner.get(PAGE)).text, /Make an admin key/)
+  t.match((await owner.get(PAGE)).text, /Create an admin key/)
   const made = await owner.post(`${PAGE}/key`, organization)
   const own = /svc_[0-9A-Za-z]{36}/.exec(made.text)![0]
   t.equal(made.headers.get('cache-control'), 'no-store')
   t.equal(await statusOf(own), 200)
-  t.match(await listOf('/api-keys', own), [{ scope: 'admin', name: `Made by ${email}` }])
+  t.match(await listOf('/api-keys', own), [{ scope: 'admin', name: `Created by ${email}` }])
   t.match((await listOf('/api-keys', own)).length, 1)
   t.equal((await owner.post(`${PAGE}/key`, organization)).status, 404, 'there is one now')
   t.equal(await statusOf(key), 401)

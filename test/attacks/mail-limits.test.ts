@@ -49,9 +49,9 @@ t.test('a mail beyond the day of an organization is kept back, says so, and can 
   t.match(first, { status: 'delivered', attempts: [{ error: null }] })
   t.match(second, {
     status: 'delivered',
-    attempts: [{ error: /not sent to ben@ops.example: at most 3 mails a day on the free plan/ }],
+    attempts: [{ error: /not sent to ben@ops.example: at most 3 emails a day on the free plan/ }],
   })
-  t.match(third, { status: 'skipped', attempts: [{ error: /at most 3 mails a day/ }] })
+  t.match(third, { status: 'skipped', attempts: [{ error: /at most 3 emails a day/ }] })
   t.same(
     smtp.mails.map(({ to }) => to),
     [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
@@ -77,7 +77,7 @@ t.test('the limit of an address is of one organization: no other one can use it 
     entries.map(({ status }) => status),
     ['delivered', 'delivered', 'skipped'],
   )
-  t.match(entries[2]!.attempts, [{ error: /at most 2 mails a day for one address/ }])
+  t.match(entries[2]!.attempts, [{ error: /at most 2 emails a day to one address/ }])
   t.match(await (await account(['ann@ops.example'])).test(), { status: 'delivered' })
 })
 

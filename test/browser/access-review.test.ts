@@ -33,7 +33,7 @@ async function madeByOthers(email: string) {
 /** Sets a password by a mailed link, as people do. */
 async function proveByMail(page: Page, email: string) {
   await page.goto(`${origin}/forgot-password`)
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByRole('button').click()
   await page.goto(origin + new URL(await mailedLink(smtp, email, 1)).pathname)
   await page.getByLabel('Password').fill(PASSWORD)
@@ -79,7 +79,7 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
     await page.getByRole('link', { name: 'Keep or end them' }).click()
     await page.getByRole('button', { name: 'End everything' }).click()
     await isFine('no key')
-    await page.getByRole('button', { name: 'Make an admin key' }).click()
+    await page.getByRole('button', { name: 'Create an admin key' }).click()
     await isFine('made key')
     await page.getByRole('link', { name: 'I have copied it' }).click()
     t.equal(new URL(page.url()).pathname, '/account')

@@ -30,7 +30,7 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   t.equal(new URL(page.url()).pathname, '/account')
   t.match(await page.getByRole('main').textContent(), /ann@example\.com/)
 
-  await page.getByLabel('Password now').fill(PASSWORD)
+  await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByLabel('New password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Change the password' }).click()
   t.match(await page.getByRole('status').textContent(), /is changed/)
@@ -38,11 +38,11 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   t.equal(new URL(page.url()).pathname, '/sign-in')
 
   await page.goto(`${origin}/account`)
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill('something else')
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.match(await page.getByRole('alert').textContent(), /wrong/)
-  t.equal(await page.getByLabel('E-mail address').inputValue(), email, 'nobody types the address twice')
+  t.equal(await page.getByLabel('Email address').inputValue(), email, 'nobody types the address twice')
   await page.getByLabel('Password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.equal(new URL(page.url()).pathname, '/account')
@@ -57,7 +57,7 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
   await fetch(api.origin + new URL(other.body.data.claim_url).pathname, { ...form, redirect: 'manual' })
   const signIn = async (page: Page) => {
     await page.goto(`${origin}/account`)
-    await page.getByLabel('E-mail address').fill('cleo@example.com')
+    await page.getByLabel('Email address').fill('cleo@example.com')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Sign out everywhere else' }).waitFor()

@@ -132,7 +132,7 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   t.match(made, { code: 0, lines: [{ api_key: /^svc_/, email: 'operator@example.com', claim_expires_in: '72h' }] })
   t.match(await run('bootstrap', '--email', 'operator@example.com'), {
     code: 1,
-    lines: [{ text: 'this e-mail address is registered already' }],
+    lines: [{ text: 'this email address is already registered' }],
   })
   t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
   t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /no region "mars"/ }] })

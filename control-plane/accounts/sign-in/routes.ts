@@ -22,15 +22,15 @@ import { needsTlsPage, signInPage } from './pages.tsx'
 import { linkRoutes } from './password-links/routes.ts'
 import { parseReturnPath } from './return-path.ts'
 
-/** Pages with which people come in, and their own account (decisions 2.7). They stand beside the API and work without scripts. */
+/** The pages for signing in and for the user's own account (docs/design/accounts.md#sign-in). They work without scripts. */
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
   app.register(async scope => {
     acceptForms(scope as App)
     scope.addHook('preHandler', async (request, reply) => {
-      // nobody signs in on a customer's domain
+      // no sign-in on a customer's domain
       if (!tools.isOwnHost(request.host)) throw notFound('page')
       if (request.method === 'POST') assertOwnForm(request, tools.publicUrl)
-      // before a link is spent, or a password sent that anybody on the way can read
+      // before a link is used, or a password is sent over an unencrypted connection
       if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage(), 403)
     })
     scope.setErrorHandler(sendErrorPage)
@@ -62,7 +62,7 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
       )
     }
     if (signedIn.refused === 'wrong') {
-      return sendPage(reply, signInPage({ email, returnTo }, 'The e-mail address or the password is wrong.'), 401)
+      return sendPage(reply, signInPage({ email, returnTo }, 'The email address or the password is wrong.'), 401)
     }
     reply.header('retry-after', signedIn.waitSeconds)
     return sendPage(reply, signInPage({ email, returnTo }, formatTooManyAttempts(signedIn.waitSeconds)), 429)
@@ -75,19 +75,19 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
   })
 }
 
-/** Who is signed in; null: nobody. */
+/** Returns the session of a request, or null. */
 export const findRequestSession = (request: FastifyRequest, { db }: Pick<SignInTools, 'db'>) =>
   readSession(db, parseSessionToken(request.headers.cookie))
 
-/** Whoever comes in gets a session of their own, whatever cookie they brought. */
+/** Every sign-in gets a new session; the cookie that was sent is not reused. */
 export const setSessionCookie = (reply: FastifyReply, token: string): FastifyReply =>
   reply.header('set-cookie', buildSessionCookie(token, SESSION_LIFETIME_MS / 1_000))
 
 export function rethrowBusy(error: unknown): never {
-  throw error instanceof TooBusyError ? unavailable('too many people sign in at this moment; try again') : error
+  throw error instanceof TooBusyError ? unavailable('too many people are signing in; try again shortly') : error
 }
 
-/** Browsers keep the cookie over TLS, which a proxy in front may do for us, and from this machine itself. */
+/** Browsers keep the cookie over TLS, which a proxy in front may terminate, and from the local machine. */
 function mayKeepCookie({ host, protocol }: FastifyRequest, publicUrl: string): boolean {
   const isOnThisMachine = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
   return protocol === 'https' || publicUrl.startsWith('https:') || isOnThisMachine

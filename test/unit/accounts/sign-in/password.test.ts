@@ -14,13 +14,13 @@ t.test('a password is long and not what others try first; what it is made of doe
     ['short', /at least 12/],
     ['elevenchars', /at least 12/],
     ['abcdef'.repeat(43), /at most 256/],
-    [EMAIL, /e-mail/],
-    [`${EMAIL.toUpperCase()}1`, /e-mail/],
-    ['Password1234', /first passwords/],
-    ['aaaaaaaaaaaa', /first passwords/],
-    ['abababababab', /first passwords/],
-    ['a NUL in it: \0', /not text/],
-    [`half a pair: \ud800`, /not text/],
+    [EMAIL, /email/],
+    [`${EMAIL.toUpperCase()}1`, /email/],
+    ['Password1234', /too common/],
+    ['aaaaaaaaaaaa', /too common/],
+    ['abababababab', /too common/],
+    ['a NUL in it: \0', /invalid characters/],
+    [`half a pair: \ud800`, /invalid characters/],
   ]
   for (const [password, problem] of rows) {
     const said = findPasswordProblem(normalizePassword(password), EMAIL)
