@@ -161,17 +161,17 @@ type ChoiceParts = Pick<AccessView, 'review' | 'returnTo'> & {
 }
 
 function Choices({ review, returnTo, kind, id, keep = 'Keep', end = 'End', about }: ChoiceParts) {
-  const labelled = (word: string) => (about === undefined ? {} : { 'aria-label': `${word} ${about}` })
+  const toAriaLabel = (label: string) => (about === undefined ? {} : { 'aria-label': `${label} ${about}` })
   return (
     <form method="post" action="/account/access" class="choices">
       <input type="hidden" name="organization_id" value={review.organizationId} />
       <input type="hidden" name="kind" value={kind} />
       <input type="hidden" name="id" value={id} />
       <input type="hidden" name="return_to" value={returnTo} />
-      <button type="submit" name="choice" value="keep" class="small" {...labelled(keep)}>
+      <button type="submit" name="choice" value="keep" class="small" {...toAriaLabel(keep)}>
         {keep}
       </button>
-      <button type="submit" name="choice" value="end" class="small bad" {...labelled(end)}>
+      <button type="submit" name="choice" value="end" class="small bad" {...toAriaLabel(end)}>
         {end}
       </button>
     </form>

@@ -124,23 +124,23 @@ async function queryWithTotal<Row>(db: Db, sql: string, bindings: { limit: numbe
 
 type SuspendedQuery = { organizationId: string; limit: number }
 
-export const listSuspendedKeys = (db: Db, asked: SuspendedQuery) =>
+export const listSuspendedKeys = (db: Db, filter: SuspendedQuery) =>
   queryWithTotal<SuspendedKey>(
     db,
     `SELECT id, name, hint, scope, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM api_keys
      WHERE suspended_at IS NOT NULL AND ${OF_PROJECTS}`,
-    asked,
+    filter,
   )
 
-export const listSuspendedMembers = (db: Db, asked: SuspendedQuery) =>
+export const listSuspendedMembers = (db: Db, filter: SuspendedQuery) =>
   queryWithTotal<SuspendedMember>(
     db,
     `SELECT u.id, u.email, u.name, m.role, m.created_at AS "createdAt" FROM memberships m JOIN users u ON u.id = m.user_id
      WHERE m.organization_id = :organizationId AND m.suspended_at IS NOT NULL`,
-    asked,
+    filter,
   )
 
-export const listSuspendedSessions = (db: Db, asked: SuspendedQuery & SessionTimes) =>
+export const listSuspendedSessions = (db: Db, filter: SuspendedQuery & SessionTimes) =>
   queryWithTotal<SuspendedSession>(
     db,
     `SELECT s.id, u.id AS "userId", u.email, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", began.browser,
@@ -151,5 +151,5 @@ export const listSuspendedSessions = (db: Db, asked: SuspendedQuery & SessionTim
          AND a.changes #>> '{session,to}' = s.id::text LIMIT 1
      ) began ON true
      WHERE o.id = :organizationId`,
-    asked,
+    filter,
   )

@@ -181,8 +181,8 @@ export function renewClaimLink(db: Db, organizationId: string, userId: string, p
         `the account of ${member.email} was created elsewhere; only they can request a new link, at /forgot-password`,
       )
     }
-    const whose = { resource: 'member', resourceId: member.id, resourceName: member.email }
-    await recordAudit(tx, { action: 'claim_link_made', ...whose })
+    const record = { resource: 'member', resourceId: member.id, resourceName: member.email }
+    await recordAudit(tx, { action: 'claim_link_made', ...record })
     return createPasswordLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
   })
 }

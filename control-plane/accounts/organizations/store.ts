@@ -78,7 +78,7 @@ export async function isOperatorOrganization(db: Db, organizationId: string): Pr
 
 export type ListedUser = { id: string; email: string; isClaimed: boolean; roles: string }
 
-/** By e-mail; `roles` as `<organization> <role>`, separated by commas. Null: users of every organization. */
+/** By email address; `roles` as `<organization> <role>`, separated by commas. Null: users of every organization. */
 export const listUsers = (db: Db, organizationId: string | null): Promise<ListedUser[]> =>
   query(
     db,

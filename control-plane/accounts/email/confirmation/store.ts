@@ -32,7 +32,7 @@ export type ConfirmationRequest = { address: string; tokenHash: Buffer }
 export async function storeConfirmationRequests(
   tx: Tx,
   organizationId: string,
-  asked: ConfirmationRequest[],
+  requests: ConfirmationRequest[],
   times: { now: Date; expiresAt: Date; before: Date },
 ): Promise<string[]> {
   const rows = await query<{ address: string }>(
@@ -47,8 +47,8 @@ export async function storeConfirmationRequests(
     {
       organizationId,
       ...times,
-      addresses: asked.map(one => one.address),
-      hashes: asked.map(one => one.tokenHash.toString('hex')),
+      addresses: requests.map(one => one.address),
+      hashes: requests.map(one => one.tokenHash.toString('hex')),
     },
   )
   return rows.map(({ address }) => address)
