@@ -14,7 +14,7 @@ const LOOKS = [
   { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
 ] as const
 
-t.test('somebody invited sets a password, changes it, signs out and in, in a browser without scripts', async t => {
+t.test('An invited person sets a password, changes it, signs out and in, in a browser without scripts', async t => {
   const { key } = await api.tenant()
   const email = 'ann@example.com'
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
@@ -42,13 +42,13 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   await page.getByLabel('Password').fill('something else')
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.match(await page.getByRole('alert').textContent(), /wrong/)
-  t.equal(await page.getByLabel('Email address').inputValue(), email, 'nobody types the address twice')
+  t.equal(await page.getByLabel('Email address').inputValue(), email, 'the address is kept in the form')
   await page.getByLabel('Password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.equal(new URL(page.url()).pathname, '/account')
 })
 
-t.test('the pages read well on phones and desktops, in light and dark, for everybody', async t => {
+t.test('The pages are accessible on phones and desktops, in light and dark', async t => {
   const { key } = await api.tenant()
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email: 'bob@example.com' } })
   const claim = new URL(body.data.claim_url).pathname

@@ -4,7 +4,7 @@ import { parseReturnPath } from '../../../../control-plane/accounts/sign-in/retu
 
 const EMAIL = 'ann@example.com'
 
-t.test('a password is long and not what others try first; what it is made of does not matter', async t => {
+t.test('A password must be long and not common; kinds of characters do not matter', async t => {
   const rows: [string, RegExp | null][] = [
     ['correct horse', null],
     ['            a bc', null],
@@ -29,12 +29,12 @@ t.test('a password is long and not what others try first; what it is made of doe
   }
 })
 
-t.test('a password is the same however a keyboard composes its letters', async t => {
+t.test('A password is the same for all compositions of its letters', async t => {
   t.equal(normalizePassword('cafe\u0301 cre\u0300me'), normalizePassword('caf\u00e9 cr\u00e8me'))
   t.equal(normalizePassword('ｐａｓｓ'), 'pass')
 })
 
-t.test('after signing in people go to a path of ours, whatever the address asked for', async t => {
+t.test('After signing in only paths of the installation are opened', async t => {
   t.equal(parseReturnPath('/monitors/1?tab=checks#now'), '/monitors/1?tab=checks#now')
   const elsewhere = [
     ...['//evil.example', '/\\evil.example', '\\/evil.example', 'https://evil.example', 'javascript:alert(1)', 'x', ''],
