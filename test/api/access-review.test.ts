@@ -88,7 +88,7 @@ t.test('Access that an admin keeps works immediately, and access created after t
   const { owner } = await takeBack(api.origin, smtp, email)
   t.notOk((await isInside(kept)) || (await isInside(ended)))
   const { text } = await owner.get(PAGE)
-  t.match(text, /Suspended members\s+still get alerts as direct messages/)
+  t.match(text, /Suspended members\s+still\s+receive\s+alerts as direct messages/)
   const rows = rowsOf(text)
   t.same(
     rows.map(({ kind, id }) => (id === 'all' ? `${kind} all` : kind)),

@@ -25,14 +25,18 @@ t.test(
   async t => {
     const plain = await startApi(t, { PUBLIC_URL: 'http://picket.example' })
     const far = await ask(plain.origin, 'picket.example')
-    t.match(far.text, /over https only/)
+    t.match(far.text, /You can sign in over https/)
     t.notMatch(far.text, PASSWORD_FIELD)
     const { key } = await plain.tenant()
     const invited = await plain.call('POST', '/agent/invite', { key, body: { email: 'ann@example.com' } })
     const claim = plain.origin + new URL(invited.body.data.claim_url).pathname
     for (const method of ['GET', 'POST']) {
       const headers = { origin: 'http://picket.example' }
-      t.match(await ask(claim, 'picket.example', headers, method), { status: 403, text: /over https only/ }, method)
+      t.match(
+        await ask(claim, 'picket.example', headers, method),
+        { status: 403, text: /You can sign in over https/ },
+        method,
+      )
     }
     t.match((await ask(claim, 'localhost')).text, PASSWORD_FIELD, 'the link is not used up')
 

@@ -24,7 +24,7 @@ t.test('An invited person sets a password, changes it, signs out and in, in a br
   await page.goto(origin + new URL(body.data.claim_url).pathname)
   await page.getByLabel('Password').fill('short')
   await page.getByRole('button').click()
-  t.match(await page.locator('.said').textContent(), /at least 12 characters/)
+  t.match(await page.locator('.error').textContent(), /at least 12 characters/)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button').click()
   t.equal(new URL(page.url()).pathname, '/account')
@@ -33,7 +33,7 @@ t.test('An invited person sets a password, changes it, signs out and in, in a br
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByLabel('New password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Change the password' }).click()
-  t.match(await page.getByRole('status').textContent(), /is changed/)
+  t.match(await page.getByRole('status').textContent(), /was changed/)
   await page.getByRole('button', { name: 'Sign out' }).click()
   t.equal(new URL(page.url()).pathname, '/sign-in')
 

@@ -151,7 +151,7 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
   t.match(await run('operator', 'create', '--email', 'b@example.com'), { code: 0, lines: [{ api_key: null }] })
   t.match(await run('operator', 'key'), { code: 0, lines: [{ text: /^svc_/ }] })
   t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
-  t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /the plans are free, pro/ }] })
+  t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /must be one of free, pro/ }] })
   t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })
   t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
   t.match(await run('fly'), {
