@@ -1,4 +1,4 @@
-/** `npm run generate`: docs/api-coverage.md. */
+/** Writes docs/api-coverage.md (`npm run generate`). */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../rules/source.ts'
