@@ -9,7 +9,7 @@ import { pruneEndedSessions } from './sessions/actions.ts'
 import { prunePasswordAttempts } from './sign-in/attempt-store.ts'
 import { pruneExpiredLinks } from './sign-in/password-links/actions.ts'
 
-/** Forgets kept answers after a day, what is counted against abuse, what has ended, and the audit log after a year. */
+/** Deletes stored idempotent answers after a day, expired counters, sessions and links, and audit entries after a year. */
 export function startAccountsWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('accounts-prune', 600_000, tools, async () => {
     await pruneIdempotencyKeys(db, now())

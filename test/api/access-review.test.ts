@@ -20,13 +20,13 @@ const pathOf = (url: string) => new URL(url).pathname
 const statusOf = async (key: string) => (await api.call('GET', '/project', { key })).status
 const listOf = async (path: string, key: string) => (await api.call('GET', path, { key })).body.data
 
-/** Attempts are counted by network, and here all come from one. */
+/** Resets attempt counters, because all requests come from one network. */
 t.beforeEach(async () => {
   await execute(api.db, 'DELETE FROM password_attempts')
   await execute(api.db, 'DELETE FROM bootstrap_attempts')
 })
 
-/** An organization that was founded with an address that is not proven. */
+/** Creates an organization whose founder's address is not proven. */
 async function founded() {
   const email = `${crypto.randomUUID()}@example.com`
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Acme' } })
@@ -34,7 +34,7 @@ async function founded() {
   return { email, key, claimUrl, organizationId, userId }
 }
 
-/** A new member of an organization, who is signed in. */
+/** Adds a member to an organization and signs in. */
 async function joined(key: string, role = 'editor') {
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role } })
@@ -46,17 +46,17 @@ async function joined(key: string, role = 'editor') {
 const isInside = async ({ visitor }: { visitor: ReturnType<typeof createVisitor> }) =>
   (await visitor.get('/account')).text.includes('Acme')
 
-t.test('a password that is set by the claim link of a bootstrap proves nothing, and ends nothing', async t => {
+t.test('Setting a password by the claim link of a bootstrap proves nothing and suspends nothing', async t => {
   const { claimUrl, key } = await founded()
   const member = await joined(key)
   const founder = createVisitor(api.origin)
   t.match(await founder.post(pathOf(claimUrl), { password: PASSWORD }), { status: 303, location: '/account' })
   t.equal(await statusOf(key), 200)
   t.ok(await isInside(member))
-  t.equal((await founder.get(PAGE)).location, '/account', 'there is nothing to decide')
+  t.equal((await founder.get(PAGE)).location, '/account', 'no review is open')
 })
 
-t.test('when an invited admin proves their address, nothing of the organization is suspended', async t => {
+t.test('An invited admin who proves the address suspends nothing of the organization', async t => {
   const { key } = await founded()
   const member = await joined(key)
   const email = `${crypto.randomUUID()}@example.com`
@@ -68,7 +68,7 @@ t.test('when an invited admin proves their address, nothing of the organization 
   t.ok(await isInside(member))
 })
 
-t.test('a link that the operator made suspends nothing, nor does a mailed one after it', async t => {
+t.test('A link from the operator suspends nothing, and neither does a later mailed one', async t => {
   const { email, key } = await founded()
   const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
@@ -82,13 +82,13 @@ t.test('a link that the operator made suspends nothing, nor does a mailed one af
   t.equal(await statusOf(made.api_key), 200)
 })
 
-t.test('what an admin keeps works at once, and what came after the proof was never suspended', async t => {
+t.test('Access that an admin keeps works immediately, and access created after the proof is not suspended', async t => {
   const { email, key, organizationId } = await founded()
   const [kept, ended] = [await joined(key), await joined(key)]
   const { owner } = await takeBack(api.origin, smtp, email)
   t.notOk((await isInside(kept)) || (await isInside(ended)))
   const { text } = await owner.get(PAGE)
-  t.match(text, /Suspended members\s+still get alerts as direct messages/)
+  t.match(text, /Suspended members\s+still\s+receive\s+alerts as direct messages/)
   const rows = rowsOf(text)
   t.same(
     rows.map(({ kind, id }) => (id === 'all' ? `${kind} all` : kind)),
@@ -99,11 +99,7 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   const keyId = rows.find(({ kind }) => kind === 'key')!.id
   t.match(await decide('key', keyId, 'keep'), { status: 303, location: PAGE })
   t.equal(await statusOf(key), 200)
-  t.equal(
-    (await owner.post(`${PAGE}/key`, { organization_id: organizationId })).status,
-    409,
-    'there is a key that works',
-  )
+  t.equal((await owner.post(`${PAGE}/key`, { organization_id: organizationId })).status, 409, 'an admin key works')
   t.match(await listOf('/members', key), [{}, {}, { email, suspended_at: null }])
   t.match((await listOf('/members', key)).filter((one: { suspended_at: unknown }) => one.suspended_at).length, 2)
 
@@ -111,22 +107,22 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   t.ok(await isInside(after))
   const newer = await api.call('POST', '/api-keys', { key, body: { name: 'newer', scope: 'admin' } })
   t.equal(await statusOf(newer.body.data.key), 200)
-  t.match(await takeBack(api.origin, smtp, email, 2), { location: PAGE }, 'the rest still waits')
-  t.equal(await statusOf(key), 200, 'and a second link suspends nothing')
+  t.match(await takeBack(api.origin, smtp, email, 2), { location: PAGE }, 'the rest is not decided')
+  t.equal(await statusOf(key), 200, 'a second link suspends nothing')
   await owner.post('/sign-in', { email, password: 'the owner chose this one' })
 
   await decide('member', kept.id, 'keep')
-  t.notOk(await isInside(kept), 'this session waits by itself')
+  t.notOk(await isInside(kept), 'this session is still suspended')
   const again = createVisitor(api.origin)
   await again.post('/sign-in', { email: kept.email, password: PASSWORD })
-  t.ok(await isInside({ visitor: again }), 'a new one does not')
+  t.ok(await isInside({ visitor: again }), 'a new session is not suspended')
   const sessions = rowsOf((await owner.get(PAGE)).text).filter(({ kind }) => kind === 'session')
-  t.equal(sessions.length, 3, 'two, and both together')
+  t.equal(sessions.length, 3, 'two sessions, and both together')
   await decide('session', 'all', 'keep')
   t.ok(await isInside(kept))
   t.notOk(await isInside(ended), 'the membership is suspended')
   t.match(await decide('member', 'all', 'end'), { location: PAGE })
-  t.equal((await owner.get(PAGE)).location, '/account', 'all is decided')
+  t.equal((await owner.get(PAGE)).location, '/account', 'the review is complete')
   t.notOk(await isInside(ended))
   t.same((await listOf('/members', key)).map((one: { id: string }) => one.id).includes(ended.id), false)
 
@@ -142,7 +138,7 @@ t.test('what an admin keeps works at once, and what came after the proof was nev
   isLogged({ action: 'updated', resource: 'user', resource_id: kept.id })
 })
 
-t.test('each sign-in leads to what is not decided, and then to where it was meant to lead', async t => {
+t.test('Each sign-in leads to an open review, and from there to the requested page', async t => {
   const { email, organizationId } = await founded()
   const { owner } = await takeBack(api.origin, smtp, email)
   t.match((await owner.get('/account')).text, /href="\/account\/access"/)
@@ -158,23 +154,23 @@ t.test('each sign-in leads to what is not decided, and then to where it was mean
   t.equal((await owner.post('/sign-in', form)).location, '/account')
 })
 
-t.test('an owner who ends every key makes one of their own, once', async t => {
+t.test('An owner who ends all keys can create one admin key', async t => {
   const { email, key, organizationId } = await founded()
   const { owner } = await takeBack(api.origin, smtp, email)
   const organization = { organization_id: organizationId }
   await owner.post(PAGE, { ...organization, kind: 'everything', id: 'all', choice: 'end' })
-  t.match((await owner.get(PAGE)).text, /Make an admin key/)
+  t.match((await owner.get(PAGE)).text, /Create an admin key/)
   const made = await owner.post(`${PAGE}/key`, organization)
   const own = /svc_[0-9A-Za-z]{36}/.exec(made.text)![0]
   t.equal(made.headers.get('cache-control'), 'no-store')
   t.equal(await statusOf(own), 200)
-  t.match(await listOf('/api-keys', own), [{ scope: 'admin', name: `Made by ${email}` }])
+  t.match(await listOf('/api-keys', own), [{ scope: 'admin', name: `Created by ${email}` }])
   t.match((await listOf('/api-keys', own)).length, 1)
-  t.equal((await owner.post(`${PAGE}/key`, organization)).status, 404, 'there is one now')
+  t.equal((await owner.post(`${PAGE}/key`, organization)).status, 404, 'an admin key exists now')
   t.equal(await statusOf(key), 401)
 })
 
-t.test('only a request from Picket’s own page, by an admin whose access works, decides', async t => {
+t.test('Only an admin with active access can decide, and only from a page of the installation', async t => {
   const { email, key, organizationId, userId } = await founded()
   const [accomplice, editor] = [await joined(key, 'admin'), await joined(key, 'editor')]
   const stranger = await founded()
@@ -188,26 +184,30 @@ t.test('only a request from Picket’s own page, by an admin whose access works,
     ['DELETE', undefined],
   ] as const) {
     const { status } = await api.call(method, `/members/${userId}`, { key, body })
-    t.ok([401, 409].includes(status), 'the owner stays the admin, also while the key is remembered')
+    t.ok([401, 409].includes(status), 'the owner remains an admin, even while the key is cached')
   }
   const choice = { organization_id: organizationId, kind: 'everything', id: 'all', choice: 'keep' }
   t.equal((await accomplice.visitor.post(PAGE, choice)).status, 404)
   t.equal((await accomplice.visitor.post(`${PAGE}/key`, choice)).status, 404)
   t.equal((await other.post(PAGE, choice)).status, 404)
-  t.equal((await createVisitor(api.origin).post(PAGE, choice)).status, 303, 'a visitor who is not signed in has to')
+  t.equal(
+    (await createVisitor(api.origin).post(PAGE, choice)).status,
+    303,
+    'a visitor without a session is sent to the sign-in page',
+  )
   t.equal((await owner.post(PAGE, choice, { origin: 'https://elsewhere.example' })).status, 403)
   const wrong = [{ kind: 'project' }, { id: 'x' }, { choice: 'delete' }, { organization_id: 'x' }, { id: userId }]
   for (const change of wrong) t.equal((await owner.post(PAGE, { ...choice, ...change })).status, 404)
-  await waitFor(async () => (await statusOf(key)) === 401, { label: 'the key is not remembered any more' })
+  await waitFor(async () => (await statusOf(key)) === 401, { label: 'the key is no longer cached' })
 
   await owner.post(PAGE, { ...choice, kind: 'member', id: editor.id })
   const again = createVisitor(api.origin)
   await again.post('/sign-in', { email: editor.email, password: PASSWORD })
-  t.ok(await isInside({ visitor: again }), 'a member below admin, who is kept')
+  t.ok(await isInside({ visitor: again }), 'a kept member who is not an admin')
   t.equal((await again.post(PAGE, choice)).status, 404)
   t.equal((await again.post(`${PAGE}/key`, choice)).status, 404)
   await owner.post(PAGE, { ...choice, kind: 'member', id: accomplice.id })
-  t.equal((await accomplice.visitor.post(PAGE, choice)).status, 404, 'nor a session that is suspended itself')
+  t.equal((await accomplice.visitor.post(PAGE, choice)).status, 404, 'a suspended session cannot decide')
   const foreign = { ...choice, organization_id: stranger.organizationId }
   t.equal((await owner.post(PAGE, foreign)).status, 404)
 })

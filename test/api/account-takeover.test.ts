@@ -7,7 +7,7 @@ import { startSmtp } from '../support/smtp.ts'
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { SMTP_URL: smtp.url, ROLES: 'api,deliver', PUBLIC_URL: 'http://localhost:8080' })
-const PASSWORD = 'somebody else chose this'
+const PASSWORD = 'another person chose this'
 
 type Account = Awaited<ReturnType<typeof api.tenant>>
 
@@ -22,7 +22,7 @@ const send = (path: string, fields: Record<string, string>, cookie = '') =>
 const invite = (by: Account, email: string, role = 'editor') =>
   api.call('POST', '/agent/invite', { key: by.key, body: { email, role } })
 
-/** Sets a password by a link; answers the cookie of the session. */
+/** Sets a password by a link. Returns the cookie of the session. */
 async function claim(url: string, password = PASSWORD): Promise<string> {
   const answer = await send(new URL(url).pathname, { password })
   return (answer.headers.get('set-cookie') ?? '').split(';')[0]!
@@ -37,39 +37,39 @@ const memberOf = async (organization: Account, email: string) => {
 }
 
 t.test(
-  'whoever makes an account for somebody else’s address gets into no organization that invites that person',
+  'A person who creates an account with another address gets no access to organizations that invite that address',
   async t => {
     const [stranger, company] = [await api.tenant(), await api.tenant()]
     const email = 'ann@company.example'
     const { claim_url: shown } = (await invite(stranger, email)).body.data
     const stolen = await claim(shown)
-    t.equal(await enter(stolen, stranger), 303, 'what the stranger made is open')
+    t.equal(await enter(stolen, stranger), 303, 'the organization of the stranger')
     await mailedLink(smtp, email, 1)
 
     t.match(await invite(company, email, 'admin'), { status: 200, body: { data: { is_new_account: false } } })
-    t.equal(await enter(stolen, company), 404, 'the company is not')
+    t.equal(await enter(stolen, company), 404, 'not the company')
     t.match(await memberOf(company, email), { awaits_proof: true, role: 'admin' })
     const link = await api.call('POST', `/members/${(await memberOf(company, email)).id}/claim-link`, {
       key: company.key,
     })
-    t.equal(link.status, 409, 'nor may the company take the account from the stranger')
+    t.equal(link.status, 409, 'the company cannot take over the account either')
 
     const own = await claim(await mailedLink(smtp, email, 2), 'ann herself chose this')
-    t.equal(await enter(own, company), 303, 'Ann reads the mail, so she is in')
+    t.equal(await enter(own, company), 303, 'Ann reads the email and gets access')
     t.match(await memberOf(company, email), { awaits_proof: false })
-    t.equal(await enter(stolen, stranger), 303, 'and the stranger’s session has ended')
+    t.equal(await enter(stolen, stranger), 303, 'the stranger’s session has ended')
     t.match((await fetch(`${api.origin}/account`, { headers: { cookie: stolen }, redirect: 'manual' })).status, 303)
     const after = await send('/sign-in', { email, password: PASSWORD })
-    t.equal(after.status, 401, 'with the password')
+    t.equal(after.status, 401, 'also with the old password')
   },
 )
 
-t.test('an account that nobody claimed goes with its last membership, so no other organization finds it', async t => {
+t.test('An unclaimed account is deleted with its last membership, so no other organization finds it', async t => {
   const [company, stranger] = [await api.tenant(), await api.tenant()]
   const email = 'bob@company.example'
   const { user_id: id, claim_url: shown } = (await invite(company, email)).body.data
   t.equal((await api.call('DELETE', `/members/${id}`, { key: company.key })).status, 200)
-  t.equal((await fetch(`${api.origin}${new URL(shown).pathname}`)).status, 404, 'its link is void')
+  t.equal((await fetch(`${api.origin}${new URL(shown).pathname}`)).status, 404, 'its link does not work')
   t.match(await invite(stranger, email), { body: { data: { is_new_account: true } } })
   await claim(
     (await api.call('POST', `/members/${(await memberOf(stranger, email)).id}/claim-link`, { key: stranger.key })).body
@@ -79,7 +79,7 @@ t.test('an account that nobody claimed goes with its last membership, so no othe
   t.match(await memberOf(company, email), { awaits_proof: true, is_claimed: true })
 })
 
-t.test('an admin whose address is not proven is not who keeps an organization manageable', async t => {
+t.test('An admin whose address is not proven does not count as the remaining admin', async t => {
   const [stranger, company] = [await api.tenant(), await api.tenant()]
   const email = 'carl@company.example'
   await invite(stranger, email)
@@ -88,40 +88,40 @@ t.test('an admin whose address is not proven is not who keeps an organization ma
   t.match(last, { status: 409, body: { error: { code: 'conflict' } } })
 })
 
-t.test('POST /agent/invite 429 when one address, or an organization, is mailed too often', async t => {
-  const sender = await api.tenant()
-  const statuses: number[] = []
-  for (let n = 0; n < 5; n++) {
-    const { status, body } = await invite(sender, 'dora@company.example')
-    statuses.push(status)
-    if (status === 200) await api.call('DELETE', `/members/${body.data.user_id}`, { key: sender.key })
-  }
-  t.same(statuses, [200, 200, 200, 429, 429])
-  t.equal((await invite(await api.tenant(), 'dora@company.example')).status, 429, 'whoever invites')
-})
-
 t.test(
-  'of a claim and a reset at the same moment one sets the password, and the other is told that it is too late',
+  'POST /agent/invite answers 429 when an address receives, or an organization sends, too many emails',
   async t => {
-    const hash = (token: string) => createHash('sha256').update(token).digest()
+    const sender = await api.tenant()
+    const statuses: number[] = []
     for (let n = 0; n < 5; n++) {
-      const { userId } = await api.tenant()
-      const links = (['claim', 'reset'] as const).map(purpose => ({
-        purpose,
-        token: randomBytes(32).toString('base64url'),
-      }))
-      for (const { purpose, token } of links) {
-        await query(
-          api.db,
-          `INSERT INTO claim_links (token_hash, user_id, purpose, expires_at, created_at)
-         VALUES (?, ?, ?, now() + interval '1 hour', now())`,
-          [hash(token), userId, purpose],
-        )
-      }
-      const answers = await Promise.all(
-        links.map(({ purpose, token }) => send(`/${purpose}/${token}`, { password: PASSWORD })),
-      )
-      t.same(answers.map(({ status }) => status).sort(), [303, 410])
+      const { status, body } = await invite(sender, 'dora@company.example')
+      statuses.push(status)
+      if (status === 200) await api.call('DELETE', `/members/${body.data.user_id}`, { key: sender.key })
     }
+    t.same(statuses, [200, 200, 200, 429, 429])
+    t.equal((await invite(await api.tenant(), 'dora@company.example')).status, 429, 'whoever invites')
   },
 )
+
+t.test('Of a concurrent claim and reset one sets the password, and the other link no longer works', async t => {
+  const hash = (token: string) => createHash('sha256').update(token).digest()
+  for (let n = 0; n < 5; n++) {
+    const { userId } = await api.tenant()
+    const links = (['claim', 'reset'] as const).map(purpose => ({
+      purpose,
+      token: randomBytes(32).toString('base64url'),
+    }))
+    for (const { purpose, token } of links) {
+      await query(
+        api.db,
+        `INSERT INTO claim_links (token_hash, user_id, purpose, expires_at, created_at)
+         VALUES (?, ?, ?, now() + interval '1 hour', now())`,
+        [hash(token), userId, purpose],
+      )
+    }
+    const answers = await Promise.all(
+      links.map(({ purpose, token }) => send(`/${purpose}/${token}`, { password: PASSWORD })),
+    )
+    t.same(answers.map(({ status }) => status).sort(), [303, 410])
+  }
+})

@@ -67,7 +67,10 @@ t.test('POST /alerts/rules 402 for the 21st rule of a monitor, also when a rule 
   const answers = await Promise.all(ids.map(id => addRule(key, full, id)))
   t.same(answers.map(({ status }) => status).sort(), [201, 402, 402, 402])
   const { error } = answers.find(({ status }) => status === 402)!.body
-  t.match(error, { code: 'tier_limit_reached', message: 'a monitor has at most 20 alert rules, and this would be 21' })
+  t.match(error, {
+    code: 'tier_limit_reached',
+    message: 'a monitor can have at most 20 alert rules; this would make 21',
+  })
   const free = ids.find((_, i) => answers[i]!.status === 402)!
   const elsewhere = (await addRule(key, other, free)).body.data
   const moved = await api.call('PUT', `/alerts/rules/${elsewhere.id}`, { key, body: { monitor_id: full } })

@@ -8,7 +8,7 @@ import { addressOf, createRecords, PIXEL, type Records } from '../support/record
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const { operations } = await readOperations(api)
 
-/** They store nothing that anybody set: questions, tests, checks, looking again. */
+/** Operations that store no changed record: tests, checks, previews, refreshes. */
 const CHANGES_NOTHING = [
   'POST /monitors/test',
   'POST /monitors/{id}/check',
@@ -20,7 +20,7 @@ const CHANGES_NOTHING = [
   'POST /data-sources/{id}/refresh',
 ]
 
-/** What a path changes, as the log calls it: the first that fits. A new kind of path needs a line. */
+/** The resource that a path changes, as named in the log: the first match. A new kind of path needs a line. */
 const RESOURCES: [RegExp, string][] = [
   [/^\/monitors/, 'monitor'],
   [/^\/maintenance-windows/, 'maintenance_window'],
@@ -45,7 +45,7 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/status-pages/, 'status_page'],
 ]
 
-/** Where the good body of test/support/bodies.ts says what is stored already. */
+/** Bodies that differ from the stored record, where the body of test/support/bodies.ts does not. */
 const OTHERWISE: Record<string, (records: Records) => object> = {
   'PUT /monitors/{id}': () => ({ name: 'Store' }),
   'PUT /monitors/{id}/auth': () => ({ auth_type: 'bearer', auth_config: { token: 'another' } }),
@@ -58,10 +58,10 @@ const OTHERWISE: Record<string, (records: Records) => object> = {
   'PUT /data-sources/{id}/fields/{field_id}': () => ({ name_template: 'Service {{key}}' }),
 }
 
-/** What is only shown unless it is asked for. */
+/** Operations that change nothing by default. */
 const ASKED: Record<string, string> = { 'POST /import': '?dry_run=false' }
 
-/** Brings the records into the state that an operation changes. */
+/** Puts the records into the state that an operation changes. */
 async function prepare({ name }: Operation, records: Records) {
   const { alert_channel_id, log_id, component_id, page_id } = records
   if (name === 'POST /alerts/channels/{id}/resume') {
@@ -77,7 +77,7 @@ async function prepare({ name }: Operation, records: Records) {
   if (name.endsWith('/publish')) await insertChild(records)
 }
 
-/** A monitor that came of a data source. */
+/** A monitor of a data source. */
 const insertChild = ({ parent_id, data_source_id, field_id }: Records) =>
   execute(
     api.db,
@@ -101,7 +101,7 @@ async function rowsAfter(seq: number): Promise<Row[]> {
 const newest = async () =>
   (await query<{ seq: number }>(api.db, 'SELECT coalesce(max(seq), 0) AS seq FROM audit_log'))[0]!.seq
 
-/** What takes other records along is deleted at the end. */
+/** Deletions that also delete other records come last. */
 const LAST = ['/alerts/channels/{id}', '/monitors/{id}', '/status-pages/{id}', '/data-sources/{id}']
 const turnOf = ({ method, path }: Operation) => (method === 'DELETE' ? LAST.indexOf(path) + 2 : 0)
 const changing = operations
@@ -114,7 +114,7 @@ const keys = 'SELECT id FROM api_keys WHERE project_id = ? ORDER BY id LIMIT 1'
 const keyId = (await query<{ id: string }>(api.db, keys, [account.projectId]))[0]!.id
 
 for (const operation of changing) {
-  t.test(`${operation.name} is in the audit log, with whose key it was`, async t => {
+  t.test(`${operation.name} is in the audit log with its key`, async t => {
     await prepare(operation, records)
     const before = await newest()
     const address = `${addressOf(operation, records)}${ASKED[operation.name] ?? ''}`
@@ -126,7 +126,7 @@ for (const operation of changing) {
     for (const row of rows) t.match(row, { actor_kind: 'api_key', actor_id: keyId, ip: '127.0.0.1' })
     const resource = RESOURCES.find(([pattern]) => pattern.test(operation.path))?.[1]
     const told = rows.filter(row => row.resource === resource)
-    // what is imported is answered by its names
+    // the answer of an import contains names
     const named = JSON.stringify([records, account.projectId, operation.path === '/import' ? rows : body])
     t.ok(
       told.some(row => (row.resource_id === null || named.includes(row.resource_id)) && fits(operation, row)),
@@ -135,14 +135,14 @@ for (const operation of changing) {
   })
 }
 
-/** A record, or a link, is made by a POST to its list, and deleted by a DELETE of its address. */
+/** A record, or a link, is created by a POST to its list and deleted by a DELETE of its address. */
 function fits({ method, path, answers }: Operation, { action }: Row): boolean {
   if (method === 'DELETE' && path.endsWith('}')) return action === 'deleted'
   if (method === 'POST' && '201' in answers) return !['updated', 'deleted'].includes(action)
   return action !== 'deleted'
 }
 
-t.test('GET /audit-log 200 tells an admin who changed what, newest first, by filter and page', async t => {
+t.test('GET /audit-log answers 200 with the changes, newest first, by filter and page', async t => {
   const account = await api.tenant()
   const { key } = account
   const { body } = await api.call('POST', '/monitors', { key, body: { name: 'Shop', type: 'heartbeat' } })
@@ -179,7 +179,7 @@ t.test('GET /audit-log 200 tells an admin who changed what, newest first, by fil
   t.match(second.body, { data: [{ action: 'created' }], meta: { total: 3, total_pages: 2 } })
 })
 
-t.test('GET /audit-log 200 begins with who made the organization', async t => {
+t.test('GET /audit-log answers 200 with the creation of the organization as first entry', async t => {
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email: 'Ann@example.com' } })
   const { api_key: key, organization_id: resource_id, user_id: id } = made.body.data
   const { body } = await api.call('GET', '/audit-log', { key })
@@ -191,7 +191,7 @@ t.test('GET /audit-log 200 begins with who made the organization', async t => {
   ])
 })
 
-t.test('GET /audit-log 200 tells times as the rest of the API does', async t => {
+t.test('GET /audit-log answers 200 with times in the format of the API', async t => {
   const { key } = await api.tenant()
   const { id } = (await api.call('POST', '/incidents', { key, body: { title: 'Shop is slow' } })).body.data
   const { acknowledged_at } = (await api.call('POST', `/incidents/${id}/acknowledge`, { key })).body.data
@@ -199,12 +199,12 @@ t.test('GET /audit-log 200 tells times as the rest of the API does', async t => 
   t.same(body.data[0].changes.acknowledged_at, { from: null, to: acknowledged_at })
 })
 
-t.test('GET /audit-log shows nothing of another tenant', async t => {
+t.test('GET /audit-log contains no entries of another tenant', async t => {
   const { key } = await api.tenant()
   t.same((await api.call('GET', '/audit-log', { key })).body.data, [])
 })
 
-t.test('GET /audit-log 403 is for admin keys only', async t => {
+t.test('GET /audit-log answers 403 to keys below admin', async t => {
   const account = await api.tenant()
   for (const scope of ['read', 'write'] as const) {
     const key = await api.keyOf(account, scope)
@@ -212,7 +212,7 @@ t.test('GET /audit-log 403 is for admin keys only', async t => {
   }
 })
 
-t.test('GET /audit-log has no secret in it, whatever was created and changed', async t => {
+t.test('GET /audit-log contains no secret, whatever was created and changed', async t => {
   const { key } = account
   const { id } = (await api.call('POST', '/monitors', { key, body: MONITOR })).body.data
   const auth = { auth_type: 'bearer', auth_config: { token: 'hunter2-token' } }
@@ -223,7 +223,7 @@ t.test('GET /audit-log has no secret in it, whatever was created and changed', a
   t.notMatch(text, /hunter2-token|a token of the shop|svc_[0-9A-Za-z]{20}|whsec_|\\x[0-9a-f]{16}/)
 })
 
-t.test('what did not change is not told as changed: a monitor is sent as it is, with its secrets masked', async t => {
+t.test('An update with unchanged values and masked secrets is not recorded as a change', async t => {
   const { key } = await api.tenant()
   const headers = { Authorization: 'Bearer abc' }
   const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', headers }

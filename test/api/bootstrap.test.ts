@@ -3,12 +3,12 @@ import { startApi } from '../support/api-server.ts'
 
 const api = await startApi(t, { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8', PUBLIC_URL: 'https://picket.example/' })
 let client = 0
-/** a client that has not been here before */
+/** an address without earlier requests */
 const newIp = () => `203.0.113.${++client}`
 const bootstrap = (body: unknown, ip: string) =>
   api.call('POST', '/agent/bootstrap', { key: null, body, headers: { 'x-forwarded-for': ip } })
 
-t.test('POST /agent/bootstrap 201 an account with a key that works at once', async t => {
+t.test('POST /agent/bootstrap answers 201 with a key that works immediately', async t => {
   const { status, body } = await bootstrap({ email: 'Ann@Example.com', name: 'Ann' }, newIp())
   t.equal(status, 201)
   const { data } = body
@@ -38,25 +38,25 @@ t.test('POST /agent/bootstrap 201 an account with a key that works at once', asy
   t.notMatch(JSON.stringify(claims), data.claim_url.split('/').at(-1), 'the claim link is hashed at rest')
 })
 
-t.test('POST /agent/bootstrap 409 the e-mail is registered already, however it is written', async t => {
+t.test('POST /agent/bootstrap answers 409 for a registered address, in upper and lower case', async t => {
   t.equal((await bootstrap({ email: 'bob@example.com' }, newIp())).status, 201)
   const again = await bootstrap({ email: 'BOB@example.com' }, newIp())
   t.match(again, { status: 409, body: { error: { code: 'conflict' } } })
 })
 
-t.test('POST /agent/bootstrap 409 for all but one of those who register an e-mail at the same moment', async t => {
+t.test('POST /agent/bootstrap answers 409 to all but one of concurrent requests for an address', async t => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => bootstrap({ email: 'race@example.com' }, newIp())))
   t.same(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
 })
 
-t.test('POST /agent/bootstrap 429 the fourth account of an address in an hour', async t => {
+t.test('POST /agent/bootstrap answers 429 to the fourth account from an address in an hour', async t => {
   const ip = newIp()
   for (const n of [1, 2, 3]) t.equal((await bootstrap({ email: `third${n}@example.com` }, ip)).status, 201)
   const fourth = await bootstrap({ email: 'third4@example.com' }, ip)
   t.match(fourth, { status: 429, body: { error: { code: 'rate_limited' } } })
   const waitSeconds = Number(fourth.headers.get('retry-after'))
   t.ok(waitSeconds > 3_500 && waitSeconds <= 3_600)
-  t.equal((await bootstrap({ email: 'third4@example.com' }, newIp())).status, 201, 'others go on')
+  t.equal((await bootstrap({ email: 'third4@example.com' }, newIp())).status, 201, 'other addresses are not limited')
   await api
     .db('bootstrap_attempts')
     .whereRaw('host(ip) = ?', [ip])
@@ -64,7 +64,7 @@ t.test('POST /agent/bootstrap 429 the fourth account of an address in an hour', 
   t.equal((await bootstrap({ email: 'third5@example.com' }, ip)).status, 201, 'an hour later')
 })
 
-t.test('POST /agent/bootstrap lets no more than 3 through when all come at once', async t => {
+t.test('POST /agent/bootstrap creates at most 3 accounts for concurrent requests from an address', async t => {
   const ip = newIp()
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, n) => bootstrap({ email: `storm${n}@example.com` }, ip)),
@@ -73,7 +73,7 @@ t.test('POST /agent/bootstrap lets no more than 3 through when all come at once'
   t.equal(answers.filter(({ status }) => status === 429).length, 5)
 })
 
-t.test('changes are made, and told of, whatever a proxy writes of where they come from', async t => {
+t.test('Changes are made and recorded whatever address a proxy sends', async t => {
   const { key } = await api.tenant()
   for (const from of ['203.0.113.250:51000', '[2001:db8::7]:443', 'unknown']) {
     const { status } = await api.call('POST', '/api-keys', {
@@ -91,7 +91,7 @@ t.test('changes are made, and told of, whatever a proxy writes of where they com
   t.match(first, { action: 'created', resource_name: 'Port', actor: { name: 'port@example.com', ip: '203.0.113.251' } })
 })
 
-t.test('POST /agent/bootstrap 429 after 20 refused attempts, which do not count as accounts', async t => {
+t.test('POST /agent/bootstrap answers 429 after 20 refused attempts, which do not count as accounts', async t => {
   const ip = newIp()
   const wrong = [{ email: 'nobody' }, { email: 'bob@example.com' }, { email: 'x@example.com', role: 'admin' }, {}, '{']
   for (let n = 0; n < 20; n++) {
@@ -104,18 +104,18 @@ t.test('POST /agent/bootstrap 429 after 20 refused attempts, which do not count 
   t.equal((await bootstrap({ email: 'after-refusals@example.com' }, other)).status, 201)
 })
 
-t.test('POST /agent/bootstrap counts the nearest address that is no trusted proxy', async t => {
+t.test('POST /agent/bootstrap counts the nearest address that is not a trusted proxy', async t => {
   const [ip, invented] = [newIp(), () => `198.51.100.${++client}`]
   for (const n of [1, 2, 3]) await bootstrap({ email: `proxy${n}@example.com` }, `${invented()}, ${ip}, 10.1.2.3`)
   t.equal((await bootstrap({ email: 'proxy4@example.com' }, `${invented()}, ${ip}`)).status, 429)
   t.equal(
     (await bootstrap({ email: 'proxy5@example.com' }, 'not an address')).status,
     201,
-    'nonsense is the peer itself',
+    'an invalid address counts as the peer',
   )
 })
 
-t.test('POST /agent/bootstrap believes no X-Forwarded-For without trusted proxies', async t => {
+t.test('POST /agent/bootstrap ignores X-Forwarded-For without trusted proxies', async t => {
   const plain = await startApi(t)
   const statuses = []
   for (const n of [1, 2, 3, 4]) {
@@ -126,7 +126,7 @@ t.test('POST /agent/bootstrap believes no X-Forwarded-For without trusted proxie
   t.same(statuses, [201, 201, 201, 429])
 })
 
-t.test('POST /agent/bootstrap takes no Idempotency-Key', async t => {
+t.test('POST /agent/bootstrap ignores an Idempotency-Key', async t => {
   const [ip, headers] = [newIp(), { 'idempotency-key': 'same' }]
   const send = () =>
     api.call('POST', '/agent/bootstrap', {

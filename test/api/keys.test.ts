@@ -7,7 +7,7 @@ const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '100' })
 const owner = await api.tenant()
 const body = { name: 'deploys', scope: 'write' }
 
-t.test('only "Authorization: Bearer <key>" with a key that exists opens /api/v1', async t => {
+t.test('/api/v1 accepts only "Authorization: Bearer <key>" with an existing key', async t => {
   const { key } = owner
   const mistyped = `${key.slice(0, 10)}${key[10] === 'a' ? 'b' : 'a'}${key.slice(11)}`
   const rows: [string, Record<string, string>][] = [
@@ -29,7 +29,7 @@ t.test('only "Authorization: Bearer <key>" with a key that exists opens /api/v1'
   }
 })
 
-t.test('a key may do what its scope says: read GET and HEAD, write also change, admin also keys', async t => {
+t.test('The scope of a key limits it: read allows GET and HEAD, write also changes, admin also keys', async t => {
   const [read, write] = [await api.keyOf(owner, 'read'), await api.keyOf(owner, 'write')]
   const monitor = { name: 'x', type: 'http' }
   const rows: [string, string, string, unknown, number][] = [
@@ -52,7 +52,7 @@ t.test('a key may do what its scope says: read GET and HEAD, write also change, 
   }
 })
 
-t.test('POST /api-keys 201 shows the key once, and it works at once', async t => {
+t.test('POST /api-keys answers 201 with the key, once, and the key works immediately', async t => {
   const made = await api.call('POST', '/api-keys', { key: owner.key, body })
   t.equal(made.status, 201)
   const { key, ...record } = made.body.data
@@ -70,7 +70,7 @@ t.test('POST /api-keys 201 shows the key once, and it works at once', async t =>
   const { last_used_at: lastUsedAt } = listed.body.data.find(({ id }: { id: string }) => id === record.id)
   t.match(lastUsedAt, /:00\.000Z$/, 'the use is kept to the minute')
   const rows = await api.db('api_keys').where({ id: record.id })
-  t.notMatch(JSON.stringify(rows), key.slice(10), 'only the hash is at rest')
+  t.notMatch(JSON.stringify(rows), key.slice(10), 'only the hash is stored')
 })
 
 t.test('DELETE /api-keys/{id} ends a key within 5 seconds', async t => {
@@ -90,7 +90,7 @@ t.test('DELETE /api-keys/{id} ends a key within 5 seconds', async t => {
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: owner.key })).status, 404)
 })
 
-t.test('DELETE /api-keys/{id} 409 the last admin key', async t => {
+t.test('DELETE /api-keys/{id} answers 409 for the last admin key', async t => {
   const lone = await api.tenant()
   const { id } = (await api.call('GET', '/api-keys', { key: lone.key })).body.data[0]
   t.match(await api.call('DELETE', `/api-keys/${id}`, { key: lone.key }), {
@@ -101,14 +101,14 @@ t.test('DELETE /api-keys/{id} 409 the last admin key', async t => {
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: lone.key })).status, 200)
 })
 
-t.test('another project’s keys are a 404 and never listed', async t => {
+t.test('Keys of another project are a 404 and not listed', async t => {
   const [mine, theirs] = [await api.tenant(), await api.tenant()]
   const { id } = (await api.call('GET', '/api-keys', { key: theirs.key })).body.data[0]
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: mine.key })).status, 404)
   t.equal((await api.call('GET', '/api-keys', { key: mine.key })).body.meta.total, 1)
 })
 
-t.test('a key has so many requests a minute, says how many are left, and is a 429 past them', async t => {
+t.test('A key has a limit of requests a minute, reports how many remain, and gets 429 above it', async t => {
   const { key } = await api.tenant()
   const first = await api.call('GET', '/project', { key })
   t.equal(first.headers.get('ratelimit-limit'), '100')
@@ -119,5 +119,5 @@ t.test('a key has so many requests a minute, says how many are left, and is a 42
   t.match(refused?.body, { error: { code: 'rate_limited', status: 429 } })
   t.match(refused?.headers.get('retry-after'), /^\d+$/)
   t.equal(refused?.headers.get('ratelimit-remaining'), '0')
-  t.equal((await api.call('GET', '/project', { key: owner.key })).status === 429, false, 'other keys go on')
+  t.equal((await api.call('GET', '/project', { key: owner.key })).status === 429, false, 'other keys are not limited')
 })

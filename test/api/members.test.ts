@@ -11,7 +11,7 @@ const unique = (() => {
 const invite = (key: string, body: object) => api.call('POST', '/agent/invite', { key, body })
 const members = async (key: string) => (await api.call('GET', '/members', { key })).body.data
 
-t.test('POST /agent/invite 200: somebody new is a member at once, and gets a link to claim the account', async t => {
+t.test('POST /agent/invite answers 200: a new person is a member immediately and gets a claim link', async t => {
   const { key } = await api.tenant()
   const email = unique('Ann')
   const { status, body } = await invite(key, { email, name: 'Ann' })
@@ -21,19 +21,22 @@ t.test('POST /agent/invite 200: somebody new is a member at once, and gets a lin
   t.match(await members(key), [{ user_id: body.data.user_id, role: 'editor', name: 'Ann', is_claimed: false }, {}])
 })
 
-t.test('POST /agent/invite 200: who has an account elsewhere is added, and no link is shown to others', async t => {
-  const email = unique('bob')
-  await invite((await api.tenant()).key, { email })
-  const { key } = await api.tenant()
-  const { status, body } = await invite(key, { email, role: 'viewer' })
-  t.equal(status, 200)
-  t.match(body.data, { email, role: 'viewer', is_new_account: false })
-  t.notOk('claim_url' in body.data)
-  const again = await api.call('POST', `/members/${body.data.user_id}/claim-link`, { key })
-  t.match(again, { status: 409, body: { error: { code: 'conflict', message: /elsewhere/ } } })
-})
+t.test(
+  'POST /agent/invite answers 200: a person with an account is added, and the answer contains no link',
+  async t => {
+    const email = unique('bob')
+    await invite((await api.tenant()).key, { email })
+    const { key } = await api.tenant()
+    const { status, body } = await invite(key, { email, role: 'viewer' })
+    t.equal(status, 200)
+    t.match(body.data, { email, role: 'viewer', is_new_account: false })
+    t.notOk('claim_url' in body.data)
+    const again = await api.call('POST', `/members/${body.data.user_id}/claim-link`, { key })
+    t.match(again, { status: 409, body: { error: { code: 'conflict', message: /elsewhere/ } } })
+  },
+)
 
-t.test('POST /agent/invite 409 for a member, 402 over the plan, also by many requests at once', async t => {
+t.test('POST /agent/invite answers 409 for a member and 402 above the plan, also to concurrent requests', async t => {
   const { key } = await api.tenant('free')
   const email = unique('carl')
   t.equal((await invite(key, { email })).status, 200)
@@ -45,7 +48,7 @@ t.test('POST /agent/invite 409 for a member, 402 over the plan, also by many req
   t.equal((await members(key)).length, 3)
 })
 
-t.test('two organizations invite the same new person at once: one account, a member of both', async t => {
+t.test('Concurrent invitations by two organizations create one account that is a member of both', async t => {
   const keys = await Promise.all([api.tenant(), api.tenant()])
   const email = unique('eve')
   const answers = await Promise.all(keys.map(({ key }) => invite(key, { email })))
@@ -58,7 +61,7 @@ t.test('two organizations invite the same new person at once: one account, a mem
 })
 
 t.test(
-  'PUT /members/{user_id}: roles change; the last admin keeps theirs, whoever asks at the same moment',
+  'PUT /members/{user_id} changes a role, but not that of the last admin, also under concurrent requests',
   async t => {
     const { key, userId } = await api.tenant()
     const put = (id: string, role: string) => api.call('PUT', `/members/${id}`, { key, body: { role } })
@@ -76,7 +79,7 @@ t.test(
   },
 )
 
-t.test('DELETE /members/{user_id}: the membership ends, keys go on, the audit log says who did it', async t => {
+t.test('DELETE /members/{user_id} ends the membership, keeps the keys, and is in the audit log', async t => {
   const { key } = await api.tenant()
   const { user_id: id } = (await invite(key, { email: unique('gus') })).body.data
   t.match(await api.call('DELETE', `/members/${id}`, { key }), { status: 200, body: { data: { id, deleted: true } } })
@@ -89,7 +92,7 @@ t.test('DELETE /members/{user_id}: the membership ends, keys go on, the audit lo
   ])
 })
 
-t.test('a new claim link makes the one before void; who has set a password needs none', async t => {
+t.test('A new claim link replaces the one before; a member with a password gets none', async t => {
   const { key } = await api.tenant()
   const invited = (await invite(key, { email: unique('hal') })).body.data
   const link = await api.call('POST', `/members/${invited.user_id}/claim-link`, { key })

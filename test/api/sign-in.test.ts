@@ -13,7 +13,7 @@ const PASSWORD = 'correct horse battery'
 const here = () => createVisitor(api.origin)
 const pathOf = (url: string) => new URL(url).pathname
 
-/** Somebody who was invited into a new organization; `claim` is the path of their link. */
+/** Invites a person into a new organization. `claim`: path of the claim link. */
 async function invited(role = 'editor') {
   const { key, organizationId } = await api.tenant()
   const email = `${crypto.randomUUID()}@example.com`
@@ -29,10 +29,10 @@ async function claimed() {
   return { ...person, visitor }
 }
 
-/** Attempts are counted by network, and here all come from one. */
+/** Resets attempt counters, because all requests come from one network. */
 t.beforeEach(() => execute(api.db, 'DELETE FROM password_attempts'))
 
-t.test('a claim link: opening it changes nothing, a password is set with it once, and signs in', async t => {
+t.test('A claim link sets a password once and signs in; opening it changes nothing', async t => {
   const { claim, email } = await invited()
   const visitor = here()
   for (let i = 0; i < 2; i++) {
@@ -48,7 +48,7 @@ t.test('a claim link: opening it changes nothing, a password is set with it once
   const cookie = set.headers.get('set-cookie')!
   t.match(cookie, /^__Host-picket_session=[\w-]{43}; .*Path=\/; Secure; HttpOnly; SameSite=Lax$/)
   t.match((await visitor.get('/account')).text, email)
-  t.match(await here().get(claim), { status: 410, text: /used already/ })
+  t.match(await here().get(claim), { status: 410, text: /already used/ })
   t.match(await here().post(claim, { password: 'another long password' }), { status: 410 })
   const stored = await query<{ hash: string }>(api.db, 'SELECT password_hash AS hash FROM users WHERE email = ?', [
     email,
@@ -56,7 +56,7 @@ t.test('a claim link: opening it changes nothing, a password is set with it once
   t.match(stored[0]!.hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
 })
 
-t.test('two people open one claim link at once: one of them has the account', async t => {
+t.test('Of two concurrent uses of a claim link one gets the account', async t => {
   const { claim, email } = await invited()
   const visitors = [here(), here(), here()]
   const answers = await Promise.all(visitors.map((one, i) => one.post(claim, { password: `${PASSWORD} ${i}` })))
@@ -66,32 +66,35 @@ t.test('two people open one claim link at once: one of them has the account', as
   t.equal((await here().post('/sign-in', { email, password: `${PASSWORD} ${winner}` })).status, 303)
 })
 
-t.test('a claim link works for 72 hours; what is too old, unknown or for another purpose says so', async t => {
-  const { claim, email } = await invited()
-  t.match(await here().get(claim.replace('/claim/', '/reset/')), { status: 404, text: /not one of ours/ })
-  t.match(await here().get('/claim/nothing'), { status: 404 })
-  const age = (by: string) =>
-    execute(
-      api.db,
-      `UPDATE claim_links SET expires_at = expires_at - ?::interval
+t.test(
+  'A claim link works for 72 hours; an expired, unknown or other kind of link is refused with the reason',
+  async t => {
+    const { claim, email } = await invited()
+    t.match(await here().get(claim.replace('/claim/', '/reset/')), { status: 404, text: /The link is unknown/ })
+    t.match(await here().get('/claim/nothing'), { status: 404 })
+    const age = (by: string) =>
+      execute(
+        api.db,
+        `UPDATE claim_links SET expires_at = expires_at - ?::interval
        WHERE user_id = (SELECT id FROM users WHERE email = ?)`,
-      [by, email],
-    )
-  await age('71 hours 58 minutes')
-  t.equal((await here().get(claim)).status, 200)
-  await age('2 minutes')
-  t.match(await here().get(claim), { status: 410, text: /too old/ })
-})
+        [by, email],
+      )
+    await age('71 hours 58 minutes')
+    t.equal((await here().get(claim)).status, 200)
+    await age('2 minutes')
+    t.match(await here().get(claim), { status: 410, text: /It has expired/ })
+  },
+)
 
-t.test('a password that others would try first is refused, with a sentence beside the field', async t => {
+t.test('A weak password is refused with a sentence at the field', async t => {
   const { claim, email } = await invited()
   const rows: [string, RegExp][] = [
     ['short', /at least 12 characters/],
     ['x'.repeat(257), /at most 256/],
-    ['passwordpassword', /first passwords/],
-    ['aaaaaaaaaaaaaaaa', /first passwords/],
-    [`${email}!`, /e-mail address is the first/],
-    ['half of a pair \u0000 here', /not text/],
+    ['passwordpassword', /too common/],
+    ['aaaaaaaaaaaaaaaa', /too common/],
+    [`${email}!`, /must not contain your email address/],
+    ['half of a pair \u0000 here', /invalid characters/],
   ]
   for (const [password, sentence] of rows) {
     const answer = await here().post(claim, { password })
@@ -100,7 +103,7 @@ t.test('a password that others would try first is refused, with a sentence besid
   }
 })
 
-t.test('signing in: the same answer for a wrong password, an unclaimed account and nobody', async t => {
+t.test('A wrong password, an unclaimed account and an unknown address get the same answer', async t => {
   const { email } = await claimed()
   const unclaimed = await invited()
   const answers = await Promise.all([
@@ -111,7 +114,7 @@ t.test('signing in: the same answer for a wrong password, an unclaimed account a
   t.equal((await here().post('/sign-in', { email: 'a\0b@example.com', password: PASSWORD })).status, 401)
   const masked = answers.map(({ status, text }) => `${status} ${text.replace(/value="[^"]*"/g, '')}`)
   t.equal(new Set(masked).size, 1)
-  t.match(masked[0], /^401 [\s\S]*The e-mail address or the password is wrong/)
+  t.match(masked[0], /^401 [\s\S]*The email address or the password is wrong/)
   const visitor = here()
   t.match(await visitor.post('/sign-in', { email: email.toUpperCase(), password: PASSWORD, return_to: '/docs' }), {
     status: 303,
@@ -120,18 +123,21 @@ t.test('signing in: the same answer for a wrong password, an unclaimed account a
   t.match(await visitor.get('/sign-in?return_to=/docs'), { status: 303, location: '/docs' })
 })
 
-t.test('ten wrong passwords for one person stop more from there, however many come at once', async t => {
-  const { email } = await claimed()
-  const tries = Array.from({ length: 16 }, () => here().post('/sign-in', { email, password: 'a guess, a guess' }))
-  const statuses = (await Promise.all(tries)).map(({ status }) => status)
-  t.equal(statuses.filter(status => status === 401).length, 10)
-  t.equal(statuses.filter(status => status === 429).length, 6)
-  const late = await here().post('/sign-in', { email, password: PASSWORD })
-  t.match(late, { status: 429, text: /Try again in 15 minutes/ })
-  t.ok(Number(late.headers.get('retry-after')) > 800)
-})
+t.test(
+  'Ten wrong passwords for one address block further attempts from that network, also concurrent ones',
+  async t => {
+    const { email } = await claimed()
+    const tries = Array.from({ length: 16 }, () => here().post('/sign-in', { email, password: 'a guess, a guess' }))
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    t.equal(statuses.filter(status => status === 401).length, 10)
+    t.equal(statuses.filter(status => status === 429).length, 6)
+    const late = await here().post('/sign-in', { email, password: PASSWORD })
+    t.match(late, { status: 429, text: /Try again in 15 minutes/ })
+    t.ok(Number(late.headers.get('retry-after')) > 800)
+  },
+)
 
-t.test('a session that was there before somebody signed in is not theirs after it', async t => {
+t.test('A session from before the sign-in is replaced by a new one', async t => {
   const { email } = await claimed()
   const visitor = here()
   const planted = 'A'.repeat(43)
@@ -143,7 +149,7 @@ t.test('a session that was there before somebody signed in is not theirs after i
   t.match(await attacker.get('/account'), { status: 303, location: '/sign-in?return_to=/account' })
 })
 
-t.test('signing out ends the session, not only the cookie', async t => {
+t.test('Signing out ends the session, not only the cookie', async t => {
   const { visitor } = await claimed()
   const token = visitor.cookie()
   t.match(await visitor.post('/sign-out', {}), { status: 303, location: '/sign-in' })
@@ -152,13 +158,13 @@ t.test('signing out ends the session, not only the cookie', async t => {
   t.equal((await visitor.get('/account')).status, 303)
 })
 
-t.test('a changed password ends every other session; a wrong old one changes nothing', async t => {
+t.test('Changing the password ends every other session; a wrong current password changes nothing', async t => {
   const { visitor, email } = await claimed()
   await execute(api.db, 'DELETE FROM password_attempts')
   const elsewhere = here()
   await elsewhere.post('/sign-in', { email, password: PASSWORD })
   const wrong = await visitor.post('/account/password', { old: 'not this one at all', password: 'a new long password' })
-  t.match(wrong, { status: 400, text: /This is not your password/ })
+  t.match(wrong, { status: 400, text: /The current password is wrong/ })
   t.equal((await elsewhere.get('/account')).status, 200)
   const before = visitor.cookie()
   t.match(await visitor.post('/account/password', { old: PASSWORD, password: 'a new long password' }), {
@@ -167,13 +173,13 @@ t.test('a changed password ends every other session; a wrong old one changes not
   })
   t.not(visitor.cookie(), before)
   const counted = await query(api.db, 'SELECT 1 FROM password_attempts')
-  t.equal(counted.length, 2, 'the wrong one counts against the network and against the person everywhere, no more here')
+  t.equal(counted.length, 2, 'the wrong password counts for the network and for the address, but not for both together')
   t.equal((await visitor.get('/account')).status, 200)
   t.equal((await elsewhere.get('/account')).status, 303)
   t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)
 })
 
-t.test('somebody sees where they are signed in, ends one of those or all others, and nobody else’s', async t => {
+t.test('A user lists the own sessions and ends one or all others, but not those of other users', async t => {
   const { visitor, email, key } = await claimed()
   const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0' }
   const [one, two, stranger] = [here(), here(), (await claimed()).visitor]
@@ -188,17 +194,17 @@ t.test('somebody sees where they are signed in, ends one of those or all others,
     (await visitor.get('/account')).text,
     /3 days ago<\/time> from[^?]*Last seen <time[^>]*>less than an hour ago/,
   )
-  t.equal(idsIn(page).length, 2, 'both others, and not this one')
+  t.equal(idsIn(page).length, 2, 'both other sessions, not this one')
 
   const end = (who: typeof visitor, id: string) => who.post('/account/sessions/end', { session_id: id })
   for (const id of [...idsIn(page), 'others']) await end(stranger, id)
   t.equal(idsIn((await visitor.get('/account')).text).length, 2)
   t.match(await end(visitor, idsIn(page)[0]!), { status: 303, location: '/account?ended=1' })
-  t.equal((await two.get('/account')).status, 303, 'the newest is first')
+  t.equal((await two.get('/account')).status, 303, 'the newest session is first')
   t.equal((await one.get('/account')).status, 200)
   await end(visitor, 'others')
   t.equal((await one.get('/account')).status, 303)
-  t.match(await visitor.get('/account?ended=1'), { status: 200, text: /You are signed out there/ })
+  t.match(await visitor.get('/account?ended=1'), { status: 200, text: /The session was ended/ })
   t.equal((await end(visitor, 'x')).status, 404)
   t.equal((await end(one, 'others')).location, '/sign-in?return_to=/account')
 
@@ -210,7 +216,7 @@ t.test('somebody sees where they are signed in, ends one of those or all others,
   t.match(body.data[2].changes, { session: { from: null }, browser: { to: 'Firefox on Linux' } })
 })
 
-t.test('who signs in with a password that is being changed is not in after it', async t => {
+t.test('A sign-in with a password that is being changed gets no session', async t => {
   const { email } = await claimed()
   const late = await whileHeld(
     api.db,
@@ -220,14 +226,14 @@ t.test('who signs in with a password that is being changed is not in after it', 
   t.equal(late.status, 401)
 })
 
-t.test('a forgotten password: a link by mail, for an hour, once; nobody learns who has an account', async t => {
+t.test('A reset link is mailed, works once for an hour, and does not reveal whether an account exists', async t => {
   const { email, visitor } = await claimed()
   const [known, unknown] = await Promise.all(
     [email, 'nobody@example.com'].map(address => here().post('/forgot-password', { email: address })),
   )
   t.equal(known!.text, unknown!.text)
   t.equal(known!.status, 200)
-  // the invitation may come only now
+  // the invitation may arrive only now
   const mailed = (words: RegExp) =>
     waitFor(() => smtp.mails.find(({ to, text }) => to.includes(email) && words.test(text ?? '')))
   const mail = await mailed(/\/reset\//)
@@ -244,7 +250,7 @@ t.test('a forgotten password: a link by mail, for an hour, once; nobody learns w
 })
 
 t.test(
-  'an invitation is sent, its letter holds what others wrote as text, and a mail server that is busy is waited for',
+  'An invitation is sent with text from users escaped, and again after a temporary failure of the mail server',
   async t => {
     const { key, organizationId } = await api.tenant()
     await execute(api.db, `UPDATE organizations SET name = ? WHERE id = ?`, [
@@ -268,7 +274,7 @@ t.test(
   },
 )
 
-t.test('forms of other sites are refused, and ours are answered where they lead', async t => {
+t.test('Forms of other sites are refused, and own forms redirect within the installation', async t => {
   const { visitor } = await claimed()
   const elsewhere: Record<string, string>[] = [
     { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
@@ -296,16 +302,16 @@ t.test('forms of other sites are refused, and ours are answered where they lead'
   }
 })
 
-t.test('what somebody may do follows their role, and who is shown out sees nothing of it any more', async t => {
+t.test('A role decides what a member may do, and a removed member has no access', async t => {
   const { visitor, key, userId } = await claimed()
   t.match((await visitor.get('/account')).text, 'editor')
   await api.call('PUT', `/members/${userId}`, { key, body: { role: 'viewer' } })
   t.match((await visitor.get('/account')).text, 'viewer')
   await api.call('DELETE', `/members/${userId}`, { key })
-  t.match(await visitor.get('/account'), { status: 200, text: /none: ask an admin/ })
+  t.match(await visitor.get('/account'), { status: 200, text: /None\. Ask an admin/ })
 })
 
-t.test('a member of two organizations chooses which one to look at, and no other', async t => {
+t.test('A member of two organizations can switch between these only', async t => {
   const { visitor, email } = await claimed()
   await execute(api.db, 'UPDATE users SET email_proven_at = now() WHERE email = ?', [email])
   const other = await api.tenant()
@@ -318,13 +324,13 @@ t.test('a member of two organizations chooses which one to look at, and no other
   t.equal((await switchTo('x')).status, 404)
 })
 
-t.test('cookies open nothing below /api/v1', async t => {
+t.test('Session cookies are not accepted below /api/v1', async t => {
   const { visitor } = await claimed()
   const answer = await visitor.get('/api/v1/monitors')
   t.equal(answer.status, 401)
 })
 
-t.test('sign-ins and changed passwords stand in the audit log of the organization', async t => {
+t.test('Sign-ins and changed passwords are in the audit log of the organization', async t => {
   const { key, email } = await claimed()
   await here().post('/sign-in', { email, password: PASSWORD })
   const { body } = await api.call('GET', '/audit-log?resource=user', { key })
@@ -334,7 +340,7 @@ t.test('sign-ins and changed passwords stand in the audit log of the organizatio
   ])
 })
 
-t.test('nobody signs in on a customer’s domain', async t => {
+t.test('Sign-in is a 404 on a customer’s domain', async t => {
   const { status } = await rawAsk(api.origin, '/sign-in', { headers: { host: 'status.example.com' } })
   t.equal(status, 421)
 })

@@ -19,13 +19,13 @@ const statusOf = async (key: string, path = '/members') => (await api.call('GET'
 const makeKey = async (key: string, scope: string) =>
   (await api.call('POST', '/api-keys', { key, body: { name: `${scope} key`, scope } })).body.data.key as string
 
-/** Attempts are counted by network, and here all come from one. */
+/** Resets attempt counters, because all requests come from one network. */
 t.beforeEach(async () => {
   await execute(api.db, 'DELETE FROM password_attempts')
   await execute(api.db, 'DELETE FROM bootstrap_attempts')
 })
 
-/** An attacker makes an account for the address of another person, with keys and an accomplice. */
+/** An attacker creates an account with another person's address, with keys and an accomplice. */
 async function hijack(email: string) {
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email, name: 'Victim Ltd' } })
   const { api_key: key, claim_url: claimUrl, organization_id: organizationId } = made.body.data
@@ -40,7 +40,7 @@ async function hijack(email: string) {
 }
 
 t.test(
-  'after the owner of an address proved it by mail, the person who made the account before has no access any more',
+  'After the owner of an address proves it by email, the person who created the account has no access',
   async t => {
     const email = 'victim@example.com'
     const { keys, claimUrl, organizationId, accomplice, accompliceId } = await hijack(email)
@@ -54,7 +54,7 @@ t.test(
     const { owner, location } = await takeBack(api.origin, smtp, email)
     t.equal(location, '/account/access')
     const made = await api.call('POST', '/api-keys', { key: keys[0]!, body: { name: 'left behind', scope: 'admin' } })
-    t.match(made, SUSPENDED, 'not even for as long as a process remembers the key')
+    t.match(made, SUSPENDED, 'not even while the key is cached')
     const invited = await api.call('POST', '/agent/invite', { key: keys[2]!, body: { email: 'other@example.com' } })
     t.match(invited, SUSPENDED)
     for (const key of keys) {
@@ -66,8 +66,8 @@ t.test(
     t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
     t.equal((await accomplice.post('/account/organization', { organization_id: organizationId })).status, 404)
     t.equal((await accomplice.get('/settings/chat', { accept: 'text/html' })).status, 403)
-    t.equal((await accomplice.get('/account/access')).location, '/account', 'and may decide nothing')
-    t.equal((await thief.get('/account')).status, 303, 'sessions by the other password have ended')
+    t.equal((await accomplice.get('/account/access')).location, '/account', 'and cannot decide')
+    t.equal((await thief.get('/account')).status, 303, 'sessions of the old password have ended')
 
     const page = await owner.get('/account/access')
     t.match(page.text, /Victim Ltd.*First key.*read key.*admin key.*accomplice-of-victim@example\.com/s)
@@ -75,7 +75,7 @@ t.test(
     const kept = await query<{ id: string }>(api.db, `SELECT id FROM api_keys WHERE name = 'admin key'`, [])
     const row = rows.find(({ id }) => id === kept[0]!.id)!
     t.equal((await owner.post('/account/access', { ...row, choice: 'keep' })).status, 303)
-    t.equal(await statusOf(keys[2]!), 200, 'what is kept works again at once')
+    t.equal(await statusOf(keys[2]!), 200, 'a kept key works again immediately')
     await owner.post('/account/access', {
       organization_id: organizationId,
       kind: 'everything',
@@ -94,13 +94,13 @@ t.test(
     t.same(
       log.body.data.map((entry: { resource: string }) => entry.resource).sort(),
       ['api_key', 'api_key', 'member'],
-      'each in the audit log',
+      'each is in the audit log',
     )
     t.ok(log.body.data.some((entry: { resource_id: string }) => entry.resource_id === accompliceId))
   },
 )
 
-t.test('keys that are made while the address is proven are suspended as well, or are never made', async t => {
+t.test('Keys that are created during the proof are suspended or refused', async t => {
   const email = 'busy@example.com'
   const { keys, organizationId } = await hijack(email)
   const stop = new AbortController()
@@ -128,12 +128,12 @@ t.test('keys that are made while the address is proven are suspended as well, or
   t.same(await working(), [])
 })
 
-t.test('no key demotes or removes the founder before the address is proven, so the review still opens', async t => {
+t.test('No key can demote or remove the founder before the address is proven, so the review opens', async t => {
   const email = 'demoted@example.com'
   const { keys, accomplice, founderId } = await hijack(email)
   const change = (method: string, body?: object) =>
     api.call(method, `/members/${founderId}`, { key: keys[0]!, ...(body && { body }) })
-  const REFUSED = { status: 409, body: { error: { code: 'conflict', message: /founder.*mailed/ } } }
+  const REFUSED = { status: 409, body: { error: { code: 'conflict', message: /founder.*forgot-password/ } } }
   t.match(await change('PUT', { role: 'viewer' }), REFUSED)
   t.match(await change('PUT', { role: 'editor' }), REFUSED)
   t.match(await change('DELETE'), REFUSED)
@@ -145,12 +145,12 @@ t.test('no key demotes or removes the founder before the address is proven, so t
   t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
 })
 
-t.test('a founder who was demoted by an earlier version is an admin again with the proof, and decides', async t => {
+t.test('A founder who was demoted by an earlier version becomes an admin with the proof, and decides', async t => {
   const email = 'demoted-before@example.com'
   const { keys, organizationId, founderId, accomplice, accompliceId } = await hijack(email)
   await execute(api.db, `UPDATE memberships SET role = 'viewer' WHERE user_id = ?`, [founderId])
   const refused = await api.call('DELETE', `/members/${founderId}`, { key: keys[0]! })
-  t.equal(refused.status, 409, 'nor is a founder removed who was demoted')
+  t.equal(refused.status, 409, 'a demoted founder is not removed either')
 
   const { owner, location } = await takeBack(api.origin, smtp, email)
   t.equal(location, '/account/access')

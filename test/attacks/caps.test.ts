@@ -7,7 +7,7 @@ import { insertMonitors } from '../support/verdict.ts'
 const api = await startApi(t)
 const limitsOf = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
 
-/** A resource that is made again and again, with its cap on the free plan. */
+/** A resource with its limit on the free plan. */
 const CAPS: { name: string; limit: number; noun: RegExp; path: string; body: (n: number, ids: Ids) => object }[] = [
   {
     name: 'api_keys',
@@ -41,7 +41,7 @@ const CAPS: { name: string; limit: number; noun: RegExp; path: string; body: (n:
 type Ids = { monitorIds: string[]; channelIds: string[] }
 
 for (const { name, limit, noun, path, body } of CAPS) {
-  t.test(`${name}: of many requests at once only as many succeed as the plan includes`, async t => {
+  t.test(`${name}: of concurrent requests only as many succeed as the plan includes`, async t => {
     const { key, projectId } = await api.tenant('free')
     const ids = {
       monitorIds: await insertMonitors(api.db, projectId, 1),
@@ -49,7 +49,7 @@ for (const { name, limit, noun, path, body } of CAPS) {
     }
     const used = (await limitsOf(key))[name].used
     const add = (n: number) => api.call('POST', path, { key, body: body(n, ids) })
-    // up to one below it, then many at once
+    // up to one below the limit, then concurrent requests
     for (let n = 0; n < limit - used - 1; n++) t.equal((await add(n)).status, 201)
     const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => add(limit - used - 1 + i)))
     t.same(answers.map(({ status }) => status).sort(), [201, 402, 402, 402, 402, 402])
@@ -60,7 +60,7 @@ for (const { name, limit, noun, path, body } of CAPS) {
   })
 }
 
-t.test('what is resolved, or over, takes no place; what is opened again does', async t => {
+t.test('Resolved incidents and ended windows do not count; reopened ones do', async t => {
   const { key } = await api.tenant('free')
   const open = async () => api.call('POST', '/incidents', { key, body: { title: 'Down' } })
   const ids: string[] = []
@@ -77,7 +77,7 @@ t.test('what is resolved, or over, takes no place; what is opened again does', a
   t.equal(posted.status, 402)
 })
 
-t.test('an installation sets each of the limits, for all plans or for each', async t => {
+t.test('Each limit can be set for all plans or for each plan', async t => {
   const own = await startApi(t, {
     ...{ API_KEYS_LIMIT: '2/3/none', MONITORS_LIMIT: '1', STATUS_PAGES_LIMIT: '0', DATA_SOURCES_LIMIT: '0' },
     ...{ MEMBERS_LIMIT: '1', SUBSCRIBERS_LIMIT: '5', OPEN_INCIDENTS_LIMIT: '1', MAINTENANCE_WINDOWS_LIMIT: '0' },
@@ -106,7 +106,7 @@ t.test('an installation sets each of the limits, for all plans or for each', asy
   t.equal((await own.call('GET', '/project', { key: rich })).body.data.limits.api_keys.limit, null)
 })
 
-t.test('a page takes as many subscribers as the plan includes, also when many confirm at once', async t => {
+t.test('A page accepts as many subscribers as the plan includes, also for concurrent confirmations', async t => {
   const smtp = await startSmtp(t)
   const own = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, SUBSCRIBERS_LIMIT: '2' })
   const { key } = await own.tenant('free')

@@ -8,7 +8,7 @@ import { complaintsAbout, knownOf } from '../support/mail-checks.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Names of organizations, members and keys, in the pages of accounts and in letters to people who may not know the sender.
+// Hostile names of organizations, members and keys, in account pages and in emails to people who may not know the sender.
 
 const PUBLIC_URL = 'http://picket.test'
 const smtp = await startSmtp(t)
@@ -27,13 +27,13 @@ const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { ema
 const { api_key: key, organization_id: organizationId } = made.body.data
 let people = 0
 
-/** One line of text that can be a name. */
+/** Hostile texts of one line, which can be names. */
 const NAMES = Object.entries(HOSTILE_TEXTS).filter(([, text]) => !/[\r\n\0]|\p{Surrogate}/u.test(text))
 
-/** Letters of an organization of this name: an invitation of a new person and of a known one, and the question to an address. */
-async function lettersOf(name: string) {
+/** Sends emails of an organization with this name: an invitation and a request to confirm an address. */
+async function sendEmails(name: string) {
   await renameOrganization(api.db, organizationId, name)
-  // an organization invites only so many people an hour
+  // resets the limit of invitations
   await api.db.raw('DELETE FROM password_attempts')
   const [invited, asked] = [`invited-${++people}@example.com`, `asked-${people}@example.com`]
   const invitation = await api.call('POST', '/agent/invite', { key, body: { email: invited, name } })
@@ -47,27 +47,27 @@ async function lettersOf(name: string) {
   })
 }
 
-t.test('a letter to people who did not ask for it holds no header, link or markup of a name', async t => {
-  const known = await knownOf(await lettersOf('Plain words'), parser)
+t.test('An unrequested email contains no header, link or markup from a name', async t => {
+  const known = await knownOf(await sendEmails('Plain words'), parser)
   for (const [what, name] of [
     ...NAMES,
     ['a link', 'Bank: log in at https://evil.example/x or evil.example'] as const,
   ]) {
-    for (const mail of await lettersOf(name)) {
+    for (const mail of await sendEmails(name)) {
       t.same(await complaintsAbout(mail, known, parser, PUBLIC_URL), [], `${mail.headers.subject} with ${what}`)
       const all = [mail.headers.subject, mail.text, mail.html].join('\n')
       t.notMatch(
         all,
         /https?:\/\/evil|evil\.example|bank\.example/,
-        `${what}: nothing that a mail program makes a link`,
+        `${what}: no text that a mail program turns into a link`,
       )
     }
   }
 })
 
-t.test('the page on which an address is confirmed shows the name of the organization as text', async t => {
+t.test('The page that confirms an address shows the name of the organization as text', async t => {
   const pageOf = async (name: string) => {
-    const mail = (await lettersOf(name)).find(({ to }) => to.some(one => one.startsWith('asked')))!
+    const mail = (await sendEmails(name)).find(({ to }) => to.some(one => one.startsWith('asked')))!
     const link = new URL(/http:\/\/picket\.test\/\S+/.exec(mail.text ?? '')![0])
     const answer = await fetch(`${api.origin}${link.pathname}${link.search}`)
     t.equal(answer.status, 200, link.pathname)
@@ -80,7 +80,7 @@ t.test('the page on which an address is confirmed shows the name of the organiza
   }
 })
 
-t.test('pages of accounts show names as text', async t => {
+t.test('Account pages show names as text', async t => {
   await renameOrganization(api.db, organizationId, 'Plain words')
   await api.call('POST', '/api-keys', { key, body: { name: 'Plain words', scope: 'read' } })
   const { owner, location } = await takeBack(api.origin, smtp, email)

@@ -19,12 +19,12 @@ const tenant = await api.tenant('business')
 const records = await createRecords(api, tenant)
 const forbidden = await startForbiddenPlace(t)
 const { port } = forbidden
-const AT_ONCE = 6
+const CONCURRENCY = 6
 
-/** Names of fields that lead somewhere. */
+/** Names of fields that contain addresses. */
 const IS_ADDRESS = /(^|[._])(url|uri|href|link|host|hostname|domain|server|address|endpoint|origin|webhook|target|ip)$/i
 
-/** What each of them takes. A new one needs a line. */
+/** The kind of value of each field. A new field needs a line. */
 const KINDS: Record<string, 'a web address' | 'a name' | 'no address'> = {
   url: 'a web address',
   webhook_url: 'a web address',
@@ -32,9 +32,9 @@ const KINDS: Record<string, 'a web address' | 'a name' | 'no address'> = {
   feed_url: 'a web address',
   logo_url: 'a web address',
   favicon_url: 'a web address',
-  // it is looked up, and its host asked for a certificate
+  // resolved, and connected to for its certificate
   domain: 'a name',
-  // where in a feed the address of an incident is
+  // a path in the feed
   'feed_mapping.url': 'no address',
 }
 
@@ -43,7 +43,7 @@ const bare = (type: string) => ({ name: 'Shop', type, url: 'shop.example.com:443
 
 type Field = { operation: Operation; body: Record<string, unknown>; place: Place }
 
-/** Bodies of other shapes than the one that has every property. */
+/** Bodies of other shapes than the full one. */
 const VARIANTS: Record<string, Record<string, unknown>[]> = {
   'POST /alerts/channels': ['chat_a', 'chat_b', 'chat_c'].map(chat),
   'POST /monitors': [{ name: 'Shop', type: 'keyword', url: 'https://shop.example.com/', keyword: 'ok' }],
@@ -69,16 +69,16 @@ async function send({ operation, body, place }: Field, text: string): Promise<An
   return api.call(operation.method, address, { key: tenant.key, body: sent })
 }
 
-/** Null when the text was refused as input and the refusal names the field. */
+/** Returns null when the text was refused with the name of the field. */
 function complaintAbout({ status, body }: Answer, { place }: Field): string | null {
-  // a list of monitors is taken item by item
+  // the bulk operation answers by item
   if (status === 201 && body.monitors?.length === 0 && /url|blocked_target/.test(body.errors[0].error)) return null
   if (status !== 400 || body.error.code !== 'validation_error') return `answered ${status} ${JSON.stringify(body)}`
   const paths: string[] = body.error.details.map((detail: { path: string }) => detail.path)
   return paths.some(path => path.endsWith(String(place.at(-1)))) ? null : `points at ${paths}`
 }
 
-t.test('every field of the document that holds an address is on the list', t => {
+t.test('Every field of the document with an address is on the list', t => {
   t.ok(fields.length > 25, `${fields.length} fields`)
   t.same(
     fields
@@ -89,13 +89,13 @@ t.test('every field of the document that holds an address is on the list', t => 
   t.end()
 })
 
-t.test('no write takes an inner address in any spelling, or what hides one, and nothing is stored', async t => {
+t.test('No write accepts an internal address in any spelling, and nothing is stored', async t => {
   const before = await storedIn(api.db)
   const complaints: string[] = []
   const web = INNER_LITERALS.map(host => `https://${host}:${port}/x`)
   const texts = { 'a web address': [...web, ...NO_WEB_ADDRESSES(port)], 'a name': INNER_LITERALS, 'no address': [] }
   const rows = fields.flatMap(field => texts[kindOf(field) ?? 'a web address'].map(text => [field, text] as const))
-  await eachOf(rows, AT_ONCE, async ([field, text]) => {
+  await eachOf(rows, CONCURRENCY, async ([field, text]) => {
     const complaint = complaintAbout(await send(field, text), field)
     if (complaint) complaints.push(`${field.operation.name} ${nameOf(field.place)} ${text}: ${complaint}`)
   })
@@ -103,7 +103,7 @@ t.test('no write takes an inner address in any spelling, or what hides one, and 
   t.same(await storedIn(api.db), before)
 })
 
-t.test('nor does a monitor of another type, in any form of its address', async t => {
+t.test('No monitor of another type accepts one, in any form of its address', async t => {
   const forms: [type: string, form: (host: string) => string][] = [
     ['tcp', host => `${host}:${port}`],
     ['tcp', host => `tcp://${host}:${port}`],
@@ -127,7 +127,7 @@ t.test('nor does a monitor of another type, in any form of its address', async t
   t.same(await storedIn(api.db), before)
 })
 
-t.test('nor does the form by which visitors subscribe with a webhook', async t => {
+t.test('The form for webhook subscriptions does not accept one', async t => {
   const page = await api.call('GET', `/status-pages/${records.page_id}`, { key: tenant.key })
   const before = await storedIn(api.db)
   const body = new URLSearchParams({ webhook: `http://127.0.0.1:${port}/` })
@@ -135,7 +135,7 @@ t.test('nor does the form by which visitors subscribe with a webhook', async t =
   t.equal(answer.status, 400)
   t.match(await answer.text(), /is a loopback address/)
   t.same(await storedIn(api.db), before)
-  // a network may send only a few forms a minute: the rest of the table without the form
+  // a network can send few forms a minute, so the rest of the table is checked without the form
   const { checkLiteral } = createEgress({ allow: [] })
   for (const webhook of [...INNER_LITERALS.map(host => `https://${host}:${port}/x`), ...NO_WEB_ADDRESSES(port)]) {
     t.match(
@@ -146,7 +146,7 @@ t.test('nor does the form by which visitors subscribe with a webhook', async t =
   }
 })
 
-t.test('nothing of all this reached the forbidden port', t => {
+t.test('No request reached the forbidden port', t => {
   t.same(forbidden.touched, [])
   t.end()
 })

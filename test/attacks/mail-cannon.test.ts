@@ -194,7 +194,7 @@ t.test('Many accounts together cannot fill one mailbox with confirmations', asyn
     answers.map(({ status }) => status),
     [...Array.from({ length: 10 }, () => 201), 429],
   )
-  t.match(answers[10]!.error, { code: 'rate_limited', message: /10 confirmations a day for one address/ })
+  t.match(answers[10]!.error, { code: 'rate_limited', message: /10 confirmations a day to one address/ })
 })
 
 t.test('Where mail is only shown on this machine, alerts are sent without confirmations', async t => {

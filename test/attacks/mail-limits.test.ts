@@ -13,21 +13,21 @@ await awayFromMidnight()
 type Scene = Awaited<ReturnType<typeof sceneOf>>
 type Entry = { id: string; status: string; attempts: { error: string | null }[] }
 
-/** An installation with a mail server and these limits. */
+/** Starts an installation with a mail server and these limits. */
 async function sceneOf(t: Teardown, limits: Record<string, string>) {
   const smtp = await startSmtp(t)
   const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, ...limits })
   return { api, smtp, account: (to: string[]) => accountOf(api, to) }
 }
 
-/** An account with one mail channel, whose addresses are confirmed. */
+/** Creates an account with one email channel whose addresses are confirmed. */
 async function accountOf(api: ApiServer, to: string[]) {
   const tenant = await api.tenant('free')
   const { key } = tenant
   await confirmAddresses(api.db, tenant.organizationId, ...to)
   const made = await api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'email', config: { to } } })
   const { id } = made.body.data
-  /** Sends a test and answers its entry in the log once it has ended. */
+  /** Sends a test. Returns its log entry when it is complete. */
   async function test(): Promise<Entry> {
     const queued = await api.call('POST', `/alerts/channels/${id}/test`, { key })
     const read = async () => (await api.call('GET', `/alerts/log/${queued.body.data.id}`, { key })).body.data
@@ -42,16 +42,16 @@ const tests = async (account: Awaited<ReturnType<Scene['account']>>, count: numb
   return entries
 }
 
-t.test('a mail beyond the day of an organization is kept back, says so, and can be sent later', async t => {
+t.test('An email above the daily limit of an organization is skipped with the reason and can be replayed', async t => {
   const { account, api, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
   const one = await account(['ann@ops.example', 'ben@ops.example'])
   const [first, second, third] = await tests(one, 3)
   t.match(first, { status: 'delivered', attempts: [{ error: null }] })
   t.match(second, {
     status: 'delivered',
-    attempts: [{ error: /not sent to ben@ops.example: at most 3 mails a day on the free plan/ }],
+    attempts: [{ error: /not sent to ben@ops.example: at most 3 emails a day on the free plan/ }],
   })
-  t.match(third, { status: 'skipped', attempts: [{ error: /at most 3 mails a day/ }] })
+  t.match(third, { status: 'skipped', attempts: [{ error: /at most 3 emails a day/ }] })
   t.same(
     smtp.mails.map(({ to }) => to),
     [['ann@ops.example', 'ben@ops.example'], ['ann@ops.example']],
@@ -65,11 +65,11 @@ t.test('a mail beyond the day of an organization is kept back, says so, and can 
   t.match(
     await (await account(['eve@other.example'])).test(),
     { status: 'delivered' },
-    'another organization has its own',
+    'another organization has its own limit',
   )
 })
 
-t.test('the limit of an address is of one organization: no other one can use it up', async t => {
+t.test('The limit of an address applies to one organization; another one cannot use it up', async t => {
   const { account } = await sceneOf(t, { MAILS_PER_RECIPIENT: '2' })
   const noisy = await account(['ann@ops.example', 'ben@ops.example'])
   const entries = await tests(noisy, 3)
@@ -77,11 +77,11 @@ t.test('the limit of an address is of one organization: no other one can use it 
     entries.map(({ status }) => status),
     ['delivered', 'delivered', 'skipped'],
   )
-  t.match(entries[2]!.attempts, [{ error: /at most 2 mails a day for one address/ }])
+  t.match(entries[2]!.attempts, [{ error: /at most 2 emails a day to one address/ }])
   t.match(await (await account(['ann@ops.example'])).test(), { status: 'delivered' })
 })
 
-t.test('when the installation’s day is used up, each organization still sends its first thousand alerts', async t => {
+t.test('Above the limit of the installation each organization still sends its first thousand alerts', async t => {
   const { account, api } = await sceneOf(t, { MAILS_PER_INSTALLATION: '1' })
   const one = await account(['ann@ops.example'])
   t.same(
@@ -93,7 +93,7 @@ t.test('when the installation’s day is used up, each organization still sends 
   t.match(await (await account(['eve@other.example'])).test(), { status: 'delivered' })
 })
 
-t.test('attempts of one delivery count once, and the same addresses get the second attempt', async t => {
+t.test('Attempts of one delivery count once, and the second attempt goes to the same addresses', async t => {
   const { account, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
   const one = await account(['ann@ops.example', 'ben@ops.example'])
   smtp.replyWith('451 4.3.0 Later')
@@ -106,7 +106,7 @@ t.test('attempts of one delivery count once, and the same addresses get the seco
   )
 })
 
-t.test('one monitor that flaps all day does not hide the outage of another one', async t => {
+t.test('A monitor that flaps all day does not suppress the outage of another one', async t => {
   const { account, api } = await sceneOf(t, { MAILS_PER_RECIPIENT: '3' })
   const { id: channelId, projectId, test } = await account(['ann@ops.example'])
   await test()
@@ -125,9 +125,9 @@ t.test('one monitor that flaps all day does not hide the outage of another one',
   }
   const flapping = [await tell('monitor:a'), await tell('monitor:a'), await tell('monitor:a')]
   t.same(flapping, ['delivered', 'delivered', 'skipped'])
-  t.equal(await tell('monitor:b'), 'delivered', 'the first of an hour about it')
+  t.equal(await tell('monitor:b'), 'delivered', 'the first email of an hour about this monitor')
   t.equal(await tell('monitor:b'), 'skipped')
-  t.equal(await tell('incident:c'), 'skipped', 'of incidents anybody can open many')
+  t.equal(await tell('incident:c'), 'skipped', 'people can open any number of incidents')
   for (const name of ['d', 'e']) t.equal(await tell(`monitor:${name}`), 'delivered')
-  t.equal(await tell('monitor:f'), 'skipped', 'up to as many again')
+  t.equal(await tell('monitor:f'), 'skipped', 'only up to as many again')
 })

@@ -9,7 +9,7 @@ const { port, pathname } = new URL(sink.pageUrl)
 const statusOf = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   (await rawAsk(`http://127.0.0.1:${port}`, path, { headers, method })).status
 
-t.test('mail is shown only to a person who has the address that npm start printed', async t => {
+t.test('The mail page opens only at the address that npm start printed', async t => {
   for (const path of [pathname, `${pathname}/`]) t.equal(await statusOf(path), 200, path)
   t.equal(await statusOf(pathname, { host: `localhost:${port}` }), 200)
   const guesses = [
@@ -25,7 +25,7 @@ t.test('mail is shown only to a person who has the address that npm start printe
   for (const path of guesses) t.equal(await statusOf(path), 403, path)
 })
 
-t.test('mail is not shown to a web page that has the address, nor by a name that leads to this machine', async t => {
+t.test('The mail page refuses other web pages, and other names of this machine', async t => {
   const refused: Record<string, string>[] = [
     { host: 'evil.example' },
     { host: `evil.example:${port}` },

@@ -11,12 +11,12 @@ const users = async ({ db }: Awaited<ReturnType<typeof startApi>>) =>
     ({ email }) => email,
   )
 
-t.test('without a setting everyone can make an account, as specified', async t => {
+t.test('Without a setting anyone can create an account', async t => {
   const api = await startApi(t)
   t.equal((await api.call('POST', '/agent/bootstrap', { key: null, body: body('one') })).status, 201)
 })
 
-t.test('where accounts are made by invitation, a stranger gets none, however often he asks', async t => {
+t.test('With registration by invitation bootstrap is refused, however often it is tried', async t => {
   const api = await startApi(t, { REGISTRATION: 'invited' })
   for (let i = 0; i < 25; i++) {
     const sent = { key: null, body: i % 2 ? body(`n${i}`) : 'no json' }
@@ -29,19 +29,19 @@ t.test('where accounts are made by invitation, a stranger gets none, however oft
   t.same(await users(api), ['colleague@stranger.example'])
 })
 
-t.test('where registration is closed, only the operator makes accounts', async t => {
+t.test('With closed registration only the operator can create accounts', async t => {
   const api = await startApi(t, { REGISTRATION: 'closed' })
   const asked = await api.call('POST', '/agent/bootstrap', { key: null, body: body('two') })
   t.match([asked.status, asked.body.error.code], [403, 'registration_closed'])
   const invited = await api.call('POST', '/agent/invite', { body: body('three') })
   t.match([invited.status, invited.body.error.code], [403, 'registration_closed'])
-  t.same(await users(api), [], 'nothing is left of it')
+  t.same(await users(api), [], 'no account is left')
   const other = await api.tenant()
   const [known] = await query<{ email: string }>(api.db, 'SELECT email FROM users WHERE id = ?', [other.userId])
   t.equal((await api.call('POST', '/agent/invite', { body: { email: known!.email } })).status, 200)
 })
 
-t.test('an operator who copies our files has to choose who can make accounts', async t => {
+t.test('The files for Compose and Kubernetes require a choice of who can create accounts', async t => {
   const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/compose/example.env')) ?? []
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')!
   for (const value of [written, settings.data.REGISTRATION]) {

@@ -16,7 +16,7 @@ const origin = api.origin.replace('127.0.0.1', 'localhost')
 const { newContext } = await openBrowser(t)
 const PASSWORD = 'correct horse battery'
 
-/** An account that others made for the address of a person, with keys and members. */
+/** Creates an account with another person's address, with keys and members. */
 async function madeByOthers(email: string) {
   const body = { email, name: 'Example Ltd' }
   const { data } = (await api.call('POST', '/agent/bootstrap', { key: null, body })).body
@@ -30,17 +30,17 @@ async function madeByOthers(email: string) {
   return key
 }
 
-/** Sets a password by a mailed link, as people do. */
+/** Sets a password by a mailed link, in the browser. */
 async function proveByMail(page: Page, email: string) {
   await page.goto(`${origin}/forgot-password`)
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByRole('button').click()
   await page.goto(origin + new URL(await mailedLink(smtp, email, 1)).pathname)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button').click()
 }
 
-t.test('the owner of an address keeps one key and ends the rest, in a browser without scripts', async t => {
+t.test('The owner of an address keeps one key and ends the rest, in a browser without scripts', async t => {
   const key = await madeByOthers('owner@example.com')
   const context = await newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
@@ -56,7 +56,7 @@ t.test('the owner of an address keeps one key and ends the rest, in a browser wi
   t.equal((await api.call('GET', '/api-keys', { key })).body.meta.total, 1)
 })
 
-t.test('the pages read well on phones and desktops, in light and dark, for everybody', async t => {
+t.test('The pages are accessible on phones and desktops, in light and dark', async t => {
   const looks = [
     { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
@@ -79,7 +79,7 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
     await page.getByRole('link', { name: 'Keep or end them' }).click()
     await page.getByRole('button', { name: 'End everything' }).click()
     await isFine('no key')
-    await page.getByRole('button', { name: 'Make an admin key' }).click()
+    await page.getByRole('button', { name: 'Create an admin key' }).click()
     await isFine('made key')
     await page.getByRole('link', { name: 'I have copied it' }).click()
     t.equal(new URL(page.url()).pathname, '/account')

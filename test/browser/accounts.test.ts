@@ -14,7 +14,7 @@ const LOOKS = [
   { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
 ] as const
 
-t.test('somebody invited sets a password, changes it, signs out and in, in a browser without scripts', async t => {
+t.test('An invited person sets a password, changes it, signs out and in, in a browser without scripts', async t => {
   const { key } = await api.tenant()
   const email = 'ann@example.com'
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
@@ -30,25 +30,25 @@ t.test('somebody invited sets a password, changes it, signs out and in, in a bro
   t.equal(new URL(page.url()).pathname, '/account')
   t.match(await page.getByRole('main').textContent(), /ann@example\.com/)
 
-  await page.getByLabel('Password now').fill(PASSWORD)
+  await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByLabel('New password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Change the password' }).click()
-  t.match(await page.getByRole('status').textContent(), /is changed/)
+  t.match(await page.getByRole('status').textContent(), /was changed/)
   await page.getByRole('button', { name: 'Sign out' }).click()
   t.equal(new URL(page.url()).pathname, '/sign-in')
 
   await page.goto(`${origin}/account`)
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill('something else')
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.match(await page.getByRole('alert').textContent(), /wrong/)
-  t.equal(await page.getByLabel('E-mail address').inputValue(), email, 'nobody types the address twice')
+  t.equal(await page.getByLabel('Email address').inputValue(), email, 'the address is kept in the form')
   await page.getByLabel('Password').fill(`${PASSWORD} staple`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.equal(new URL(page.url()).pathname, '/account')
 })
 
-t.test('the pages read well on phones and desktops, in light and dark, for everybody', async t => {
+t.test('The pages are accessible on phones and desktops, in light and dark', async t => {
   const { key } = await api.tenant()
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email: 'bob@example.com' } })
   const claim = new URL(body.data.claim_url).pathname
@@ -57,7 +57,7 @@ t.test('the pages read well on phones and desktops, in light and dark, for every
   await fetch(api.origin + new URL(other.body.data.claim_url).pathname, { ...form, redirect: 'manual' })
   const signIn = async (page: Page) => {
     await page.goto(`${origin}/account`)
-    await page.getByLabel('E-mail address').fill('cleo@example.com')
+    await page.getByLabel('Email address').fill('cleo@example.com')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Sign out everywhere else' }).waitFor()

@@ -18,12 +18,12 @@ import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
 const operator = parseOperatorSeed(generateOperatorSeed())!
-/** The system's, the one that holds the streams, and one a region. */
+/** The system account, the account with the streams, and one for each region. */
 const ACCOUNTS = 2 + REGIONS.length
 const NO_PROBE_IS_OUT = new Map<string, string[]>()
 const ONE_IS_OUT = new Map([['eu-west', ['probe-1']]])
 
-/** A server in operator mode, behind a relay, on which a test sees each text about an account that is sent. */
+/** A server in operator mode behind a relay that records each account token that is sent. */
 async function setUp(t: Test) {
   const dataDir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
   const server = await keepEngine(port => startEngine({ dataDir, logFile: join(dataDir, 'nats.log'), port, operator }))
@@ -35,7 +35,7 @@ async function setUp(t: Test) {
   const { jwt, seed } = createOwnUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
   const authenticator = jwtAuthenticator(jwt, new TextEncoder().encode(seed))
   let sent = 0
-  /** Resolves when all that the server has passed on so far is counted. */
+  /** Resolves when everything that the server has sent so far is counted. */
   let counted: () => Promise<void>
   const watch = async () => {
     const system = await connect({ servers: server.url, authenticator, reconnect: false })
@@ -52,20 +52,20 @@ async function setUp(t: Test) {
     relay,
     accounts,
     watch,
-    /** How many texts about accounts the servers got meanwhile. */
+    /** Counts the account tokens that are sent during the work. */
     async during(work: () => Promise<unknown>): Promise<number> {
       const before = sent
       await work()
       await counted()
       return sent - before
     },
-    /** The server starts again without what it kept about accounts. */
+    /** Restarts the server without its stored accounts. */
     async loseAccounts() {
       await server.stop()
       rmSync(join(dataDir, 'accounts'), { recursive: true })
       await server.restart()
     },
-    /** Rejects when the server does not let it in. */
+    /** Rejects when the server refuses the connection. */
     async connectAsProbe() {
       const nowS = Math.floor(Date.now() / 1_000)
       const text = buildProbeCredentials(
@@ -85,22 +85,22 @@ async function setUp(t: Test) {
   }
 }
 
-t.test('an account that has not changed is sent to NATS once', async t => {
+t.test('An unchanged account is sent to NATS once', async t => {
   const { accounts, during } = await setUp(t)
   t.equal(await during(() => accounts.publish(NO_PROBE_IS_OUT)), ACCOUNTS)
   t.equal(await during(() => accounts.publish(new Map())), 0)
-  t.equal(await during(() => accounts.publish(ONE_IS_OUT)), 1, 'that of the region whose probe is revoked')
+  t.equal(await during(() => accounts.publish(ONE_IS_OUT)), 1, 'the account of the region whose probe is revoked')
   t.equal(await during(() => accounts.publish(new Map([['eu-west', ['probe-1']]]))), 0)
-  t.equal(await during(() => accounts.publish(NO_PROBE_IS_OUT)), 1, 'and when the revocation has ended')
+  t.equal(await during(() => accounts.publish(NO_PROBE_IS_OUT)), 1, 'and again when the revocation has ended')
 })
 
-t.test('what NATS did not take is sent again, although nothing has changed', async t => {
+t.test('An account that NATS did not accept is sent again without a change', async t => {
   const { accounts, relay, during, connectAsProbe } = await setUp(t)
   await accounts.publish(NO_PROBE_IS_OUT)
   const probe = await connectAsProbe()
   relay.hold()
   await t.rejects(accounts.publish(ONE_IS_OUT))
-  await t.rejects(accounts.publish(ONE_IS_OUT), 'as long as it is silent')
+  await t.rejects(accounts.publish(ONE_IS_OUT), 'while the server does not answer')
   await relay.restore()
   t.ok((await during(() => waitFor(() => accounts.publish(ONE_IS_OUT).then(() => true)))) > 0)
   t.match(String(await probe.closed()), /revoked/i)
@@ -108,7 +108,7 @@ t.test('what NATS did not take is sent again, although nothing has changed', asy
 })
 
 t.test(
-  'a NATS server that has lost its accounts gets all of them again, and a revoked probe is disconnected again',
+  'A NATS server that has lost its accounts receives all of them again, and a revoked probe is disconnected again',
   async t => {
     const { accounts, watch, during, loseAccounts, connectAsProbe } = await setUp(t)
     await accounts.publish(ONE_IS_OUT)

@@ -5,21 +5,21 @@ import { LIMITS, type Limit } from './limits.ts'
 import { OPERATIONS } from './operations.ts'
 import { faultOfField, type Schema } from './schema-match.ts'
 
-/** What the specification is compared with. */
+/** The facts that the published interface is compared with. */
 export type Facts = {
-  /** of the OpenAPI document, by `GET /monitors`, references resolved */
+  /** operations of the OpenAPI document by name (`GET /monitors`), with references resolved */
   operations: Record<string, { operationId: string; body: Schema | null; answers: Record<string, Schema | null> }>
-  /** what tests say: titles and the sentences of their tables */
+  /** titles of tests, and the sentences of their tables */
   tests: { path: string; titles: string[]; sentences: string[] }[]
   /** bodies of sample deliveries, by event */
   deliveries: Record<string, { body: Record<string, unknown> }>
 }
 
-/** A line of a table: its cells, and what is missing to it; null when all of it is there. */
+/** A row of a table: its cells, and what is missing; null when it is complete. */
 type Row = { cells: string[]; missing: string | null }
 type Table = { title: string; head: string[]; rows: Row[] }
 
-/** Tables over everything that the specification lists, each row with where it is to be found. */
+/** Builds tables of everything that the published interface lists, each row with its place. */
 export function coverageOf(facts: Facts): Table[] {
   return [
     {
@@ -31,12 +31,12 @@ export function coverageOf(facts: Facts): Table[] {
     { title: 'Events', head: ['event', 'fields of `data`'], rows: eventRows(facts) },
     { title: 'Deliveries and the chat app', head: ['part', 'names'], rows: deliveryRows(facts) },
     { title: 'Limits', head: ['limit', 'value', 'where'], rows: limitRows(facts) },
-    { title: 'Beyond the specification', head: ['operation', 'method of the client'], rows: otherRows(facts) },
-    { title: 'Events beyond the specification', head: ['event'], rows: otherEventRows() },
+    { title: 'Additional operations', head: ['operation', 'method of the client'], rows: otherRows(facts) },
+    { title: 'Additional events', head: ['event'], rows: otherEventRows() },
   ]
 }
 
-/** What the specification asks for and is not there, or has no test. */
+/** What the published interface requires and is missing, or has no test. */
 export const missingOf = (tables: Table[]): string[] =>
   tables.flatMap(({ rows }) => rows.flatMap(({ missing }) => missing ?? []))
 
@@ -63,7 +63,7 @@ function operationRows({ operations, tests }: Facts): Row[] {
   })
 }
 
-/** What users of the best peers expect, and the specification does not show (docs/decisions.md). */
+/** Operations in addition to the published interface. */
 function otherRows({ operations }: Facts): Row[] {
   return Object.entries(operations)
     .filter(([name]) => !OPERATIONS[name])
@@ -83,7 +83,8 @@ function fieldRows({ operations }: Facts): Row[] {
       const updated =
         update?.fields[field] && faultOfField(bodyOf(update.operation), field, update.fields[field], false)
       const isRefused = update?.refuses?.includes(field) === true
-      const refused = isRefused && bodyOf(update.operation)?.properties?.[field] ? 'is taken by the update' : undefined
+      const refused =
+        isRefused && bodyOf(update.operation)?.properties?.[field] ? 'is accepted by the update' : undefined
       const isAnswered = answer?.fields.includes(field) === true
       const answered =
         isAnswered && !isInAnswer(operations[answer.operation], field) ? 'is not in the answer' : undefined
@@ -91,8 +92,8 @@ function fieldRows({ operations }: Facts): Row[] {
       const cells = [
         name,
         `\`${field}\``,
-        create?.fields[field] ? (isRequired ? 'required' : 'taken') : '',
-        update?.fields[field] ? 'taken' : isRefused ? 'refused' : '',
+        create?.fields[field] ? (isRequired ? 'required' : 'accepted') : '',
+        update?.fields[field] ? 'accepted' : isRefused ? 'refused' : '',
         isAnswered ? 'shown' : '',
       ]
       return { cells, missing: wrong ? `${name}.${field} ${wrong}` : null }
@@ -121,14 +122,14 @@ function eventRows({ deliveries }: Facts): Row[] {
 
 function isAt(value: unknown, [key, ...rest]: string[]): boolean {
   if (key === undefined) return true
-  const holder = Array.isArray(value) ? value[0] : value
-  return typeof holder === 'object' && holder !== null && key in holder && isAt((holder as Schema)[key], rest)
+  const object = Array.isArray(value) ? value[0] : value
+  return typeof object === 'object' && object !== null && key in object && isAt((object as Schema)[key], rest)
 }
 
 function deliveryRows({ deliveries, tests }: Facts): Row[] {
   const bodies = Object.values(deliveries).map(({ body }) => body)
   const lost = ENVELOPE.filter(name => !bodies.length || bodies.some(body => !(name in body)))
-  const unsaid = (names: string[]) =>
+  const unmentioned = (names: string[]) =>
     names.filter(
       name => !tests.some(({ sentences }) => sentences.some(one => wordsOf(one).includes(name.toLowerCase()))),
     )
@@ -138,8 +139,8 @@ function deliveryRows({ deliveries, tests }: Facts): Row[] {
   })
   return [
     row('envelope', ENVELOPE, lost),
-    row('headers', HEADERS, unsaid(HEADERS)),
-    row('scopes of the chat app', CHAT_SCOPES, unsaid(CHAT_SCOPES)),
+    row('headers', HEADERS, unmentioned(HEADERS)),
+    row('scopes of the chat app', CHAT_SCOPES, unmentioned(CHAT_SCOPES)),
   ]
 }
 

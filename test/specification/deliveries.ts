@@ -1,4 +1,4 @@
-/** The required events, each with the shape of its data. */
+/** The published events, each with the kind of its data (docs/design/events.md#catalogue). */
 export const EVENTS: Record<string, keyof typeof EVENT_FIELDS> = {
   'monitor.down': 'monitor',
   'monitor.up': 'monitor',
@@ -16,7 +16,7 @@ export const EVENTS: Record<string, keyof typeof EVENT_FIELDS> = {
 
 export const ENVELOPE = ['api_version', 'event', 'delivery_id', 'delivered_at', 'data']
 
-/** The fields of `data` as paths; below a list the path is that of its items. */
+/** The fields of `data`, as paths. Below a list the path is that of an item. */
 export const EVENT_FIELDS = {
   monitor: [
     ...['monitor.id', 'monitor.name', 'monitor.url', 'monitor.type', 'monitor.status'],
@@ -34,7 +34,7 @@ export const EVENT_FIELDS = {
   ],
 }
 
-/** Headers of a delivery. */
+/** Headers of a delivery (docs/design/events.md#signatures). */
 export const HEADERS = ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature', 'X-Service-Delivery-Retry']
 
 /** Scopes that the installation of the chat app requests. */

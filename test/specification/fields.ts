@@ -1,10 +1,10 @@
 type Schema = Record<string, unknown>
 
-/** A resource of the specification: what its bodies take by field, and what an answer shows. */
+/** A published resource: the fields that its bodies accept and that an answer contains. */
 export type Resource = {
   name: string
   create?: { operation: string; required: string[]; fields: Record<string, Schema> }
-  /** `refuses`: what a create takes and an update does not */
+  /** `refuses`: fields that a create accepts and an update does not */
   update?: { operation: string; fields: Record<string, Schema>; refuses?: string[] }
   /** an operation whose answer is one record or a list of them */
   answer?: { operation: string; fields: string[] }

@@ -1,4 +1,4 @@
-/** A limit of the specification: a bound of a body that the document states, or what a test says of it. */
+/** A published limit: a bound in the OpenAPI document, or the title of its test. */
 export type Limit = { name: string; value: string } & (
   | { operation: string; field: string; bounds: Record<string, number> }
   | { says: RegExp }
@@ -7,7 +7,11 @@ export type Limit = { name: string; value: string } & (
 const ofMonitor = (field: string, bounds: Record<string, number>) => ({ operation: 'POST /monitors', field, bounds })
 
 export const LIMITS: Limit[] = [
-  { name: 'Bootstrap rate', value: '3 an IP address an hour', says: /429 the fourth account of an address in an hour/ },
+  {
+    name: 'Bootstrap rate',
+    value: '3 an IP address an hour',
+    says: /429 to the fourth account from an address in an hour/,
+  },
   {
     name: 'Bulk monitor creation',
     value: 'at most 50 a request',

@@ -1,4 +1,4 @@
-/** Every operation of the specification, with each status that it gives it; where it gives none, what decisions 1.2 says. */
+/** Every published operation with its statuses. */
 export const OPERATIONS: Record<string, number[]> = {
   'POST /agent/bootstrap': [201, 409, 429],
   'POST /agent/invite': [200, 409],

@@ -1,12 +1,12 @@
 import { coverageOf, missingOf, toMarkdown } from './coverage.ts'
 import { readFacts } from './facts.ts'
 
-const HEAD = `# What of the specification is there
+const HEAD = `# Coverage of the API
 
-Made by \`npm run generate\` of the specification's lists (\`test/specification\`), the routes as they are declared and what the tests say; a test makes it again and
-compares, and fails for whatever the specification lists that has no route, another bound, or no test.`
+Written by \`npm run generate\` from the lists in \`test/specification\`, the declared routes and the titles of the tests. A test compares this file with a new one, and fails for everything
+on the lists that has no route, another bound, or no test.`
 
-/** The text of docs/api-coverage.md, and what the specification lists that is not there. */
+/** Builds the text of docs/api-coverage.md, and the list of what is missing. */
 export async function makePage(): Promise<{ text: string; missing: string[] }> {
   const tables = coverageOf(await readFacts())
   return { text: `${HEAD}\n\n${toMarkdown(tables)}\n`, missing: missingOf(tables) }

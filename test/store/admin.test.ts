@@ -263,7 +263,9 @@ t.test('the operator’s own organization is not deleted', async t => {
     .split('\n')
     .find(line => line.endsWith('Operator'))!
     .split('\t')[0]
-  await t.rejects(run(`organization delete ${id} --yes`), { message: 'this organization is the operator’s own' })
+  await t.rejects(run(`organization delete ${id} --yes`), {
+    message: 'the operator’s own organization cannot be deleted',
+  })
 })
 
 /** A monitor with a verdict, a channel with a rule, a page, a key and a chat. */

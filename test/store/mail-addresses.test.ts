@@ -14,7 +14,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const NOW = new Date('2026-11-22T12:00:00Z')
 
-t.test('addresses that a mail was delivered to before count as confirmed, and no others', async t => {
+t.test('Only addresses with an earlier delivered email count as confirmed', async t => {
   const tenant = await insertTenant(db)
   const { projectId, organizationId } = tenant
   const channel = async (ageDays: number, failures: number) => {
@@ -65,11 +65,11 @@ t.test('addresses that a mail was delivered to before count as confirmed, and no
   t.same(
     [...(await listTrustedChannelIds(db, [young, old, failing]))],
     [old],
-    'older than the log, and it did not fail',
+    'older than the log, and without failures',
   )
 })
 
-t.test('many processes that count mails at once pass no limit', async t => {
+t.test('Processes that count emails concurrently do not exceed a limit', async t => {
   const { organizationId } = await insertTenant(db)
   const limits = { ...MAIL_LIMITS, alert: { ...MAIL_LIMITS.alert, recipient: 25 } }
   const wish: MailRequest = { kind: 'alert', organizationId, plan: 'free', address: 'ann@ops.example' }

@@ -16,17 +16,17 @@ const now = new Date('2027-01-01T12:00:00Z')
 const days = (count: number) => new Date(now.getTime() + count * 86_400_000)
 const refresh = () => refreshRdapBootstrap(db, egress, `${iana.url}dns.json`, now)
 
-t.test('The list of registries is fetched and kept for all processes, due again in a week', async t => {
+t.test('The list of registries is fetched once for all processes and is due again in a week', async t => {
   t.equal(await findRdapDocument(db), null)
   iana.behave({ kind: 'answer', body: JSON.stringify({ services: [[['test', 'example'], ['https://rdap.test/']]] }) })
   t.equal(await refresh(), 2)
   t.same(parseBootstrap(await findRdapDocument(db))?.get('test'), ['https://rdap.test/'])
   t.notOk(await claimRdapFetch(db, days(8), days(6)))
   const claims = await Promise.all([claimRdapFetch(db, days(8), days(7)), claimRdapFetch(db, days(8), days(7))])
-  t.same(claims.sort(), [false, true], 'one process fetches')
+  t.same(claims.sort(), [false, true], 'one process fetches it')
 })
 
-t.test('What is no such list leaves the old one', async t => {
+t.test('An invalid list does not replace the stored one', async t => {
   const rows: [behaviour: Behaviour, error: RegExp][] = [
     [{ kind: 'answer', status: 500 }, /status 500/],
     [{ kind: 'answer', body: '<html>' }, /not a list/],
@@ -42,7 +42,7 @@ t.test('What is no such list leaves the old one', async t => {
   t.same(parseBootstrap(await findRdapDocument(db))?.size, 2)
 })
 
-t.test('A NUL in the list does not keep it from being stored', async t => {
+t.test('A list that contains NUL is stored', async t => {
   iana.behave({ kind: 'answer', body: '{"description":"\\u0000","services":[[["test"],["https://rdap.test/"]]]}' })
   t.equal(await refresh(), 1)
 })

@@ -1,7 +1,7 @@
 import { mailedLink, type Smtp } from './mailed-link.ts'
 import { createVisitor } from './visitor.ts'
 
-/** The owner of an address sets a password by the link that a reset mails there; mail `count` to it. */
+/** Sets a password as the owner of an address, by the link of a reset email; `count`: the number of that email. */
 export async function takeBack(origin: string, smtp: Smtp, email: string, count = 1) {
   const owner = createVisitor(origin)
   await owner.post('/forgot-password', { email })
@@ -10,7 +10,7 @@ export async function takeBack(origin: string, smtp: Smtp, email: string, count 
   return { owner, location }
 }
 
-/** The forms of the page: what each is about. */
+/** The forms of the page, by what each decides. */
 export function rowsOf(text: string) {
   const forms = [...text.matchAll(/<form[^>]*action="\/account\/access".*?<\/form>/gs)].map(([form]) => form)
   const fieldOf = (form: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? ''

@@ -1,6 +1,6 @@
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
-/** Confirms addresses of an organization, as the link in a confirmation does. */
+/** Confirms addresses of an organization, as the link of a confirmation does. */
 export async function confirmAddresses(db: Db, organizationId: string, ...addresses: string[]): Promise<void> {
   await execute(
     db,

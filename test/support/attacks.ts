@@ -1,6 +1,6 @@
 import type { ComponentView, IncidentView, PageView } from '../../control-plane/pages/core/types.ts'
 
-/** Texts that run, load or break out wherever a page forgets to escape; each would set `window.hit` or ask `evil.example`. */
+/** Texts that run, load or break out where a page does not escape them. Each would set `window.hit` or request `evil.example`. */
 export const TEXT_ATTACKS = [
   '<script>window.hit=1</script>',
   '"><script>window.hit=2</script>',
@@ -32,7 +32,7 @@ export const TEXT_ATTACKS = [
 
 const evil = 'https://evil.example/x'
 
-/** CSS that loads something, leaves its element or runs, in as many spellings as browsers read. */
+/** CSS that loads a resource, leaves its element or runs, in all spellings that browsers accept. */
 export const CSS_ATTACKS = [
   `@import "${evil}";`,
   `@\\69mport url(${evil});`,
@@ -62,7 +62,7 @@ export const CSS_ATTACKS = [
   `.x{color:red}}</style ><script>window.hit=37</script>`,
 ]
 
-/** `view` with `text` in every field that somebody can write a text into. */
+/** `view` with `text` in every field that people can write. */
 export function poisoned(view: PageView, text: string): PageView {
   const component = (one: ComponentView): ComponentView => ({
     ...one,

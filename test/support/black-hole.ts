@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** A port of 127.0.0.1 on which connections are neither accepted nor refused, as behind a firewall that drops. */
+/** A port of 127.0.0.1 on which connections are neither accepted nor refused, as behind a firewall that drops packets. */
 export async function startBlackHole(t: Teardown): Promise<number> {
   const child = fork(import.meta.filename, ['listen'], { execArgv: ['--import=tsx'] })
   const [port] = (await once(child, 'message')) as [number]
@@ -13,12 +13,12 @@ export async function startBlackHole(t: Teardown): Promise<number> {
     for (const filler of fillers) filler.destroy()
     child.kill('SIGKILL')
   })
-  // A stopped process accepts nothing; once its queue is full, the kernel drops what comes.
+  // A stopped process accepts nothing. When its queue is full, the kernel drops new connections.
   for (;;) {
     const filler = connect(port, '127.0.0.1').on('error', () => {})
     fillers.push(filler)
     await Promise.race([once(filler, 'connect'), new Promise(resolve => setTimeout(resolve, 150))])
-    // on a busy machine both may have come, and only the timer been seen
+    // on a busy machine both events may have happened when the timer is handled first
     await new Promise(resolve => setImmediate(resolve))
     if (filler.connecting) return port
   }

@@ -6,13 +6,13 @@ import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-/** A module of its configuration: prober, timeout, and what the prober takes. */
+/** A module of its configuration: prober, timeout and the options of the prober. */
 export type BlackboxModule = { prober: 'http' | 'tcp' | 'dns' | 'icmp'; timeout: string } & Record<string, unknown>
 
-/** Asks for a target by one of the modules: whether it succeeded, and what the exporter wrote about it. */
+/** Probes a target with a module. Returns whether it succeeded, and the output of the exporter. */
 export type Blackbox = (module: string, target: string) => Promise<{ isUp: boolean; log: string }>
 
-/** prometheus-blackbox-exporter with these modules. Rejects with what to do when the machine does not have it. */
+/** Starts prometheus-blackbox-exporter with these modules. Rejects with instructions when it is not installed. */
 export async function startBlackbox(t: Teardown, modules: Record<string, BlackboxModule>): Promise<Blackbox> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-blackbox-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
@@ -40,7 +40,7 @@ export async function startBlackbox(t: Teardown, modules: Record<string, Blackbo
       answer => answer.ok,
       () => false,
     )
-  await waitFor(isReady, { label: () => `blackbox_exporter; it said: ${said}` })
+  await waitFor(isReady, { label: () => `blackbox_exporter; its output: ${said}` })
   return async (module, target) => {
     const query = new URLSearchParams({ module, target, debug: 'true' })
     const log = await (await fetch(`${origin}/probe?${query}`)).text()

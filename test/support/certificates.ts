@@ -8,14 +8,14 @@ export type KeyPair = { key: string; cert: string }
 
 export type Authority = {
   ca: string
-  /** a certificate for this name, valid from and to these days from now */
+  /** creates a certificate for this name, valid from and to these days from now */
   issue(name: string, fromDays: number, toDays: number): KeyPair
   selfSigned(name: string): KeyPair
-  /** a certificate behind so many authorities between it and ours; `cert` holds all of them, its own first */
+  /** creates a certificate with this number of intermediate authorities; `cert` contains the chain, the certificate first */
   issueLong(name: string, between: number): KeyPair
 }
 
-/** A certificate authority of a test's own, made with openssl. */
+/** Creates a certificate authority for a test with openssl. */
 export function createAuthority(t: Teardown): Authority {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -68,7 +68,7 @@ default_md=sha256\npolicy=any\ncopy_extensions=copy\nunique_subject=no\n[any]\nc
   }
 }
 
-/** YYYYMMDDHHMMSSZ, so many days from now. */
+/** YYYYMMDDHHMMSSZ, this number of days from now. */
 function stamp(days: number): string {
   const at = new Date(Date.now() + days * 86_400_000)
   return `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`

@@ -1,4 +1,4 @@
-// Puts this process and all that it starts under a seccomp filter, by libseccomp as container runtimes do.
+// Applies a seccomp filter to this process and its children, with libseccomp like container runtimes.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
@@ -9,10 +9,10 @@ const EPERM = 1
 const ENOSYS = 38
 const MASKED_EQ = 7
 const CLONE_NEWUSER = 0x10000000
-/** For all threads of this process, not only for the one that asks. */
+/** Applies the filter to all threads of this process. */
 const ALL_THREADS = 4
 
-/** As Docker's own profile for a container without capabilities: no user namespaces. */
+/** Like Docker's default profile for a container without capabilities: no user namespaces. */
 export function forbidNamespaces() {
   load(ALLOW, add => {
     add(errno(EPERM), 'unshare')
@@ -21,7 +21,7 @@ export function forbidNamespaces() {
   })
 }
 
-/** A profile as a file, of allowed calls only. */
+/** A profile from a file with a list of allowed calls. */
 export function confineTo(file) {
   const profile = JSON.parse(readFileSync(file, 'utf8'))
   load(errno(profile.defaultErrnoRet), add => {
@@ -48,7 +48,7 @@ function load(defaultAction, addRules) {
   must('all threads', attribute(filter, ALL_THREADS, 1))
   addRules((action, name, comparisons = []) => {
     const call = numberOf(name)
-    // another architecture's
+    // a call of another architecture
     if (call < 0) return
     must(name, rule(filter, action, call, comparisons.length, comparisons))
   })

@@ -27,7 +27,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
   const [loud, quiet] = [await inPartition(big.projectId, 2), await inPartition(small.projectId, 2)]
   await insertManyChannels(db, { ...big, monitorIds: loud, count: channels, url: crowd.url, secretKey })
   await insertManyChannels(db, { ...small, monitorIds: quiet, count: 1, url: receiver.url, secretKey })
-  /** results of all of them in one message */
+  /** publishes results of all monitors in one message */
   const check = (ids: string[], up: boolean) =>
     publish(
       nats,
@@ -38,7 +38,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
-  /** the events that each channel got of each monitor, in order, and of how many channels that is true */
+  /** the events that each channel received about each monitor, in order, with the number of channels */
   const toldToAll = () =>
     query(
       db,

@@ -6,7 +6,7 @@ import {
 import type { DeadlineSignal } from '../../shared/egress/index.ts'
 import type { Egress } from '../../shared/egress/types.ts'
 
-/** Fetches from a source and reads the document that the answer holds. */
+/** Fetches a source and parses the document of the answer. */
 export async function fetchDocument(
   egress: Egress,
   asked: SourceRequest & { rootPath: string | null },

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { startDnsServer } from './dns-server.ts'
 import type { Teardown } from './teardown.ts'
 
-/** Hosts of URLs that are an inner address: this machine first, then other places that only a network inside reaches. */
+/** Hosts of URLs that are internal addresses: this machine first, then other addresses that are reachable only from inside. */
 export const INNER_LITERALS = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.0.0.2', '127.255.255.254', '127.0.0.1.', '0', '0.0.0.0', '2130706433'],
   ...['0x7f000001', '0x7F.1', '0177.0.0.1', '017700000001', '0x7f.0.0x0.01', '１２７.0.0.1', '①②⑦.⓪.⓪.①'],
@@ -17,7 +17,7 @@ export const INNER_LITERALS = [
   ...['255.255.255.255', '192.0.2.1', '[2001:db8::1]'],
 ]
 
-/** Names that lead to this machine, some of them besides elsewhere; `startInnerNames` knows those of `example`. */
+/** Names that resolve to this machine, some also to other addresses; `startInnerNames` resolves those of `example`. */
 export const INNER_NAMES = [
   ...['localhost', 'LOCALHOST', 'localhost.', 'LocalHost', 'ｌｏｃａｌｈｏｓｔ', 'a.localhost', '%6cocalhost'],
   ...[
@@ -31,7 +31,7 @@ export const INNER_NAMES = [
   ],
 ]
 
-/** Texts that are not the address of a web server, or that hide the host of one. */
+/** Texts that are not the address of a web server, or that hide its host. */
 export const NO_WEB_ADDRESSES = (port: number) => [
   ...['file:///etc/passwd', `ftp://127.0.0.1:${port}/`, `gopher://127.0.0.1:${port}/_x`, `dict://127.0.0.1:${port}/`],
   ...['javascript:alert(1)', 'data:text/plain,x', 'unix:/var/run/docker.sock', `ws://127.0.0.1:${port}/`],
@@ -67,7 +67,7 @@ export const NO_WEB_ADDRESSES = (port: number) => [
   ],
 ]
 
-/** The names of `example` above, as a DNS server answers them. */
+/** A DNS server that resolves the names of `example` above. */
 export const startInnerNames = (t: Teardown) =>
   startDnsServer(t, [
     { type: 'A', name: 'inner.example', ttl: 1, data: '127.0.0.1' },

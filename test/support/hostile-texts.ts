@@ -1,6 +1,5 @@
 /**
- * Texts that become more than text where a place forgets to escape them. What breaks out of markup is an element or an
- * attribute called `broken-out`, a link to `evil.example`, or a header called `X-Broken-Out`.
+ * Texts that become markup where they are not escaped. A break-out is an element or an attribute called `broken-out`, a link to `evil.example`, or a header called `X-Broken-Out`.
  */
 export const HOSTILE_TEXTS: Record<string, string> = {
   'an element': '<broken-out>1</broken-out>',
@@ -45,5 +44,5 @@ export const HOSTILE_TEXTS: Record<string, string> = {
   long: 'W'.repeat(100),
 }
 
-/** Such as PostgreSQL cannot keep: refused wherever they come. */
+/** Texts that PostgreSQL cannot store; every field refuses them. */
 export const isUnstorable = (text: string) => /\0|\p{Surrogate}/u.test(text)

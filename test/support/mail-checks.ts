@@ -1,7 +1,7 @@
 import type { HtmlParser } from './html-parser.ts'
 import type { TakenMail } from './smtp.ts'
 
-/** What mails of harmless words hold. */
+/** The tags, attributes and headers of emails with harmless text. */
 export type KnownMail = { headers: Set<string>; elements: Set<string> }
 
 export async function knownOf(mails: TakenMail[], parser: HtmlParser): Promise<KnownMail> {
@@ -13,10 +13,10 @@ export async function knownOf(mails: TakenMail[], parser: HtmlParser): Promise<K
   return known
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
 const INVISIBLE = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 
-/** What a mail holds that mails of harmless words do not, or that no mail is to hold. */
+/** Returns what an email contains that emails with harmless text do not, or that no email may contain. */
 export async function complaintsAbout(
   { headers, html, text, raw, to }: TakenMail,
   known: KnownMail,

@@ -4,20 +4,20 @@ import { clientProcess } from './client-process.ts'
 import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
-/** `pid` null: before the first loss. */
+/** `pid` null: before the first fault. */
 export type SeenAtHost = { host: number; pid: number | null; atMs: number; isLost: boolean }
 
 export type ManyHosts = {
   /** the address of one of them, by its number from 1 to 254 */
   url(host: number): string
-  /** from now on connections of this process to these hosts are reset; to none: all arrive again */
+  /** from now on connections of this process to these hosts are reset; empty: none */
   lose(pid: number, hosts: readonly number[]): void
   /** from now on these hosts answer this process with status 503 */
   breakFor(pid: number, hosts: readonly number[]): void
   seen: SeenAtHost[]
 }
 
-/** Hosts with an address each, of which a process can lose any, as with routes that are gone or a firewall that rejects. */
+/** Hosts with one address each. A process can lose any of them, as with a missing route or a firewall that rejects. */
 export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
   const lost = new Map<number, ReadonlySet<number>>()
   const broken = new Map<number, ReadonlySet<number>>()
@@ -28,7 +28,7 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
   )
   server.on('connection', socket => {
     const host = Number(socket.localAddress?.split('.').at(-1))
-    // to find the process costs much on a busy machine, and is of use only once something was lost
+    // finding the process is expensive on a busy machine and needed only after a fault
     const pid = lost.size + broken.size === 0 ? null : clientProcess(socket, pids())
     if (pid !== null && broken.get(pid)?.has(host)) brokenSockets.add(socket)
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)

@@ -11,7 +11,7 @@ export type Operation = {
   path: string
   isOpen: boolean
   body: Schema | null
-  /** what bytes it takes instead of JSON */
+  /** the content type that it accepts instead of JSON */
   upload: string | null
   query: { name: string; required: boolean; schema: Schema }[]
   /** by status */
@@ -20,7 +20,7 @@ export type Operation = {
 
 const PREFIX = '/api/v1'
 
-/** What the running API says that it can do: tests that go through this list meet every route, new ones too. */
+/** Reads the operations of the running API, so that tests include every route. */
 export async function readOperations(api: ApiServer): Promise<{ operations: Operation[]; document: Schema }> {
   return operationsOf((await api.call('GET', `${api.origin}/openapi.json`, { key: null })).body)
 }
@@ -34,7 +34,7 @@ export function operationsOf(text: Schema): { operations: Operation[]; document:
   return { operations, document }
 }
 
-/** With each reference to a named schema replaced by the schema. */
+/** Replaces each reference to a named schema by the schema. */
 function resolved(node: Schema, schemas: Record<string, Schema>): Schema {
   if (Array.isArray(node)) return node.map(one => resolved(one, schemas))
   if (typeof node !== 'object' || node === null) return node

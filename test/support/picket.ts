@@ -25,7 +25,7 @@ export type PicketOptions = {
   /** default: one probe in us-east */
   regions?: string[]
   probesPerRegion?: number
-  /** for the control plane, over what is set here (DEFAULT_PLAN is business, so that no limit is met by chance) */
+  /** overrides for the control plane (DEFAULT_PLAN is business, so that no limit is reached by chance) */
   env?: Record<string, string>
   probeEnv?: Record<string, string>
 }
@@ -34,7 +34,7 @@ export type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string
-  /** where the operator's endpoints are */
+  /** the origin of the operator's endpoints */
   operator: string
   api: Api
   apiKey: string
@@ -44,17 +44,17 @@ export type Picket = {
   nats: TestNats
   databaseUrl: string
   clickhouseUrl: string
-  /** the operator's command line; resolves to what it printed */
+  /** runs the operator's command line; resolves to its output */
   admin(...args: string[]): Promise<string>
-  /** one more probe; resolves when it is connected */
+  /** starts another probe; resolves when it is connected */
   addProbe(region: string, env?: Record<string, string>): Promise<Probe>
-  /** one more control plane beside the first, on ports of its own */
+  /** starts another control plane on its own ports */
   addControlPlane(env?: Record<string, string>): Promise<Program>
-  /** after `kill9` or `stop`: the same ports again; resolves when it is ready */
+  /** after `kill9` or `stop`: starts it on the same ports; resolves when it is ready */
   restartControlPlane(): Promise<void>
 }
 
-/** What a control plane is told beside its engines: a key of its own, this machine open to checks, no limits. */
+/** The settings of a control plane in addition to its engines: a key, this machine open to checks, no limits. */
 export const householdEnv = () => ({
   SECRET_KEY: randomBytes(32).toString('base64'),
   EGRESS_ALLOW: LOOPBACK,
@@ -69,19 +69,19 @@ export const householdEnv = () => ({
   WEBHOOK_BURST: '1000000',
 })
 
-/** What a probe is told beside where the fleet is and who it is. */
+/** The settings of a probe in addition to the address of the fleet and its identity. */
 export const PROBE_ENV = { EGRESS_ALLOW: LOOPBACK, LOG_LEVEL: 'info', CHROMIUM_PATH: 'off' }
 
-/** The operator's command line; resolves to what it printed. */
+/** Runs the operator's command line; resolves to its output. */
 export async function runAdmin(env: Record<string, string>, args: string[]): Promise<string> {
   const options = { env: { PATH: process.env.PATH, ...env } }
   return (await promisify(execFile)(process.execPath, [ADMIN, ...args], options)).stdout.trim()
 }
 
 /**
- * A whole Picket for a flow test: its own NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
- * from `dist` (run `npm run build`; `npm test` does) as processes. Resolves when every probe is connected; all of it is
- * gone at the end of the test.
+ * Starts a complete Picket for a flow test: NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
+ * from `dist` (`npm run build`; `npm test` runs it) as processes. Resolves when every probe is connected. Everything ends with
+ * the test.
  */
 export async function startPicket(t: Teardown, options: PicketOptions = {}): Promise<Picket> {
   const natsOperatorSeed = generateOperatorSeed()
@@ -104,13 +104,13 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     return { program, ready: await program.untilEvent('ready') }
   }
 
-  // as the operator's command line does, without its seconds of starting
+  // as the operator's command line does, without the time to start it
   const onDatabase = <T>(work: (db: Db) => Promise<T>) => withPostgres(common.DATABASE_URL, work)
   const registration = { name: null, plan: readDefaultPlan(common), publicUrl: readPublicUrl(common) }
   const account = await onDatabase(db =>
     db.transaction(tx => createAccount(tx, { email: 'owner@example.com', provesEmail: false, ...registration })),
   )
-  // it keeps them when it is started again
+  // kept across restarts
   const ports = {
     PORT: String(await reserveFreePort()),
     OPERATOR_PORT: String(await reserveFreePort()),

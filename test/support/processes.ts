@@ -9,38 +9,38 @@ import { HANG_MS } from './wait.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export type ProgramOptions = {
-  /** below the repository, e.g. `dist/control-plane.js` (made by `npm run build`), or the whole path of an executable */
+  /** path in the repository, for example `dist/control-plane.js` (built by `npm run build`), or the full path of an executable */
   program: string
   args?: string[]
-  /** nothing else but PATH is passed on */
+  /** the environment, with PATH added and nothing else */
   env?: Record<string, string>
-  /** told of each line of its log */
+  /** called with each line of its log */
   onLine?: (line: LogLine) => void
 }
 
 /** A line of a program's log: the parsed JSON, or `{ text }` for anything else it printed. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into log lines of every kind
+// biome-ignore lint/suspicious/noExplicitAny: tests read log lines of every kind
 export type LogLine = Record<string, any>
 
 export type Program = {
   readonly pid: number
   readonly lines: LogLine[]
-  /** resolves to its exit code when it has ended, null after a signal; anew after each start */
+  /** resolves to its exit code when it has ended, null after a signal; a new promise after each start */
   readonly exited: Promise<number | null>
-  /** the first line with that `event`, already printed or to come; fails when the program ends before */
+  /** the first line with that `event`, past or future; fails when the program ends before */
   untilEvent(event: string, timeoutMs?: number): Promise<LogLine>
-  /** asks it to end (SIGTERM) and resolves to its exit code */
+  /** sends SIGTERM and resolves to its exit code */
   stop(): Promise<number | null>
   kill9(): Promise<void>
-  /** freezes and thaws it, as a machine that hangs would */
+  /** stops and continues it, like a machine that hangs */
   freeze(): void
   thaw(): void
   signal(signal: NodeJS.Signals): void
-  /** starts the same program again, with changed environment if given; `lines` begins anew */
+  /** starts the same program again, with a changed environment if given; `lines` is emptied */
   start(env?: Record<string, string>): void
 }
 
-/** Runs one of our programs as a process of its own. What is left at the end of the test is killed, and told. */
+/** Runs a program as a process. A process that is left at the end of the test is killed and reported. */
 export function startProgram(t: Teardown, options: ProgramOptions): Program {
   let env = options.env ?? {}
   let lines: LogLine[] = []
@@ -57,7 +57,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     const { program, args = [] } = options
     const node = [process.execPath, `${ROOT}${program}`]
     const [command = '', ...before] = isAbsolute(program) ? [program] : node
-    // a test that crashes leaves no program behind
+    // a test that crashes leaves no process
     child = spawn(...buildBoundCommand(command, [...before, ...args], 'SIGKILL'), {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...env },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** A TCP server on a free port of 127.0.0.1 that leaves each connection to `handle`. Answers the port. */
+/** A TCP server on a free port of 127.0.0.1 that passes each connection to `handle`. Returns the port. */
 export async function startRawServer(t: Teardown, handle: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -20,7 +20,7 @@ export async function startRawServer(t: Teardown, handle: (socket: Socket) => vo
   return (server.address() as AddressInfo).port
 }
 
-/** Sends `bytes` as soon as a request has come, and closes. */
+/** Sends `bytes` when a request has arrived, and closes. */
 export function startCanned(t: Teardown, bytes: string | Buffer): Promise<number> {
   return startRawServer(t, socket => socket.once('data', () => socket.end(bytes)))
 }

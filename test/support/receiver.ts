@@ -8,32 +8,32 @@ export type Received = {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** the bytes as they came, for signatures */
+  /** the received bytes, for signatures */
   rawBody: string
-  /** the parsed body; undefined when it is no JSON */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every event
+  /** the parsed body; undefined when it is not JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read payloads of every event
   json: any
   atMs: number
 }
 
-/** One scripted answer: a status, or a way to misbehave. */
+/** One scripted answer: a status, or a fault. */
 export type Answer =
   | number
   | { status: number; headers?: Record<string, string>; body?: string; delayMs?: number }
   | 'hang'
   | 'reset'
-  /** 200 and then a body without an end */
+  /** 200 with an endless body */
   | 'flood'
 
 export type Receiver = {
   url: string
   /** in the order of arrival */
   received: Received[]
-  /** the answers of the next requests, in order; after them it answers 200 */
+  /** sets the answers of the next requests, in order; later ones get 200 */
   answerWith(...answers: Answer[]): void
-  /** what it answers when nothing is scripted; a function is asked each time */
+  /** the answer without a script; a function is called each time */
   always(answer: Answer | ((received: Received) => Answer)): void
-  /** waits until `count` requests (that `match`, if given) have come, and returns those */
+  /** waits for `count` requests (that `match`, if given) and returns them */
   waitFor(count: number, options?: { match?: (received: Received) => boolean }): Promise<Received[]>
   close(): Promise<void>
 }

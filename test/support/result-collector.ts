@@ -10,14 +10,14 @@ import { waitFor } from './wait.ts'
 export type Collected = { subject: string; batch: ResultBatch }
 
 export type ResultCollector = {
-  /** every message stored, oldest first; asks the server */
+  /** reads every stored message from the server, oldest first */
   messages: (stream?: string) => Promise<Collected[]>
   results: (stream?: string) => Promise<Result[]>
-  /** a monitor's results in the stream RESULTS, in their order, once there are so many */
+  /** waits for this number of results of a monitor in the stream RESULTS and returns them in order */
   atLeast: (count: number, monitorId: string) => Promise<Result[]>
 }
 
-/** Makes the two streams of results on a NATS server and reads what they hold. */
+/** Creates the two streams of results on a NATS server and reads them. */
 export async function collectResults(
   t: Teardown,
   natsUrl: string,

@@ -11,18 +11,18 @@ export type Smtp = {
   /** `smtp://127.0.0.1:…` */
   url: string
   port: number
-  /** in the order of arrival */
+  /** received emails in order of arrival */
   mails: TakenMail[]
-  /** how many connections were opened */
+  /** the number of opened connections */
   connections(): number
-  /** closes what is open without a word; answers when it is closed */
+  /** closes open connections without a reply; resolves when they are closed */
   hangUp(): Promise<void>
-  /** replies to the next mails instead of taking them, such as `451 4.3.0 Try later`; after them it takes every mail */
+  /** sets the replies that refuse the next emails, such as `451 4.3.0 Try later`; later emails are accepted */
   replyWith(...replies: string[]): void
   waitFor(count: number): Promise<TakenMail[]>
 }
 
-/** A real mail server on a free port of 127.0.0.1. Recipients whose address has `unknown` in it are refused with a 550. */
+/** A mail server on a free port of 127.0.0.1. Recipients whose address contains `unknown` are refused with 550. */
 export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): Promise<Smtp> {
   const mails: TakenMail[] = []
   const script: string[] = []

@@ -1,9 +1,9 @@
-/** The part of a tap test that the support files need: where to put what has to be undone. */
+/** The part of a tap test that registers clean-up functions. */
 export type Teardown = { teardown(undo: () => unknown): void }
 
 /**
- * Runs `work` with a place to leave what has to be undone after it, last first, each even when another fails. Throws
- * what `work` throws, else what the first undoing throws.
+ * Runs `work` with a registry of clean-up functions, which run after it, the last first, even when one fails. Throws the error
+ * of `work`, else that of the first failed clean-up.
  */
 export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
   const undo: (() => unknown)[] = []

@@ -1,4 +1,4 @@
-/** What some work answers, and how often the event loop went round meanwhile. */
+/** Returns the result of some work, and how many turns the event loop made in the meantime. */
 export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ answer: T; turns: number }> {
   let turns = 0
   let isDone = false

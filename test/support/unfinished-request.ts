@@ -2,7 +2,7 @@ import { request } from 'node:http'
 
 export type EarlyAnswer = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
-/** What a server answers to a request of which only the head is sent: it cannot have looked at the body. */
+/** Returns a server's answer to a request of which only the head is sent, so the body cannot have been read. */
 export function answerBeforeBody(
   url: string,
   headers: Record<string, string>,

@@ -1,16 +1,16 @@
-/** A limit that only a hang can reach, on any machine and next to any load. */
+/** A limit that only a hang can reach, on any machine and under any load. */
 export const HANG_MS = 300_000
 
 export type WaitOptions = {
   timeoutMs?: number
-  /** what is waited for; a function is asked when it did not come about */
+  /** the awaited condition, for the error; a function is called on failure */
   label?: string | (() => string)
   everyMs?: number
 }
 
 /**
- * Waits until `condition` gives something truthy and returns it. A throw of the condition counts as "not yet"; after
- * `timeoutMs` (five minutes) the wait fails with the label and the last reason.
+ * Waits until `condition` returns a truthy value and returns it. An error of the condition counts as "not yet". After
+ * `timeoutMs` (five minutes) the wait fails with the label and the last error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,

@@ -1,14 +1,14 @@
 import { type Db, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { waitFor } from './wait.ts'
 
-/** Lets `others` wait for what `change` has locked, then commits that. Answers what became of the others. */
+/** Lets `others` wait for the locks of `change`, then commits it. Returns the results of the others. */
 export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>, others: () => Promise<T>): Promise<T> {
   const under = await db.transaction(async tx => {
-    // on a slow machine the others may come late
+    // on a slow machine the others may start late
     await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await change(tx)
     const waiting = others()
-    await waitFor(() => isSomebodyWaiting(db), { label: 'somebody who waits for the lock' })
+    await waitFor(() => isSomebodyWaiting(db), { label: 'a transaction that waits for the lock' })
     return { waiting }
   })
   return under.waiting

@@ -70,7 +70,7 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
     [{ EMAIL_CONFIRMATION: 'off' }, /^EMAIL_CONFIRMATION=off needs REGISTRATION=invited or REGISTRATION=closed$/],
-    [{ MAILS_PER_ORGANIZATION: '10/20' }, /^MAILS_PER_ORGANIZATION is "10\/20"; write one whole number, or three/],
+    [{ MAILS_PER_ORGANIZATION: '10/20' }, /^MAILS_PER_ORGANIZATION is "10\/20"; must be one whole number, or three/],
     [{ MAILS_PER_ORGANIZATION: 'none' }, /^MAILS_PER_ORGANIZATION is "none"/],
   ]
   for (const [change, sentence] of rows) {

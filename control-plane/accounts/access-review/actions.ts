@@ -33,15 +33,16 @@ import {
 } from './store.ts'
 
 /**
- * The organizations that anybody may have founded in the name of the owner of a link, if it is the first mailed one. Locked,
- * so that a key or a member is there before they are suspended, or is made by a person who is not suspended.
+ * Returns and locks the organizations that another person may have founded with the address of the link's owner; none unless
+ * this is the first mailed link that proves the address. With the lock, a new key or member either exists before the suspension
+ * or is created by a caller who is not suspended.
  */
 export const lockOrganizationsToReview = (tx: Tx, owner: PasswordLinkOwner | LinkProblem): Promise<string[]> =>
   typeof owner !== 'string' && owner.opensReview ? lockFoundedOrganizations(tx, owner.userId) : Promise.resolve([])
 
 /**
- * Suspends all keys, and the sessions and members but for the owner, until the owner has decided about each. The owner is an
- * admin for that, also when others took the role away.
+ * Suspends all keys, and the sessions and memberships of everyone but the owner, until the owner keeps or ends each
+ * (docs/design/accounts.md#access-review). The owner becomes an admin again if that role was taken away.
  */
 export async function suspendOthers(tx: Tx, owner: UserIdentity, ip: string, organizationIds: string[]): Promise<void> {
   for (const organizationId of organizationIds) {
@@ -59,27 +60,27 @@ const computeSessionTimes = () => {
   return { now, seenAfter: computeIdleCutoff(now) }
 }
 
-/** What a person who is signed in has to decide as an admin; null: nothing. */
+/** Returns the first review that a signed-in admin has to decide, or null. */
 export async function findReview(db: Db, { id }: Viewer): Promise<AccessReview | null> {
   const [review] = await listReviews(db, id, computeSessionTimes())
   return review ?? null
 }
 
-/** As many of a kind as one page shows; after a decision it shows the next ones. */
-const SHOWN = 100
+/** How many of each kind one page shows. After a decision it shows the next ones. */
+const MAX_SHOWN = 100
 
 export async function listSuspendedAccess(db: Db, organizationId: string) {
-  const asked = { organizationId, limit: SHOWN, ...computeSessionTimes() }
+  const filter = { organizationId, limit: MAX_SHOWN, ...computeSessionTimes() }
   const [keys, members, sessions] = await Promise.all([
-    listSuspendedKeys(db, asked),
-    listSuspendedMembers(db, asked),
-    listSuspendedSessions(db, asked),
+    listSuspendedKeys(db, filter),
+    listSuspendedMembers(db, filter),
+    listSuspendedSessions(db, filter),
   ])
   return { keys, members, sessions }
 }
 export type SuspendedAccess = Awaited<ReturnType<typeof listSuspendedAccess>>
 
-/** Keeps or ends what is suspended, as the API would. Throws 404 for a person who has nothing to decide there. */
+/** Keeps or ends suspended keys, members or sessions. Throws 404 for a viewer who has no review there. */
 export async function applyDecision(
   db: Db,
   viewer: Viewer,
@@ -125,12 +126,12 @@ const recordSession = (
   changes: Record<string, { from: unknown; to: unknown }>,
 ) => recordAudit(tx, { action, resource: 'user', resourceId: userId, resourceName: email, changes })
 
-/** An admin key for an organization in which none works. Throws 404 like `decide`, and 409 when there is one. */
+/** Creates an admin key for an organization in which none works. Throws 404 like `applyDecision`, and 409 when one works. */
 export function makeAdminKey(db: Db, viewer: Viewer, ip: string, organizationId: string): Promise<{ key: string }> {
   return withReview(db, viewer, ip, organizationId, async (tx, { lacksKey }) => {
-    if (!lacksKey) throw conflict('this organization has an admin key that works')
+    if (!lacksKey) throw conflict('this organization already has an admin key that works')
     const owner = { projectId: await getFirstProjectId(tx, organizationId), userId: viewer.userId }
-    return createApiKey(tx, owner, { name: `Made by ${viewer.email}`.slice(0, 100), scope: 'admin' })
+    return createApiKey(tx, owner, { name: `Created by ${viewer.email}`.slice(0, 100), scope: 'admin' })
   })
 }
 

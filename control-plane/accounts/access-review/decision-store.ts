@@ -1,6 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 
-/** `id`: of one; null: of all that are suspended. */
+/** `id`: one key, member or session; null: all that are suspended. */
 export type SuspendedSelector = { organizationId: string; id: string | null }
 
 const KEYS = `suspended_at IS NOT NULL AND project_id IN (SELECT id FROM projects WHERE organization_id = :organizationId)
@@ -27,7 +27,7 @@ export async function listSuspendedMemberIds(tx: Tx, which: SuspendedSelector): 
   return rows.map(({ id }) => id)
 }
 
-/** One that looks at another organization by now stays what it is there, and never opens this one again. */
+/** A session that has changed to another organization is not affected there, and cannot open this one again. */
 const SESSIONS = `s.organization_id = CAST(:organizationId AS uuid) AND s.organization_id = ANY (s.suspended_in)
   AND (CAST(:id AS uuid) IS NULL OR s.id = CAST(:id AS uuid)) AND u.id = s.user_id`
 
@@ -48,7 +48,7 @@ export const removeSuspendedSessions = (tx: Tx, which: SuspendedSelector) =>
     which,
   )
 
-/** The first project of an organization, in which its keys are made. */
+/** Returns the first project of an organization, in which its keys are created. */
 export async function getFirstProjectId(db: Db, organizationId: string): Promise<string> {
   const sql = 'SELECT id FROM projects WHERE organization_id = ? ORDER BY id LIMIT 1'
   const [row] = await query<{ id: string }>(db, sql, [organizationId])

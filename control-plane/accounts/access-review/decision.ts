@@ -1,4 +1,4 @@
-/** What an admin decides about: one key, session or member, all of a kind, or everything. */
+/** Kinds of access that an admin keeps or ends. A decision is about one, all of a kind, or everything. */
 export const ACCESS_KINDS = ['key', 'member', 'session'] as const
 export type AccessKind = (typeof ACCESS_KINDS)[number]
 

@@ -8,7 +8,7 @@ import type { AccessReview, SuspendedKey, SuspendedMember, SuspendedSession } fr
 
 export type AccessView = { review: AccessReview; suspended: SuspendedAccess; returnTo: string; now: Date }
 
-/** What an admin keeps or ends after the address of the founder was proven, and a key for an organization without one. */
+/** The page on which an admin keeps or ends suspended access, and creates a key for an organization without an admin key. */
 export function accessPage(view: AccessView) {
   const { review, returnTo } = view
   return renderFormPage(
@@ -19,18 +19,18 @@ export function accessPage(view: AccessView) {
       {review.isUndecided && <Undecided {...view} />}
       {review.lacksKey && <NewKey {...view} />}
       <p class="more">
-        <a href={returnTo}>{review.isUndecided ? 'Decide later' : 'Go on without a key'}</a>
+        <a href={returnTo}>{review.isUndecided ? 'Decide later' : 'Continue without a key'}</a>
       </p>
     </>,
   )
 }
 
-/** The one time that a key is shown. */
+/** Shows a new key, once. */
 export const adminKeyPage = (key: string, returnTo: string) =>
   renderFormPage(
     'Your admin key',
     <>
-      <p>Copy it now: it is not shown again.</p>
+      <p>Copy it now. It is not shown again.</p>
       <p>
         <code>{key}</code>
       </p>
@@ -46,13 +46,13 @@ function Undecided(view: AccessView) {
   return (
     <>
       <p>
-        The e-mail address of the founder of this organization is proven now. Before that, anybody could have made keys
-        and members in the founder’s name. So all of them are suspended until you keep or end each.
+        The email address of the founder of this organization has been confirmed. Before that, other people could have
+        created keys and added members in the founder’s name. All of them are suspended until you keep or end each one.
       </p>
       <p>
-        Monitors, alerts and status pages continue to work. Check the alert channels and the{' '}
-        <a href="/settings/chat">connected chats</a> too: they may belong to others. Suspended members still get alerts
-        as direct messages until you end their membership.
+        Monitors, alerts and status pages continue to work. Also check the alert channels and the{' '}
+        <a href="/settings/chat">connected chats</a>: they may belong to other people. Suspended members still receive
+        alerts as direct messages until you end their membership.
       </p>
       <Section {...view} kind="key" title="API keys" all="keys" total={keys.total}>
         {keys.rows.map(key => (
@@ -96,7 +96,7 @@ function Section({ title, all, total, children, ...view }: SectionParts) {
         {title} ({total})
       </h2>
       <ul class="decided">{children}</ul>
-      {more > 0 && <p>{more} more follow when you have decided about these.</p>}
+      {more > 0 && <p>{more} more are shown after you have decided about these.</p>}
       {total > 1 && <Choices {...view} id="all" keep={`Keep all ${all}`} end={`End all ${all}`} />}
     </>
   )
@@ -112,7 +112,7 @@ const KeyRow = ({ one, ...view }: Row<SuspendedKey>) => (
     </strong>
     <small>{one.hint}</small>
     <small>
-      Made <TimeAgo at={one.createdAt} now={view.now} />,{' '}
+      Created <TimeAgo at={one.createdAt} now={view.now} />,{' '}
       {one.lastUsedAt === null ? (
         'never used'
       ) : (
@@ -156,22 +156,22 @@ type ChoiceParts = Pick<AccessView, 'review' | 'returnTo'> & {
   id: string
   keep?: string
   end?: string
-  /** what it is about, for people who do not see what is next to it */
+  /** what the choice is about, for screen readers */
   about?: string
 }
 
 function Choices({ review, returnTo, kind, id, keep = 'Keep', end = 'End', about }: ChoiceParts) {
-  const labelled = (word: string) => (about === undefined ? {} : { 'aria-label': `${word} ${about}` })
+  const toAriaLabel = (label: string) => (about === undefined ? {} : { 'aria-label': `${label} ${about}` })
   return (
     <form method="post" action="/account/access" class="choices">
       <input type="hidden" name="organization_id" value={review.organizationId} />
       <input type="hidden" name="kind" value={kind} />
       <input type="hidden" name="id" value={id} />
       <input type="hidden" name="return_to" value={returnTo} />
-      <button type="submit" name="choice" value="keep" class="small" {...labelled(keep)}>
+      <button type="submit" name="choice" value="keep" class="small" {...toAriaLabel(keep)}>
         {keep}
       </button>
-      <button type="submit" name="choice" value="end" class="small bad" {...labelled(end)}>
+      <button type="submit" name="choice" value="end" class="small bad" {...toAriaLabel(end)}>
         {end}
       </button>
     </form>
@@ -180,13 +180,13 @@ function Choices({ review, returnTo, kind, id, keep = 'Keep', end = 'End', about
 
 const NewKey = ({ review, returnTo }: AccessView) => (
   <>
-    <h2>A key of your own</h2>
-    <p>No admin key of this organization works at the moment. You can make one; it is shown once.</p>
+    <h2>Create an admin key</h2>
+    <p>This organization has no admin key that works. You can create one. It is shown only once.</p>
     <form method="post" action="/account/access/key">
       <input type="hidden" name="organization_id" value={review.organizationId} />
       <input type="hidden" name="return_to" value={returnTo} />
       <button type="submit" class="plain">
-        Make an admin key
+        Create an admin key
       </button>
     </form>
   </>

@@ -15,7 +15,7 @@ import { accessPage, adminKeyPage } from './page.tsx'
 
 const PAGE = '/account/access'
 
-/** The page after signing in: first what the person has to decide. */
+/** Returns the page to show after signing in: an undecided review comes first. */
 export async function resolveLandingPath(db: Db, token: string, returnTo: string): Promise<string> {
   const session = await readSession(db, token)
   const review = session && (await findReview(db, session))
@@ -25,7 +25,7 @@ export async function resolveLandingPath(db: Db, token: string, returnTo: string
 const withReturn = (returnTo: string) =>
   returnTo === ACCOUNT_PATH ? PAGE : `${PAGE}?${new URLSearchParams({ return_to: returnTo })}`
 
-/** Pages on which an admin keeps or ends what was suspended when the founder's address was proven. */
+/** Pages on which an admin keeps or ends access that was suspended when the founder's address was proven. */
 export function accessRoutes(app: App, { db }: { db: Db }): void {
   app.get<{ Querystring: { return_to?: unknown } }>(PAGE, async (request, reply) => {
     const session = await requireSession(request, reply, db)
@@ -58,14 +58,14 @@ export function accessRoutes(app: App, { db }: { db: Db }): void {
   })
 }
 
-/** Null when the person has to sign in first; the answer leads there. */
+/** Returns null, and redirects to the sign-in page, without a session. */
 async function requireSession(request: FastifyRequest, reply: FastifyReply, db: Db): Promise<UserSession | null> {
   const session = await readSession(db, parseSessionToken(request.headers.cookie))
   if (!session) await reply.redirect(`/sign-in?return_to=${PAGE}`, 303)
   return session
 }
 
-/** Reads a form of the page; null for what none of its forms sends. */
+/** Parses a form of the page. Returns null for values that no form of the page sends. */
 function parseDecision(field: (name: string) => string): AccessDecision | null {
   const [organizationId, kind, id, choice] = [field('organization_id'), field('kind'), field('id'), field('choice')]
   const kinds = kind === 'everything' ? ACCESS_KINDS : ACCESS_KINDS.filter(one => one === kind)

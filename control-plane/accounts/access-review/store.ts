@@ -4,7 +4,7 @@ import { IS_ACTIVE_MEMBERSHIP } from '../members/active-condition.ts'
 import { IS_FOUNDER } from '../members/founder-condition.ts'
 import type { MemberRole } from '../members/role.ts'
 
-/** The organizations that were founded in the name of a person, locked; also those that demoted this person since. */
+/** Returns and locks the organizations that were founded with a user's address, including those that demoted the user since. */
 export async function lockFoundedOrganizations(tx: Tx, userId: string): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
@@ -18,7 +18,7 @@ export async function lockFoundedOrganizations(tx: Tx, userId: string): Promise<
 
 const OF_PROJECTS = 'project_id IN (SELECT id FROM projects WHERE organization_id = :organizationId)'
 
-/** A version before this one let other admins demote a founder whose address was not proven. */
+/** Earlier versions allowed other admins to demote a founder whose address was not proven. */
 export const restoreFounder = (tx: Tx, owner: { organizationId: string; userId: string }) =>
   execute(
     tx,
@@ -27,11 +27,11 @@ export const restoreFounder = (tx: Tx, owner: { organizationId: string; userId: 
     owner,
   )
 
-/** Suspends what is there of others, and all keys. Hold the organization before. */
+/** Suspends all keys, and the sessions and memberships of other users. Lock the organization first. */
 export async function suspendAll(tx: Tx, owner: { organizationId: string; userId: string; now: Date }): Promise<void> {
   await execute(
     tx,
-    // in the order in which they are locked for a deletion
+    // same lock order as a deletion
     `UPDATE api_keys SET suspended_at = :now, updated_at = :now WHERE id IN (
        SELECT id FROM api_keys WHERE suspended_at IS NULL AND ${OF_PROJECTS} ORDER BY id FOR UPDATE)`,
     owner,
@@ -50,18 +50,18 @@ export async function suspendAll(tx: Tx, owner: { organizationId: string; userId
   )
 }
 
-/** A session that still counts, suspended in the organization `o` that it looks at. */
+/** A session that has not ended and is suspended in its current organization `o`. */
 const SUSPENDED_SESSION = `s.organization_id = o.id AND o.id = ANY (s.suspended_in) AND s.expires_at > :now
   AND s.last_seen_at > :seenAfter`
 const ADMIN_KEY = `SELECT FROM api_keys k JOIN projects p ON p.id = k.project_id
   WHERE p.organization_id = o.id AND k.scope = 'admin' AND k.suspended_at IS NULL`
 
-/** An organization in which an admin has something to decide. `lacksKey`: it has no admin key that works. */
+/** An organization in which an admin has to decide. `lacksKey`: it has no admin key that works. */
 export type AccessReview = { organizationId: string; name: string; isUndecided: boolean; lacksKey: boolean }
 
 export type SessionTimes = { now: Date; seenAfter: Date }
 
-/** Those of the organizations that a session opens to an admin, the one that they joined first at the beginning. */
+/** The reviews of organizations that a session opens as admin, by the time of joining. */
 export const listReviews = (db: Db, sessionId: string, times: SessionTimes) =>
   query<AccessReview>(
     db,
@@ -79,7 +79,7 @@ export const listReviews = (db: Db, sessionId: string, times: SessionTimes) =>
     { sessionId, ...times },
   )
 
-/** Whether keys or members of a project's organization are suspended. */
+/** Whether keys of a project or members of its organization are suspended. */
 export async function isUnderReview(db: Db, projectId: string): Promise<boolean> {
   const rows = await query(
     db,
@@ -110,7 +110,7 @@ export type SuspendedSession = {
   ip: string | null
 }
 
-/** Of each kind the oldest, `limit` at most, and how many there are. */
+/** The oldest rows, up to a limit, and the total number. */
 export type RowsWithTotal<Row> = { rows: Row[]; total: number }
 
 async function queryWithTotal<Row>(db: Db, sql: string, bindings: { limit: number }): Promise<RowsWithTotal<Row>> {
@@ -124,23 +124,23 @@ async function queryWithTotal<Row>(db: Db, sql: string, bindings: { limit: numbe
 
 type SuspendedQuery = { organizationId: string; limit: number }
 
-export const listSuspendedKeys = (db: Db, asked: SuspendedQuery) =>
+export const listSuspendedKeys = (db: Db, filter: SuspendedQuery) =>
   queryWithTotal<SuspendedKey>(
     db,
     `SELECT id, name, hint, scope, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM api_keys
      WHERE suspended_at IS NOT NULL AND ${OF_PROJECTS}`,
-    asked,
+    filter,
   )
 
-export const listSuspendedMembers = (db: Db, asked: SuspendedQuery) =>
+export const listSuspendedMembers = (db: Db, filter: SuspendedQuery) =>
   queryWithTotal<SuspendedMember>(
     db,
     `SELECT u.id, u.email, u.name, m.role, m.created_at AS "createdAt" FROM memberships m JOIN users u ON u.id = m.user_id
      WHERE m.organization_id = :organizationId AND m.suspended_at IS NOT NULL`,
-    asked,
+    filter,
   )
 
-export const listSuspendedSessions = (db: Db, asked: SuspendedQuery & SessionTimes) =>
+export const listSuspendedSessions = (db: Db, filter: SuspendedQuery & SessionTimes) =>
   queryWithTotal<SuspendedSession>(
     db,
     `SELECT s.id, u.id AS "userId", u.email, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", began.browser,
@@ -151,5 +151,5 @@ export const listSuspendedSessions = (db: Db, asked: SuspendedQuery & SessionTim
          AND a.changes #>> '{session,to}' = s.id::text LIMIT 1
      ) began ON true
      WHERE o.id = :organizationId`,
-    asked,
+    filter,
   )

@@ -16,12 +16,12 @@ import { findCaller, insertApiKey, lockApiKeyForShare, lockKeys, markUsed, remov
 /** A deleted or suspended key stops working in this process within this time. */
 const CACHE_TTL_MS = 5_000
 const MAX_CACHED_KEYS = 10_000
-/** A program that goes on with one that was deleted asks 12 times a minute. */
+/** A program that continues to use a deleted key causes 12 queries a minute. */
 const MAX_UNKNOWN_PER_MINUTE = 300
-/** One that is suspended is looked up each time so often, so that it works at once when it is kept, and then every 5 s. */
+/** Queries for a suspended key before its state is cached, so that a key that an admin keeps works without delay. */
 const MAX_SUSPENDED_PER_MINUTE = 60
 
-/** Makes a key. `key` is the only time that it is shown in full. */
+/** Creates a key. Only this result contains the full `key`. */
 export async function createApiKey(
   db: Db | Tx,
   owner: { projectId: string; userId: string | null },
@@ -42,8 +42,9 @@ export async function createApiKey(
 }
 
 /**
- * Makes a key for a caller with another one. It is either there when the organization's keys are suspended, and
- * is suspended with them, or it is made by a key that works. Throws 402 when the plan is full.
+ * Creates a key for a caller that uses another key. The lock orders this with an access review: the new key exists before the
+ * organization's keys are suspended and is suspended too, or the caller's key is checked afterwards. Throws 402 above the
+ * plan's limit.
  */
 export function createKeyAs(
   db: Db,
@@ -60,8 +61,8 @@ export function createKeyAs(
 }
 
 /**
- * Throws 401 for a key that was deleted or suspended, also while a process still remembers it. For what would outlive the
- * key: hold the organization before.
+ * Throws 401 for a deleted or suspended key, even while it is cached. For acts whose results outlive the key. Lock the
+ * organization first.
  */
 export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
   const key = await lockApiKeyForShare(tx, keyId)
@@ -69,7 +70,7 @@ export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
   if (key.isSuspended) throw apiKeySuspended()
 }
 
-/** Throws 404, and 409 for the last admin key that works: without one, no other can be made. */
+/** Throws 404, and 409 for the last admin key that works: without one, no other key can be created. */
 export async function deleteApiKey(db: Db, projectId: string, id: string): Promise<void> {
   if (!isId(id)) throw notFound('API key')
   await db.transaction(async tx => {
@@ -83,8 +84,8 @@ export async function deleteApiKey(db: Db, projectId: string, id: string): Promi
 }
 
 /**
- * Finds the caller of a key, remembered for 5 s; `last_used_at` is kept to the minute (decisions 2.1). A key that this
- * process has known is looked up for everybody, others not for a network that has sent too many unknown ones.
+ * Finds the caller of a key and caches it for 5 s; `last_used_at` is kept to the minute (docs/design/accounts.md#api-keys). A
+ * network that has sent too many unknown keys is refused, except for keys that this process has known.
  */
 export function createAuthenticator(db: Db): Authenticate {
   const remembered = createLruCache<{ caller: ApiCaller | 'suspended'; untilMs: number }>(MAX_CACHED_KEYS)

@@ -26,24 +26,25 @@ const ApiKey = Type.Object({
   id: Id,
   name: Type.String(),
   scope: stringEnum(SCOPES),
-  hint: Type.String({ description: 'the beginning and the end of the key' }),
+  hint: Type.String({ description: 'First and last characters of the key.' }),
   created_by: nullable(Id),
   last_used_at: nullable(Timestamp),
   suspended_at: nullable(Timestamp, {
-    description: 'since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser',
+    description:
+      'Time of the suspension. The key is refused with `api_key_suspended` until an admin keeps or ends it in the browser.',
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 const CreatedApiKey = Type.Object({
   ...ApiKey.properties,
-  key: Type.String({ description: 'shown here and never again' }),
+  key: Type.String({ description: 'The full key. It is shown only once.' }),
 })
 
 const tags = ['API keys']
 const config = { scope: 'admin' } as const
 
-/** `GET|POST /api-keys`, `DELETE /api-keys/{id}`, for admin keys (decisions 2.2). */
+/** `GET|POST /api-keys`, `DELETE /api-keys/{id}`, for admin keys. */
 export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: InstallationLimits }): void {
   app.get(
     '/api-keys',
@@ -85,7 +86,8 @@ export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Install
       config,
       schema: {
         tags,
-        summary: 'Delete an API key; it stops working within 5 seconds',
+        summary: 'Delete an API key',
+        description: 'The key stops working within 5 seconds.',
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404, 409),
       },

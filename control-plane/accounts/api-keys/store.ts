@@ -53,7 +53,7 @@ export async function listApiKeys(db: Db, projectId: string, { limit, offset }: 
 
 export type LockedKey = { id: string; scope: Scope; isSuspended: boolean }
 
-/** The project's keys, all locked until the transaction ends. */
+/** Returns the project's keys and locks them until the transaction ends. */
 export const lockKeys = (tx: Db, projectId: string) =>
   query<LockedKey>(
     tx,
@@ -62,7 +62,7 @@ export const lockKeys = (tx: Db, projectId: string) =>
     [projectId],
   )
 
-/** Null for a key that was deleted. One that works stays so until the transaction ends. */
+/** Returns null for a deleted key. A key that works cannot be suspended or deleted until the transaction ends. */
 export async function lockApiKeyForShare(tx: Db, id: string): Promise<{ isSuspended: boolean } | null> {
   const sql = 'SELECT suspended_at IS NOT NULL AS "isSuspended" FROM api_keys WHERE id = ? FOR SHARE'
   const [row] = await query<{ isSuspended: boolean }>(tx, sql, [id])
@@ -74,7 +74,7 @@ export const removeApiKey = (db: Db, projectId: string, id: string) =>
 
 export type KeyCaller = ApiCaller & { lastUsedAt: Date | null; isSuspended: boolean }
 
-/** Who a key speaks for, by its SHA-256; null also when the organization was deleted while the key was made. */
+/** Finds the caller of a key by its SHA-256. Returns null also for a key of a deleted organization. */
 export async function findCaller(db: Db, keyHash: Buffer): Promise<KeyCaller | null> {
   const [row] = await query<KeyCaller>(
     db,

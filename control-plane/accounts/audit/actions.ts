@@ -4,16 +4,16 @@ import { withAuditActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type AuditRecord, insertAuditRecord, pruneAuditLog } from './store.ts'
 
 /**
- * Writes to the audit log what somebody did that changes no row of a table it watches: a sign-in, a replay. Who it was is
- * known of a transaction of actingAs or actingFor (web/acting.ts); in another nobody acts, and nothing is written.
+ * Writes an act to the audit log that changes no row of an audited table: a sign-in, a replay. The actor is that of the
+ * transaction (foundation/web/auth/audit-actor.ts); without an actor nothing is written.
  */
 export const recordAudit = (tx: Db, act: AuditRecord): Promise<void> => insertAuditRecord(tx, act)
 
 export type UserIdentity = { id: string; email: string }
 
-/** The database for what a person does in the browser, in one of their organizations. */
+/** Returns a database whose transactions act as a user in the browser, in one of the user's organizations. */
 export const withUserActor = (db: Db, { id, email }: UserIdentity, ip: string, organizationId: string): Db =>
   withAuditActor(db, { kind: 'user', id, name: email, ip, projectId: null, organizationId })
 
-/** Drops what is older than a year; nothing else can be (migration 0018). */
+/** Deletes entries older than a year. Younger ones cannot be deleted (migration 0018). */
 export const deleteExpiredAuditRecords = (db: Db): Promise<number> => pruneAuditLog(db, now())

@@ -22,15 +22,19 @@ const AuditEntry = Type.Object({
   actor: Type.Object({
     kind: stringEnum(['api_key', 'user', 'operator', 'system']),
     id: nullable(Id),
-    name: Type.String({ description: 'as it was then: the name of a key with its hint, the e-mail of a person' }),
+    name: Type.String({
+      description: 'Name at the time of the change: the name and hint of a key, or the email address of a user.',
+    }),
     ip: nullable(Type.String()),
   }),
   action: stringEnum(AUDIT_ACTIONS),
-  resource: Type.String({ description: 'monitor, alert_channel, status_page, member …' }),
+  resource: Type.String({
+    description: 'Kind of record, such as `monitor`, `alert_channel`, `status_page` or `member`.',
+  }),
   resource_id: nullable(Type.String()),
   resource_name: nullable(Type.String()),
   changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-    description: 'by field, with what it was and is now; of secrets only that they changed',
+    description: 'Old and new value of each changed field. Values of secrets are masked.',
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -46,7 +50,7 @@ const AuditQuery = strictObject({
   to: Type.Optional(Type.String({ format: 'date-time' })),
 })
 
-/** `GET /audit-log`, for admin keys: who changed what, kept for a year. */
+/** `GET /audit-log`, for admin keys. */
 export function auditRoutes(app: App, { db }: { db: Db }): void {
   app.get(
     '/audit-log',
@@ -54,7 +58,7 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
       config: { scope: 'admin' },
       schema: {
         tags: ['Audit log'],
-        summary: 'Who changed what, newest first, for a year',
+        summary: 'List audit log entries',
         querystring: AuditQuery,
         response: responseSchemas(200, pageSchema(AuditEntry), 400),
       },
@@ -71,7 +75,7 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
   )
 }
 
-/** Times as everywhere in the API; PostgreSQL writes them with its own precision. */
+/** Values that PostgreSQL wrote as times get the API's format. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/
 const normalizeTimes = ({ from, to }: AuditChange): AuditChange => {
   const shown = (value: unknown) =>

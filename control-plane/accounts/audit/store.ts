@@ -1,7 +1,7 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
 import type { Actor } from '../../foundation/web/auth/authentication.ts'
 
-/** What is done to a record; and acts that change none, of which a new one needs a word here. */
+/** Changes of a record, and acts that change no record. A new kind of act is added here. */
 export const AUDIT_ACTIONS = [
   ...['created', 'updated', 'deleted'],
   ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
@@ -11,16 +11,16 @@ export type AuditChange = { from: unknown; to: unknown }
 
 export type AuditRecord = {
   action: AuditAction
-  /** the API's noun, as in the table of migration 0018 */
+  /** the noun of the API, as in the table of migration 0018 */
   resource: string
   resourceId: string | null
   resourceName: string | null
   changes?: Record<string, AuditChange>
-  /** whose it is, where the operator acts */
+  /** the organization concerned, where the operator acts */
   organizationId?: string
 }
 
-/** Writes an act of whoever the transaction's setting names; nothing when it names nobody. */
+/** Writes an act of the actor that the transaction's setting names. Without an actor nothing is written. */
 export async function insertAuditRecord(tx: Db, { changes = {}, organizationId, ...act }: AuditRecord): Promise<void> {
   await execute(
     tx,
@@ -34,7 +34,7 @@ export async function insertAuditRecord(tx: Db, { changes = {}, organizationId, 
   )
 }
 
-/** Null: whatever it is. */
+/** Null: any. */
 export type AuditFilter = {
   actorId: string | null
   resource: string | null
@@ -58,7 +58,7 @@ export type AuditRow = {
   changes: Record<string, AuditChange>
 }
 
-/** Whose log it is: of a project with what concerns its whole organization; of an organization; null: of everything. */
+/** A project with entries about its whole organization; an organization (`projectId` null); or everything (null). */
 export type AuditScope = { organizationId: string; projectId: string | null } | null
 
 const COLUMNS = `id, at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", host(ip) AS ip, action,
@@ -91,7 +91,7 @@ export async function listAudit(
 
 const RETENTION_DAYS = 365
 
-/** Forgets what is older than a year, some at a time. Answers how many rows. */
+/** Deletes up to 10,000 entries that are older than a year. Returns their number. */
 export const pruneAuditLog = (db: Db, now: Date): Promise<number> =>
   execute(
     db,

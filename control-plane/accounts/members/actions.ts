@@ -54,8 +54,9 @@ export type InvitedMember = {
 }
 
 /**
- * Makes somebody a member at once, with a new account where there is none for the address (specification, "Agent
- * bootstrap"). Throws 402 over the plan's limit, 409 for a member, 403 for a new account while registration is closed. They get a mail where there is a mail server.
+ * Makes a person a member, with a new account if the address has none (docs/design/accounts.md#members). With a mail server
+ * the person gets an email. Throws 402 above the plan's limit, 409 for a member, and 403 for a new account while registration
+ * is closed.
  */
 export function invite(
   tools: InviteTools,
@@ -67,26 +68,26 @@ export function invite(
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
     await assertKeyWorks(tx, keyId)
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
-    // the transaction takes it back
+    // the rollback removes the new account
     if (created && registration === 'closed')
       throw registrationClosed(
-        `${created.email} has no account, and accounts are made by the operator of this installation`,
+        `${created.email} has no account, and only the operator of this installation can create accounts`,
       )
     const user = created
       ? { id: created.userId, email: created.email, isProven: false }
       : await lockUserByEmail(tx, email.toLowerCase())
     if (!user) throw conflict('this account is being deleted; try again')
-    // whoever made the account may have chosen its password
+    // the person who created the account may have chosen its password
     const awaitsProof = created === null && !user.isProven
     const isNew = await insertMember(tx, { organizationId, userId: user.id, role, awaitsProof, now: clock() })
-    if (!isNew) throw conflict(`${user.email} is a member already`)
+    if (!isNew) throw conflict(`${user.email} is already a member`)
     if (sendsMail) await sendInvitation(tools, tx, organizationId, user, created !== null)
     const invited = { user_id: user.id, email: user.email, role, is_new_account: created !== null }
     return created ? { ...invited, claim_url: created.claimUrl } : invited
   })
 }
 
-/** The link in it is another one than the inviter sees, so that it proves whose mail it is. Throws 429 when there are many. */
+/** Queues the invitation. Its link differs from the one that the inviter sees, so it proves the address. Throws 429 above the limit. */
 async function sendInvitation(
   { secrets, publicUrl, mailRules }: InviteTools,
   tx: Tx,
@@ -96,7 +97,7 @@ async function sendInvitation(
 ): Promise<void> {
   await reserveConfirmations(tx, mailRules, organizationId, [email.toLowerCase()], clock())
   const waitSeconds = await countAttempt(tx, buildInvitationLimits(email, organizationId), clock())
-  if (waitSeconds !== null) throw rateLimited('too many invitations were mailed; try again later', waitSeconds)
+  if (waitSeconds !== null) throw rateLimited('too many invitations were sent; try again later', waitSeconds)
   const url = isProven
     ? `${publicUrl}/sign-in`
     : await createPasswordLink(tx, id, { purpose: 'claim', provesEmail: true, publicUrl })
@@ -108,7 +109,7 @@ async function sendInvitation(
   )
 }
 
-/** Throws 404, and 409 for the last admin, because no member could make another one; and for a founder whose address is not proven. */
+/** Throws 404, and 409 for the last admin and for a founder whose address is not proven. */
 export function changeRole(db: Db, organizationId: string, userId: string, role: MemberRole): Promise<MemberRow> {
   return db.transaction(async tx => {
     await assertAdminRemains(tx, organizationId, userId, role)
@@ -118,7 +119,7 @@ export function changeRole(db: Db, organizationId: string, userId: string, role:
   })
 }
 
-/** Ends a membership and what is open in that organization's name. Keys that they made go on: machines use them. */
+/** Ends a membership and the user's access to the organization. Keys that the member created keep working. */
 export function endMembership(db: Db, organizationId: string, userId: string): Promise<void> {
   return db.transaction(async tx => {
     await lockOrganization(tx, organizationId)
@@ -127,7 +128,7 @@ export function endMembership(db: Db, organizationId: string, userId: string): P
   })
 }
 
-/** The same as a part of more, and for the operator: a founder whose address is not proven is removed too. */
+/** Ends a membership within a transaction. Also removes a founder whose address is not proven, for the operator. */
 export async function endMembershipInTransaction(tx: Tx, organizationId: string, userId: string): Promise<void> {
   await assertAdminRemains(tx, organizationId, userId, null)
   await lockUser(tx, userId)
@@ -148,24 +149,24 @@ async function assertAdminRemains(
   if (!member) throw notFound('member')
   const isLosing = member.role === 'admin' && role !== 'admin'
   if (isLosing && !(await hasOtherAdmin(tx, organizationId, userId))) {
-    throw conflict('this is the last admin of the organization; make somebody else an admin first')
+    throw conflict('this is the last admin of the organization; make another member an admin first')
   }
 }
 
 /**
- * The person who made the account could otherwise end the founder's access before the founder can prove the address and see who
- * else has access (accounts/access).
+ * Otherwise the person who created the account could end the founder's access before the founder proves the address and reviews
+ * who has access (docs/design/accounts.md#access-review).
  */
 async function assertNoUnprovenFounder(tx: Tx, organizationId: string, userId: string): Promise<void> {
   if (!(await isUnprovenFounder(tx, organizationId, userId))) return
   throw conflict(
-    'the address of this founder of the organization is not proven; the founder stays an admin until they have set a password by a mailed link (/forgot-password), or the operator of this installation removes them',
+    'the address of this founder of the organization is not proven; the founder stays an admin until they set a password by a link from /forgot-password, or the operator of this installation removes them',
   )
 }
 
 /**
- * A new claim link for somebody who has not set a password yet. Throws 404, and 409 where others made the account: whoever
- * holds the link holds it.
+ * Creates a new claim link for a member without a password. Throws 404, and 409 for an account that was created elsewhere: the
+ * holder of the link controls the account.
  */
 export function renewClaimLink(db: Db, organizationId: string, userId: string, publicUrl: string): Promise<string> {
   return db.transaction(async tx => {
@@ -173,12 +174,15 @@ export function renewClaimLink(db: Db, organizationId: string, userId: string, p
     await lockUser(tx, userId)
     const member = await findMember(tx, organizationId, userId)
     if (!member) throw notFound('member')
-    if (member.is_claimed) throw conflict(`${member.email} has set a password; they can ask for a new one by mail`)
+    if (member.is_claimed)
+      throw conflict(`${member.email} has already set a password; they can request a new one at /forgot-password`)
     if (member.awaits_proof) {
-      throw conflict(`the account of ${member.email} was made elsewhere; only they can ask for a new link, by mail`)
+      throw conflict(
+        `the account of ${member.email} was created elsewhere; only they can request a new link, at /forgot-password`,
+      )
     }
-    const whose = { resource: 'member', resourceId: member.id, resourceName: member.email }
-    await recordAudit(tx, { action: 'claim_link_made', ...whose })
+    const record = { resource: 'member', resourceId: member.id, resourceName: member.email }
+    await recordAudit(tx, { action: 'claim_link_made', ...record })
     return createPasswordLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
   })
 }

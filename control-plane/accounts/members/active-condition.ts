@@ -1,5 +1,5 @@
 /**
- * SQL: the membership `m` opens its organization. It does not while it waits for its address to be proven, nor while it is
- * suspended (accounts/access).
+ * SQL: the membership `m` gives access to its organization: the address is proven or need not be, and the membership is not
+ * suspended (docs/design/accounts.md#access-review).
  */
 export const IS_ACTIVE_MEMBERSHIP = 'NOT m.awaits_proof AND m.suspended_at IS NULL'

@@ -24,19 +24,19 @@ import { listMembers, type MemberRow } from './store.ts'
 
 const Member = Type.Object(
   {
-    id: Type.String({ description: 'the id of the user' }),
+    id: Type.String({ description: 'Id of the user.' }),
     user_id: Id,
     email: Type.String(),
     name: nullable(Type.String()),
     role: stringEnum(MEMBER_ROLES),
-    is_claimed: Type.Boolean({ description: 'a password is set' }),
+    is_claimed: Type.Boolean({ description: 'Whether a password is set.' }),
     awaits_proof: Type.Boolean({
       description:
-        'the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them',
+        'The account was created by another person, and its address is not proven. Until it is, the member has no access.',
     }),
     suspended_at: nullable(Timestamp, {
       description:
-        'since then nothing here is open to them, until an admin keeps or ends the membership in the browser',
+        'Time of the suspension. The member has no access until an admin keeps or ends the membership in the browser.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -48,14 +48,14 @@ const InvitedMember = Type.Object({
   email: Type.String(),
   role: stringEnum(MEMBER_ROLES),
   is_new_account: Type.Boolean(),
-  claim_url: Type.Optional(Type.String({ description: 'only of a new account; works once, for 72 hours' })),
+  claim_url: Type.Optional(Type.String({ description: 'For a new account only. Works once, for 72 hours.' })),
 })
 const ClaimLink = Type.Object({ user_id: Id, claim_url: Type.String(), claim_expires_in: Type.String() })
 
 const tags = ['Members']
 const config = { scope: 'admin' } as const
 
-/** Who belongs to an organization, for admin keys (specification, "Agent bootstrap"; decisions 2.4). */
+/** Routes of members, for admin keys (docs/design/accounts.md#members). */
 export function memberRoutes(app: App, tools: InviteTools): void {
   registerInviteRoute(app, tools)
   registerListRoute(app, tools)
@@ -69,7 +69,8 @@ function registerInviteRoute(app: App, tools: InviteTools): void {
       config,
       schema: {
         tags,
-        summary: 'Invite somebody; they are a member at once',
+        summary: 'Invite a person',
+        description: 'The person becomes a member immediately, with a new account if the address has none.',
         body: strictObject({
           email: Type.String({ format: 'email', maxLength: 254 }),
           name: Type.Optional(Name),
@@ -135,7 +136,8 @@ function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
       config,
       schema: {
         tags,
-        summary: 'End a membership; API keys that the member made go on working',
+        summary: 'Remove a member',
+        description: 'API keys that the member created keep working.',
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404, 409),
       },
@@ -153,7 +155,8 @@ function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
       config,
       schema: {
         tags,
-        summary: 'Make a new claim link for a member who has set no password yet; the one before is void',
+        summary: 'Create a claim link',
+        description: 'For a member who has not set a password. The previous link stops working.',
         params: IdParams,
         response: responseSchemas(201, dataSchema(ClaimLink), 404, 409),
       },

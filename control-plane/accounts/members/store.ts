@@ -3,7 +3,7 @@ import { IS_ACTIVE_MEMBERSHIP } from './active-condition.ts'
 import { IS_FOUNDER } from './founder-condition.ts'
 import type { MemberRole } from './role.ts'
 
-/** A member is known by the id of the user. */
+/** `id` is the id of the user. */
 export type MemberRow = {
   id: string
   email: string
@@ -40,18 +40,18 @@ export async function findMember(db: Db, organizationId: string, userId: string)
   return row ?? null
 }
 
-/** Whether anybody can have founded the organization in the name of this member. Hold the organization before. */
+/** Whether this member is a founder whose address is not proven. Lock the organization first. */
 export async function isUnprovenFounder(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const sql = `SELECT FROM memberships m JOIN organizations o ON o.id = m.organization_id JOIN users u ON u.id = m.user_id
     WHERE o.id = ? AND u.id = ? AND u.email_proven_at IS NULL AND ${IS_FOUNDER}`
   return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
-/** Holds the organization's row until the transaction ends: who is the last admin stays so. */
+/** Locks the organization's row until the transaction ends, so that its admins cannot change. */
 export const lockOrganization = (tx: Tx, organizationId: string) =>
   tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
 
-/** Whether somebody else of an organization may manage it. */
+/** Whether the organization has another active admin. */
 export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const sql = `SELECT 1 FROM memberships m
     WHERE m.organization_id = ? AND m.user_id <> ? AND m.role = 'admin' AND ${IS_ACTIVE_MEMBERSHIP} LIMIT 1`
@@ -60,7 +60,7 @@ export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: stri
 
 export type Membership = { organizationId: string; userId: string; role: MemberRole }
 
-/** False when the user is a member already. */
+/** Returns false when the user is already a member. */
 export async function insertMember(tx: Tx, member: Membership & { awaitsProof: boolean; now: Date }): Promise<boolean> {
   const inserted = await execute(
     tx,
@@ -81,10 +81,10 @@ export const updateRole = (tx: Tx, { organizationId, userId, role }: Membership)
 export const removeMember = (tx: Tx, organizationId: string, userId: string) =>
   execute(tx, 'DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [organizationId, userId])
 
-/** Before their memberships, like whoever sets a password. */
+/** Locks a user. Lock users before their memberships, as setting a password does. */
 export const lockUser = (tx: Tx, userId: string) => tx.raw('SELECT 1 FROM users WHERE id = ? FOR UPDATE', [userId])
 
-/** An account that nobody has claimed and that belongs nowhere is none: the next invitation makes a new one. */
+/** Deletes an unclaimed account without a membership. The next invitation creates a new one. */
 export const removeUnusedUser = (tx: Tx, userId: string) =>
   execute(
     tx,
@@ -95,7 +95,7 @@ export const removeUnusedUser = (tx: Tx, userId: string) =>
 
 export type KnownUser = { id: string; email: string; isProven: boolean }
 
-/** By the address in small letters. Whether it is proven stays so until the transaction ends. */
+/** Finds a user by the address in lower case, and locks the user against deletion. */
 export async function lockUserByEmail(tx: Tx, email: string): Promise<KnownUser | null> {
   const [row] = await query<KnownUser>(
     tx,

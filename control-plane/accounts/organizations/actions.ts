@@ -14,7 +14,7 @@ import {
   updateName,
 } from './store.ts'
 
-/** Everything that the operator may want to know of an organization. Throws 404. */
+/** Describes an organization for the operator: usage, projects, members, keys. Throws 404. */
 export async function describeOrganization(db: Db, id: string, limits: InstallationLimits) {
   const { name, plan, createdAt } = await getOrganization(db, id)
   const usages = await Promise.all(
@@ -41,7 +41,7 @@ export async function renameOrganization(db: Db, id: string, name: string): Prom
   if (!isId(id) || !(await updateName(db, id, name, now()))) throw notFound('organization')
 }
 
-/** An admin key of an organization's first project, made for people who lost theirs. Throws 404. */
+/** Creates an admin key in an organization's first project, for people who lost theirs. Throws 404. */
 export async function createKeyFor(db: Db, organizationId: string, name: string): Promise<string> {
   await getOrganization(db, organizationId)
   const [project] = await listProjects(db, organizationId)
@@ -49,7 +49,7 @@ export async function createKeyFor(db: Db, organizationId: string, name: string)
   return (await createApiKey(db, { projectId: project.id, userId: null }, { name, scope: 'admin' })).key
 }
 
-/** Throws 404, also for one that was deleted. */
+/** Throws 404, also for a deleted organization. */
 export async function getOrganization(db: Db, id: string): Promise<ListedOrganization> {
   const organization = isId(id) ? await findOrganization(db, id) : null
   if (!organization) throw notFound('organization')

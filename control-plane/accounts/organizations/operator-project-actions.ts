@@ -12,12 +12,12 @@ import { findOperatorProjectId, insertOperatorProject, lockOperatorProject } fro
 const NAME = 'Operator'
 const PLAN: PlanName = 'business'
 
-/** `api_key` and `claim_url` are shown this once; null: the project was there before, the user needs no link. */
+/** `api_key` and `claim_url` are shown only once. `api_key` is null for an existing project, `claim_url` for a user who needs no link. */
 export type OperatorProject = { project_id: string; api_key: string | null; claim_url: string | null; message: string }
 
 /**
- * The operator project with an admin key, for a user who may be there already. There is one of it: a second call
- * changes nothing and names it.
+ * Creates the operator project with an admin key, for a new or existing user. Only one can exist: a second call changes
+ * nothing and returns it.
  */
 export function createOperatorProject(
   db: Db,
@@ -27,22 +27,22 @@ export function createOperatorProject(
     await lockOperatorProject(tx)
     const existing = await findOperatorProjectId(tx)
     if (existing !== null) {
-      const message = 'The operator project was made before. "operator key" makes another API key.'
+      const message = 'The operator project already exists. "operator key" creates another API key.'
       return { project_id: existing, api_key: null, claim_url: null, message }
     }
     const { userId, claimUrl, awaitsProof } = await findOrCreateAdmin(tx, email, publicUrl)
     const projectId = await createProject(tx, userId, awaitsProof)
     const { key } = await createApiKey(tx, { projectId, userId }, { name: 'First key', scope: 'admin' })
-    const works = 'The API key works now and is not shown again. It may see the fleet: GET /probes, GET /regions.'
+    const works = 'The API key works now and is not shown again. It can read the fleet: GET /probes, GET /regions.'
     const message = awaitsProof ? `${works} ${UNPROVEN}` : works
     return { project_id: projectId, api_key: key, claim_url: claimUrl, message }
   })
 }
 
 const UNPROVEN =
-  'An account with this address was there before, and anybody may have made it: it opens the operator project once its owner has set a password by the claim link.'
+  'An account with this address existed before and may have been created by another person. It gets access to the operator project when its owner sets a password by the claim link.'
 
-/** A new user, or the one of the address: whoever made that account may have chosen its password. */
+/** Creates a user, or finds the user of the address. An existing account awaits proof, because another person may have created it. */
 async function findOrCreateAdmin(tx: Tx, email: string, publicUrl: string) {
   const created = await createUser(tx, { email, name: null, publicUrl, provesEmail: true })
   if (created) return { ...created, awaitsProof: false }
@@ -51,10 +51,10 @@ async function findOrCreateAdmin(tx: Tx, email: string, publicUrl: string) {
   return { userId, claimUrl, awaitsProof: !isProven }
 }
 
-/** Another admin key of the operator project. Throws an Error with a sentence when there is no such project yet. */
+/** Creates another admin key of the operator project. Throws an Error when the project does not exist. */
 export async function createOperatorKey(db: Db): Promise<string> {
   const projectId = await findOperatorProjectId(db)
-  if (projectId === null) throw new Error('there is no operator project yet; "operator create" makes it')
+  if (projectId === null) throw new Error('the operator project does not exist; create it with "operator create"')
   return (await createApiKey(db, { projectId, userId: null }, { name: 'Operator key', scope: 'admin' })).key
 }
 

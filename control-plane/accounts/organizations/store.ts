@@ -18,7 +18,7 @@ export const ORGANIZATION_COLUMNS = `o.id, o.name, o.plan, o.created_at AS "crea
    WHERE p.organization_id = o.id) AS "statusPages",
   (SELECT count(*)::integer FROM memberships WHERE organization_id = o.id) AS members`
 
-/** Oldest first; without those that were deleted. */
+/** Oldest first, without deleted ones. */
 export const listOrganizations = (db: Db): Promise<ListedOrganization[]> =>
   query(db, `SELECT ${ORGANIZATION_COLUMNS} FROM organizations o WHERE o.deleted_at IS NULL ORDER BY o.id`)
 
@@ -59,13 +59,13 @@ export const listOrganizationKeys = (db: Db, organizationId: string): Promise<Li
     [organizationId],
   )
 
-/** False when there is no such organization. */
+/** Returns false for an unknown organization. */
 export async function updateName(db: Db, id: string, name: string, now: Date): Promise<boolean> {
   const sql = 'UPDATE organizations SET name = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL'
   return (await execute(db, sql, [name, now, id])) === 1
 }
 
-/** Whether one of the organization's projects is the operator's own, which the installation needs. */
+/** Whether one of the organization's projects is the operator project or the canary project. */
 export async function isOperatorOrganization(db: Db, organizationId: string): Promise<boolean> {
   const rows = await query(
     db,
@@ -78,7 +78,7 @@ export async function isOperatorOrganization(db: Db, organizationId: string): Pr
 
 export type ListedUser = { id: string; email: string; isClaimed: boolean; roles: string }
 
-/** By e-mail; `roles` as `<organization> <role>`, separated by commas. Null: users of every organization. */
+/** By email address; `roles` as `<organization> <role>`, separated by commas. Null: users of every organization. */
 export const listUsers = (db: Db, organizationId: string | null): Promise<ListedUser[]> =>
   query(
     db,

@@ -14,8 +14,8 @@ import {
 import { getOrganizationId, lockUsage, updatePlan } from './store.ts'
 
 /**
- * Throws 402 `tier_limit_reached` unless `adding` more fit into the organization's plan (decisions 2.5). Holds the
- * organization's row until the transaction ends; add in the same transaction.
+ * Throws 402 `tier_limit_reached` unless the organization's plan allows `adding` more (docs/design/accounts.md#plans). Locks
+ * the organization's row until the transaction ends; add the rows in the same transaction.
  */
 export async function assertWithinLimit(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function assertWithinLimit(
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 
-/** The same by a project of the organization. */
+/** The same, for a project's organization. */
 export const assertProjectWithinLimit = async (
   tx: Tx,
   projectId: string,
@@ -38,18 +38,20 @@ export const assertProjectWithinLimit = async (
 ) => assertWithinLimit(tx, await getOrganizationId(tx, projectId), counted, adding, limits)
 
 /**
- * Throws 403 `plan_upgrade_required` unless the organization's plan includes custom domains. In a transaction the plan
- * stays what it is until that ends.
+ * Throws 403 `plan_upgrade_required` unless the organization's plan includes custom domains. In a transaction, the plan
+ * cannot change until it ends.
  */
 export async function assertPlanAllowsDomains(db: Db, organizationId: string): Promise<void> {
   const { plan } = await lockUsage(db, organizationId, 'statusPages')
-  if (!PLAN_LIMITS[plan].customDomain) throw planUpgradeRequired(`the ${plan} plan includes no custom domains`)
+  if (!PLAN_LIMITS[plan].customDomain) throw planUpgradeRequired(`the ${plan} plan does not include custom domains`)
 }
 
-/** The operator's change of a plan (decisions 2.5). Throws for an unknown organization or plan. */
+/** Changes a plan, for the operator. Throws for an unknown organization or plan. */
 export async function changePlan(db: Db, organizationId: string, plan: string): Promise<void> {
   if (!(PLANS as readonly string[]).includes(plan)) {
-    throw validationError([{ path: 'plan', message: `there is no plan "${plan}"; the plans are ${PLANS.join(', ')}` }])
+    throw validationError([
+      { path: 'plan', message: `plan "${plan}" does not exist; must be one of ${PLANS.join(', ')}` },
+    ])
   }
   if (!isId(organizationId) || !(await updatePlan(db, organizationId, plan as PlanName, now()))) {
     throw notFound('organization')

@@ -22,7 +22,7 @@ export function readPlanLimits<Limit extends number | null>(
   const isGood = parts.every(part => /^\d{1,12}$/.test(part) || (mayBeNone && part === 'none'))
   if (!isGood || (parts.length !== 1 && parts.length !== PLANS.length)) {
     throw new ConfigError(
-      `${name} is "${value}"; write one whole number, or three like 10/50/500 for ${PLANS.join('/')}`,
+      `${name} is "${value}"; must be one whole number, or three like 10/50/500 for ${PLANS.join('/')}`,
     )
   }
   const limits = parts.map(part => (part === 'none' ? null : Number(part)) as Limit)
@@ -32,7 +32,7 @@ export function readPlanLimits<Limit extends number | null>(
   >
 }
 
-/** `API_KEYS_LIMIT` and the like: what an organization may have, by plan. */
+/** Reads `API_KEYS_LIMIT` and the other limits of an organization, by plan. */
 export function readLimitSettings(env: Env): InstallationLimits {
   const limits = COUNTED_RESOURCES.map(counted => [
     counted,

@@ -1,7 +1,7 @@
 export const PLANS = ['free', 'pro', 'business'] as const
 export type PlanName = (typeof PLANS)[number]
 
-/** What plans count. */
+/** The resources that plans limit. */
 export const COUNTED_RESOURCES = [
   'monitors',
   'statusPages',
@@ -22,7 +22,7 @@ export type PlanLimits = Record<CountedResource, number | null> & {
   minIntervalSeconds: number
 }
 
-/** What a plan includes (decisions 2.5). */
+/** What each plan includes (docs/design/accounts.md#plans). */
 export const PLAN_LIMITS: Record<PlanName, PlanLimits> = {
   free: {
     monitors: 50,
@@ -68,16 +68,16 @@ export const PLAN_LIMITS: Record<PlanName, PlanLimits> = {
   },
 }
 
-/** Rules of one monitor, on every plan. */
+/** Alert rules of one monitor, on every plan. */
 export const MAX_RULES_PER_MONITOR = 20
 
-/** What a limit is on each plan; null: none. */
+/** A limit on each plan; null: no limit. */
 export type LimitByPlan = Record<PlanName, number | null>
 
 /** The limits of an installation. */
 export type InstallationLimits = Record<CountedResource, LimitByPlan> & {
   rulesPerMonitor: number
-  /** channels of a project whose requests go to one host, those of chat providers excepted */
+  /** channels of a project whose requests go to one host; hosts of chat providers are exempt */
   channelsPerHost: number
 }
 
@@ -97,7 +97,7 @@ type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name
 export type CountedApiName = SnakeCase<CountedResource>
 
-/** What the API calls it: `status_pages`. */
+/** The name in the API: `status_pages`. */
 export const toApiName = (counted: CountedResource): CountedApiName =>
   counted.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`) as CountedApiName
 
@@ -116,13 +116,13 @@ const NOUNS: Record<CountedResource, string> = {
   members: 'member',
 }
 
-/** Why one of some monitors, which have so many rules each, has too many; null when all are fine. */
+/** Returns why one of the monitors has too many rules, or null. `rules`: the number of rules of each monitor. */
 export function checkRuleLimit(rules: number[], limit: number): string | null {
   const most = Math.max(0, ...rules)
-  return most <= limit ? null : `a monitor has at most ${limit} alert rules, and this would be ${most}`
+  return most <= limit ? null : `a monitor can have at most ${limit} alert rules; this would make ${most}`
 }
 
-/** Why `adding` more do not fit into the plan, with the limit and the current count; null when they do. */
+/** Returns why the plan does not allow `adding` more, with the limit and the current count; null when it does. */
 export function checkPlanLimit({ plan, counted, limit, used }: Usage, adding: number): string | null {
   if (limit === null || used + adding <= limit) return null
   const noun = `${NOUNS[counted]}${limit === 1 ? '' : 's'}`

@@ -2,7 +2,7 @@ import { type Db, execute, query } from '../../foundation/platform/postgres/clie
 import { notFound } from '../../foundation/web/server/errors.ts'
 import { type CountedResource, DEFAULT_LIMITS, type InstallationLimits, type PlanName, type Usage } from './plans.ts'
 
-/** How many of each an organization has. The monitors that a data source makes count as that source (decisions 9.1). */
+/** SQL that counts each resource of an organization. Monitors of a data source count as that source. */
 const COUNTS: Record<CountedResource, string> = {
   monitors: `SELECT count(*) FROM monitors JOIN projects ON projects.id = monitors.project_id
              WHERE projects.organization_id = :organizationId AND monitors.deleted_at IS NULL
@@ -11,17 +11,17 @@ const COUNTS: Record<CountedResource, string> = {
                 WHERE projects.organization_id = :organizationId`,
   dataSources: `SELECT count(*) FROM data_sources JOIN projects ON projects.id = data_sources.project_id
                 WHERE projects.organization_id = :organizationId`,
-  // those of status pages and of single people are not the project's
+  // channels of status page subscribers and of persons do not count
   alertChannels: `SELECT count(*) FROM alert_channels c JOIN projects ON projects.id = c.project_id
                   WHERE projects.organization_id = :organizationId AND c.page_id IS NULL AND c.person_id IS NULL`,
   alertSubscriptions: `SELECT count(*) FROM alert_subscriptions s JOIN projects ON projects.id = s.project_id
                        WHERE projects.organization_id = :organizationId`,
   apiKeys: `SELECT count(*) FROM api_keys JOIN projects ON projects.id = api_keys.project_id
             WHERE projects.organization_id = :organizationId`,
-  // those that are over are history
+  // windows that have ended do not count
   maintenanceWindows: `SELECT count(*) FROM maintenance_windows w JOIN projects ON projects.id = w.project_id
                        WHERE projects.organization_id = :organizationId AND (w.ends_at IS NULL OR w.ends_at > now())`,
-  // what monitors open is never refused, and takes no place
+  // automatic incidents are never refused and do not count
   openIncidents: `SELECT count(*) FROM incidents i JOIN projects ON projects.id = i.project_id
                   WHERE projects.organization_id = :organizationId AND i.source = 'manual' AND i.resolved_at IS NULL`,
   subscribers: `SELECT count(*) FROM page_subscribers s JOIN projects ON projects.id = s.project_id
@@ -30,8 +30,8 @@ const COUNTS: Record<CountedResource, string> = {
 }
 
 /**
- * The organization's plan and count, with its row locked until the transaction ends, so that two requests cannot pass
- * a limit together.
+ * Reads the organization's plan and count and locks its row until the transaction ends, so that two requests together cannot
+ * exceed a limit.
  */
 export async function lockUsage(
   tx: Db,
@@ -39,12 +39,12 @@ export async function lockUsage(
   counted: CountedResource,
   limits: InstallationLimits = DEFAULT_LIMITS,
 ): Promise<Usage> {
-  // two statements: the count has to see what the holder of the lock before us committed
+  // two statements: the count must see what the previous holder of the lock committed
   await tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
   return readUsage(tx, organizationId, counted, limits)
 }
 
-/** The organization's plan and count as they are now. Throws 404 for one that was deleted. */
+/** Reads the organization's current plan and count. Throws 404 for a deleted organization. */
 export async function readUsage(
   db: Db,
   organizationId: string,
@@ -57,12 +57,12 @@ export async function readUsage(
      WHERE id = :organizationId AND deleted_at IS NULL`,
     { organizationId },
   )
-  // a key of one that was deleted is remembered for a moment
+  // the key of a deleted organization stays cached for a few seconds
   if (!row) throw notFound('organization')
   return { plan: row.plan, counted, limit: limits[counted][row.plan], used: row.used }
 }
 
-/** Throws 404 for one that was deleted. */
+/** Throws 404 for a deleted organization. */
 export async function getPlan(db: Db, organizationId: string): Promise<PlanName> {
   const sql = 'SELECT plan FROM organizations WHERE id = ? AND deleted_at IS NULL'
   const [row] = await query<{ plan: PlanName }>(db, sql, [organizationId])
@@ -70,7 +70,7 @@ export async function getPlan(db: Db, organizationId: string): Promise<PlanName>
   return row.plan
 }
 
-/** Throws 404 for a project that is not there any more. */
+/** Throws 404 for a deleted project. */
 export async function getOrganizationId(db: Db, projectId: string): Promise<string> {
   const sql = 'SELECT organization_id AS id FROM projects WHERE id = ?'
   const [row] = await query<{ id: string }>(db, sql, [projectId])
@@ -78,7 +78,7 @@ export async function getOrganizationId(db: Db, projectId: string): Promise<stri
   return row.id
 }
 
-/** False when there is no such organization. */
+/** Returns false for an unknown organization. */
 export async function updatePlan(db: Db, organizationId: string, plan: PlanName, now: Date): Promise<boolean> {
   const sql = 'UPDATE organizations SET plan = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL'
   return (await execute(db, sql, [plan, now, organizationId])) === 1

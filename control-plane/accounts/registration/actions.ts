@@ -18,20 +18,20 @@ import {
 
 const MAX_ACCOUNTS_PER_HOUR = 3
 const MAX_REFUSALS_PER_HOUR = 20
-/** How long a claim link is good for (decisions 2.3). */
+/** How long a claim link works. */
 const CLAIM_HOURS = 72
 
-/** `provesEmail`: the link is handed over by the operator, and shown to nobody else. */
+/** `provesEmail`: only the operator sees the link. */
 export type NewAccount = { email: string; name: string | null; publicUrl: string; provesEmail: boolean }
 export type AccountRegistration = NewAccount & { plan: PlanName }
 
 /**
- * User, organization, project, admin key and claim link, for a key that works at once (specification, "Agent
- * bootstrap"). Throws 409 when the e-mail is registered.
+ * Creates a user, an organization, a project, an admin key and a claim link (docs/design/accounts.md#registration). The
+ * key works immediately. Throws 409 for an email address that is registered.
  */
 export async function createAccount(tx: Tx, { plan, ...account }: AccountRegistration) {
   const user = await createUser(tx, account)
-  if (user === null) throw conflict('this e-mail address is registered already')
+  if (user === null) throw conflict('this email address is already registered')
   const { userId, claimUrl } = user
   const organization = { organizationId: newId(), projectId: newId(), userId, plan, now: clock() }
   await insertOrganization(tx, { ...organization, name: account.name ?? user.email, projectName: 'Default' })
@@ -48,7 +48,7 @@ export async function createAccount(tx: Tx, { plan, ...account }: AccountRegistr
   }
 }
 
-/** A user who can claim the account by a link. Null when the e-mail is registered already. */
+/** Creates a user who can claim the account by a link. Returns null for an email address that is registered. */
 export async function createUser(
   tx: Tx,
   { email: written, name, ...link }: NewAccount,
@@ -64,7 +64,7 @@ export async function createUser(
     : null
 }
 
-/** `createAccount` for the public: 3 accounts an hour a network, counted across all processes (decisions 2.3). */
+/** `createAccount` for the public: 3 accounts an hour for each network, counted over all processes. */
 export async function registerAccount(db: Db, visitor: ClientInfo, registration: AccountRegistration) {
   const { network } = visitor
   return db.transaction(async tx => {
@@ -81,7 +81,7 @@ export async function registerAccount(db: Db, visitor: ClientInfo, registration:
 
 type CreatedAccount = { user_id: string; email: string; organization_id: string }
 
-/** The first entry of the new organization's audit log. */
+/** Writes the first entry of the new organization's audit log. */
 function recordCreation(
   tx: Tx,
   { ip }: ClientInfo,
@@ -110,5 +110,8 @@ async function assertBelowLimit(tx: Tx, network: string, created: boolean, most:
   if (!freeing) return
   const waitMs = freeing.getTime() + REGISTRATION_WINDOW_MS - now.getTime()
   const what = created ? 'accounts' : 'refused attempts'
-  throw rateLimited(`at most ${most} ${what} an hour from one address`, Math.max(1, Math.ceil(waitMs / 1_000)))
+  throw rateLimited(
+    `at most ${most} ${what} an hour are allowed from one address`,
+    Math.max(1, Math.ceil(waitMs / 1_000)),
+  )
 }

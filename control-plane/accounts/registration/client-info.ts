@@ -1,6 +1,6 @@
 import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
 
-/** Who sends a request, from where, and what it counts against. */
+/** The client of a request. `network`: what its requests are counted against. */
 export type ClientInfo = { network: string; ip: string; userAgent: string | undefined }
 
 type ClientRequest = { ip: string; socket: { remoteAddress?: string }; headers: { 'user-agent'?: string } }

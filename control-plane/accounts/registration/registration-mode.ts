@@ -1,10 +1,10 @@
-/** Who may have an account made: everyone; who is invited by a member; who the operator lets in at the command line. */
+/** Who can get an account: everyone; people whom an admin invites; people whom the operator adds at the command line. */
 export const REGISTRATION_MODES = ['open', 'invited', 'closed'] as const
 export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
 
-/** For the log at the start, so that no operator leaves it open without knowing. */
+/** Logged at the start, so that the operator knows the mode. */
 export const REGISTRATION_MODE_MESSAGES: Record<RegistrationMode, string> = {
-  open: 'accounts: everyone who reaches the API can make one (REGISTRATION=open)',
-  invited: 'accounts: only by an invitation or the command line (REGISTRATION=invited)',
-  closed: 'accounts: only by the command line (REGISTRATION=closed)',
+  open: 'accounts: anyone who can reach the API can create one (REGISTRATION=open)',
+  invited: 'accounts: by invitation or at the command line only (REGISTRATION=invited)',
+  closed: 'accounts: at the command line only (REGISTRATION=closed)',
 }

@@ -11,9 +11,9 @@ import { countRefusedAttempt, registerAccount } from './actions.ts'
 import { getClientInfo } from './client-info.ts'
 import type { RegistrationMode } from './registration-mode.ts'
 
-/** An address and a name of any length that is taken. */
+/** Enough for the longest address and name that are accepted. */
 const MAX_BODY_BYTES = 4_096
-/** Far more than make accounts or are counted as refused in an hour: it ends floods before their bodies are read. */
+/** Far above the hourly limits: it refuses floods before their bodies are read. */
 const MAX_REQUESTS_PER_MINUTE = 60
 
 const Account = Type.Object({
@@ -28,13 +28,13 @@ const Account = Type.Object({
 })
 
 const CLOSED_MESSAGES = {
-  invited: 'accounts are made by invitation here: ask an admin of your organization',
-  closed: 'accounts are made by the operator of this installation',
+  invited: 'accounts are created by invitation only; ask an admin of your organization',
+  closed: 'only the operator of this installation can create accounts',
 }
 
 type Context = { db: Db; publicUrl: string; defaultPlan: PlanName; registration: RegistrationMode }
 
-/** `POST /agent/bootstrap`: an account and a working admin key from an e-mail address, without authentication. */
+/** `POST /agent/bootstrap`: creates an account and an admin key from an email address, without authentication. */
 export function bootstrapRoutes(app: App, context: Context): void {
   const { db, publicUrl, defaultPlan: plan, registration } = context
   app.post(
@@ -42,7 +42,7 @@ export function bootstrapRoutes(app: App, context: Context): void {
     {
       config: { open: true },
       bodyLimit: MAX_BODY_BYTES,
-      // before anything of the request is read
+      // before the body is read
       onRequest: [
         (_request, _reply, done) =>
           done(registration === 'open' ? undefined : registrationClosed(CLOSED_MESSAGES[registration])),
@@ -54,7 +54,7 @@ export function bootstrapRoutes(app: App, context: Context): void {
         body: strictObject({ email: Type.String({ format: 'email', maxLength: 254 }), name: Type.Optional(Name) }),
         response: responseSchemas(201, dataSchema(Account), 400, 403, 409, 429),
       },
-      // every 400 and 409 counts, also those of a body that never reached the handler
+      // every 400 and 409 counts, including bodies that did not reach the handler
       errorHandler: async (error, request, reply) => {
         const refused = [400, 409, 413, 415].includes(toApiError(error, request).status)
         const counted = refused

@@ -4,11 +4,11 @@ import type { PlanName } from '../plans/plans.ts'
 
 export const REGISTRATION_WINDOW_MS = 3_600_000
 
-/** Attempts of one network are decided one after the other, across all processes, until the transaction ends. */
+/** Serializes the attempts of one network over all processes until the transaction ends. */
 export const lockNetwork = (tx: Tx, network: string) =>
   tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.bootstrap}, hashtext(?))`, [network])
 
-/** When the attempts of the last hour happened, newest first; `created`: those that made an account, or the others. */
+/** The times of the attempts of the last hour, newest first. `created`: those that created an account, or the refused ones. */
 export async function listNetworkAttempts(db: Db, network: string, created: boolean, now: Date): Promise<Date[]> {
   const rows = await query<{ at: Date }>(
     db,
@@ -26,7 +26,7 @@ export const pruneRegistrationAttempts = (db: Db, now: Date) =>
 
 export type NewUser = { userId: string; email: string; name: string | null; now: Date }
 
-/** False when the e-mail is registered already. */
+/** Returns false when the email address is registered. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   const inserted = await execute(
     tx,
@@ -44,12 +44,12 @@ export type NewOrganization = {
   name: string
   projectName: string
   plan: PlanName
-  /** nobody has shown yet that the admin's address is theirs */
+  /** the admin's address is not proven */
   awaitsProof?: boolean
   now: Date
 }
 
-/** An organization with one project and one admin. */
+/** Inserts an organization with one project and one admin. */
 export async function insertOrganization(tx: Tx, organization: NewOrganization): Promise<void> {
   const { organizationId, projectId, userId, name, projectName, plan, awaitsProof = false, now } = organization
   const times = { created_at: now, updated_at: now }

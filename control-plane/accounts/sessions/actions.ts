@@ -17,17 +17,17 @@ import {
 } from './store.ts'
 
 const DAY_MS = 86_400_000
-/** A session ends after so long, */
+/** A session ends this long after it began. */
 export const SESSION_LIFETIME_MS = 30 * DAY_MS
-/** and when nobody was seen in it for so long. */
+/** A session ends after this time without use. */
 const IDLE_TIMEOUT_MS = 7 * DAY_MS
 const SEEN_UPDATE_INTERVAL_MS = 3_600_000
 const MAX_SESSIONS = 20
 
-/** A session that was not used since this time has ended. */
+/** A session that was last used before this time has ended. */
 export const computeIdleCutoff = (now: Date) => new Date(now.getTime() - IDLE_TIMEOUT_MS)
 
-/** A new session, in the organization that the user joined first. Its token is kept as a hash only. */
+/** Creates a session in the organization that the user joined first. Only a hash of its token is stored. */
 export async function createSession(tx: Tx, userId: string): Promise<{ id: string; token: string }> {
   const now = clock()
   const [id, token] = [newId(), randomToken(32)]
@@ -44,7 +44,7 @@ export async function createSession(tx: Tx, userId: string): Promise<{ id: strin
   return { id, token }
 }
 
-/** Who is signed in by a token; null: nobody. */
+/** Returns the session of a token, or null. */
 export async function readSession(db: Db, token: string | null): Promise<UserSession | null> {
   if (token === null) return null
   const now = clock()
@@ -54,13 +54,13 @@ export async function readSession(db: Db, token: string | null): Promise<UserSes
   return session
 }
 
-/** Where somebody is signed in, seen last first. */
+/** Lists a user's sessions, the last used first. */
 export function listUserSessions(db: Db, userId: string): Promise<ListedSession[]> {
   const now = clock()
   return listSessions(db, userId, { now, seenAfter: computeIdleCutoff(now) })
 }
 
-/** What somebody who is signed in may do, as a caller of the API; null: they belong to no organization. */
+/** Converts a session to a caller of the API. Returns null for a user without an organization. */
 export function toSessionCaller(session: UserSession): ApiCaller | null {
   const { id, userId, email, organizationId, projectId, role, isOperator } = session
   if (organizationId === null || projectId === null || role === null) return null

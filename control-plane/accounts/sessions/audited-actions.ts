@@ -10,7 +10,7 @@ type SessionAuditRecord = {
   changes: Record<string, { from: unknown; to: unknown }>
 }
 
-/** A session that the audit log tells of, with the browser it is in. Answers its token. */
+/** Starts a session and records it with its browser in the audit log. Returns its token. */
 export async function startAuditedSession(
   tx: Tx,
   person: UserIdentity,
@@ -23,7 +23,7 @@ export async function startAuditedSession(
   return token
 }
 
-/** Ends one session of somebody who is signed in, or all but the one they are in. */
+/** Ends one session of a signed-in user, or all but the current one. */
 export function endSessions(
   db: Db,
   { id, userId, email }: Pick<UserSession, 'id' | 'userId' | 'email'>,
@@ -39,7 +39,7 @@ export function endSessions(
   })
 }
 
-/** In the audit log of each organization that the person belongs to. */
+/** Writes to the audit log of each organization that the user belongs to. */
 async function recordInOrganizations(tx: Tx, person: UserIdentity, ip: string, act: SessionAuditRecord): Promise<void> {
   const { id, email } = person
   for (const { id: organizationId } of await listUserOrganizations(tx, id)) {

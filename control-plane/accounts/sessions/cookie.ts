@@ -1,6 +1,6 @@
 /**
- * The cookie of a session. `__Host-` binds it to this host, to TLS and to every path; browsers take it from localhost
- * without TLS too, so that what runs on one's own machine works.
+ * The session cookie. `__Host-` binds it to this host, to TLS and to every path. Browsers also accept it from localhost
+ * without TLS, so a local installation works.
  */
 export const SESSION_COOKIE = '__Host-picket_session'
 
@@ -11,7 +11,7 @@ export const buildSessionCookie = (token: string, maxAgeSeconds: number): string
 
 export const buildExpiredCookie = (): string => buildSessionCookie('', 0)
 
-/** The token in a Cookie header; null without one, or when what is there cannot be one. */
+/** Parses the token from a Cookie header. Returns null without a well-formed token. */
 export function parseSessionToken(header: string | undefined): string | null {
   for (const pair of (header ?? '').split(';')) {
     const [name, value = ''] = pair.trim().split('=')

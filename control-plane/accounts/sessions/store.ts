@@ -22,7 +22,7 @@ export const insertSession = (tx: Tx, session: NewSession) =>
 /** The session `s` opens the organization of the membership `m`. */
 const HAS_ACCESS = `${IS_ACTIVE_MEMBERSHIP} AND NOT m.organization_id = ANY (s.suspended_in)`
 
-/** Somebody who is signed in. Null what belongs to an organization: they are in none, or were shown out of it. */
+/** A session and its user. The fields of the organization are null when the user is in none, or has lost access to it. */
 export type UserSession = {
   id: string
   userId: string
@@ -36,7 +36,7 @@ export type UserSession = {
   isOperator: boolean
 }
 
-/** Whose session it is, unless it has ended or nobody was seen in it since `seenAfter`. */
+/** Finds a session by its token, unless it has ended or was last used before `seenAfter`. */
 export async function findSession(
   db: Db,
   tokenHash: Buffer,
@@ -57,7 +57,7 @@ export async function findSession(
   return row ?? null
 }
 
-/** Whether a session is still there and opens an organization. */
+/** Whether a session exists and opens an organization. */
 export const isOpenSession = (db: Db, id: string, organizationId: string): Promise<boolean> =>
   hasRows(
     db,
@@ -69,7 +69,7 @@ export const isOpenSession = (db: Db, id: string, organizationId: string): Promi
 export const markSeen = (db: Db, id: string, now: Date) =>
   execute(db, 'UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
 
-/** `browser` and `ip` of when it began, as the audit log tells it; null: nobody knows. */
+/** `browser` and `ip` from the time when it began, read from the audit log; null: unknown. */
 export type ListedSession = {
   id: string
   createdAt: Date
@@ -78,7 +78,7 @@ export type ListedSession = {
   ip: string | null
 }
 
-/** Where a user is signed in, seen last first. */
+/** A user's sessions, the last used first. */
 export const listSessions = (db: Db, userId: string, { now, seenAfter }: { now: Date; seenAfter: Date }) =>
   query<ListedSession>(
     db,
@@ -92,7 +92,7 @@ export const listSessions = (db: Db, userId: string, { now, seenAfter }: { now: 
     { userId, now, seenAfter },
   )
 
-/** Ends one session of a user, or all but one. Answers the ids of those that were there. */
+/** Deletes one session of a user, or all but one. Returns the ids of the deleted ones. */
 export async function removeSessions(
   tx: Tx,
   userId: string,
@@ -109,7 +109,7 @@ export const removeSession = (db: Db, tokenHash: Buffer) =>
 export const removeAllSessions = (tx: Tx, userId: string) =>
   execute(tx, 'DELETE FROM sessions WHERE user_id = ?', [userId])
 
-/** Who opens more than `kept` sessions loses the oldest. */
+/** Deletes a user's oldest sessions beyond `kept`. */
 export const removeOldest = (tx: Tx, userId: string, kept: number) =>
   execute(
     tx,
@@ -118,7 +118,7 @@ export const removeOldest = (tx: Tx, userId: string, kept: number) =>
     { userId, kept },
   )
 
-/** Who was shown out sees another organization of theirs next, or none. */
+/** Moves a removed member's sessions to another organization of the user, or to none. */
 export const leaveOrganization = (tx: Tx, organizationId: string, userId: string) =>
   execute(
     tx,
@@ -129,7 +129,7 @@ export const leaveOrganization = (tx: Tx, organizationId: string, userId: string
     { organizationId, userId },
   )
 
-/** False when the user does not belong to the organization. */
+/** Returns false when the user has no access to the organization. */
 export async function enterOrganization(db: Db, sessionId: string, organizationId: string): Promise<boolean> {
   const touched = await execute(
     db,
@@ -140,7 +140,7 @@ export async function enterOrganization(db: Db, sessionId: string, organizationI
   return touched === 1
 }
 
-/** The organizations that a user may enter, the one they joined first at the beginning. */
+/** The organizations that a user has access to, by the time of joining. */
 export const listUserOrganizations = (db: Db, userId: string) =>
   query<{ id: string; name: string; role: MemberRole }>(
     db,

@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000
 
-/** How long ago something was, as far as sessions know it: they are looked at once an hour. */
+/** Formats how long ago a time was, in hours and days: sessions record their last use once an hour. */
 export function formatTimeAgo(at: Date, now: Date): string {
   const hours = Math.floor((now.getTime() - at.getTime()) / HOUR_MS)
   if (hours < 1) return 'less than an hour ago'

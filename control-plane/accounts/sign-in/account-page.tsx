@@ -9,28 +9,28 @@ export type AccountView = {
   session: UserSession
   organizations: { id: string; name: string }[]
   sessions: ListedSession[]
-  /** what they have to decide as an admin; null: nothing */
+  /** the review that the user has to decide as an admin */
   review: AccessReview | null
   now: Date
   notice?: string | null
   problem?: { field: 'old' | 'new'; problem: string } | null
 }
 
-/** One's own account: who one is here, where one is signed in, another password, and the way out. */
+/** The user's own account: identity, sessions, password, sign-out. */
 export function accountPage({ notice = null, problem = null, ...view }: AccountView) {
   const { session, organizations } = view
-  const saidOf = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
+  const findError = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
   return renderFormPage(
     'Your account',
     <>
       <FormNotice text={notice} />
       {view.review && <AccessLink {...view.review} />}
       <dl>
-        <dt>E-mail</dt>
+        <dt>Email</dt>
         <dd>{session.email}</dd>
         <dt>Organization</dt>
         <dd>
-          {session.organizationName ?? 'none: ask an admin to invite you, or to keep your access if it is suspended'}
+          {session.organizationName ?? 'None. Ask an admin to invite you, or to keep your access if it is suspended.'}
         </dd>
         {session.role && (
           <>
@@ -45,8 +45,8 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
       <form method="post" action="/account/password">
         <input type="hidden" name="username" value={session.email} autocomplete="username" />
         <Field
-          {...{ name: 'old', label: 'Password now', type: 'password', autocomplete: 'current-password' }}
-          error={saidOf('old')}
+          {...{ name: 'old', label: 'Current password', type: 'password', autocomplete: 'current-password' }}
+          error={findError('old')}
         />
         <Field
           {...{
@@ -56,7 +56,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
             autocomplete: 'new-password',
             hint: PASSWORD_HINT,
           }}
-          error={saidOf('new')}
+          error={findError('new')}
         />
         <button type="submit">Change the password</button>
       </form>
@@ -77,14 +77,14 @@ const AccessLink = ({ name, isUndecided }: AccessReview) => (
     {isUndecided && 'Keys or members of '}
     <bdi>{name}</bdi>
     {isUndecided ? ' are suspended until you decide. ' : ' has no admin key. '}
-    <a href="/account/access">{isUndecided ? 'Keep or end them' : 'Make one'}</a>
+    <a href="/account/access">{isUndecided ? 'Keep or end them' : 'Create one'}</a>
   </p>
 )
 
 const Switch = ({ session, organizations }: AccountView) => (
   <form method="post" action="/account/organization">
     <label>
-      Look at another organization
+      Organization
       <select name="organization_id">
         {organizations.map(({ id, name }) => (
           <option value={id} selected={id === session.organizationId}>
@@ -129,7 +129,7 @@ function SessionWords({
   now,
   isThis,
 }: ListedSession & { now: Date; isThis: boolean }) {
-  const wasSeenSince = formatTimeAgo(createdAt, now) !== formatTimeAgo(lastSeenAt, now)
+  const wasUsedSince = formatTimeAgo(createdAt, now) !== formatTimeAgo(lastSeenAt, now)
   return (
     <p>
       <strong>
@@ -140,7 +140,7 @@ function SessionWords({
         Signed in <TimeAgo at={createdAt} now={now} />
         {ip !== null && ` from ${ip}`}
       </small>
-      {wasSeenSince && !isThis && (
+      {wasUsedSince && !isThis && (
         <small>
           Last seen <TimeAgo at={lastSeenAt} now={now} />
         </small>

@@ -13,7 +13,7 @@ import { accountPage } from './account-page.tsx'
 import { changePassword, type SignInTools } from './actions.ts'
 import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
 
-/** One's own account: where one is signed in, the password, and which organization one looks at. */
+/** Routes of the user's own account: sessions, password, current organization. */
 export function accountRoutes(app: App, tools: SignInTools): void {
   const { db } = tools
   const show = async (
@@ -33,8 +33,8 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   }
   app.get<{ Querystring: { changed?: unknown; ended?: unknown } }>('/account', (request, reply) => {
     const { changed, ended } = request.query
-    const isEnded = ended === '1' ? 'You are signed out there.' : null
-    return show(request, reply, { notice: changed === '1' ? 'Your password is changed.' : isEnded })
+    const isEnded = ended === '1' ? 'The session was ended.' : null
+    return show(request, reply, { notice: changed === '1' ? 'Your password was changed.' : isEnded })
   })
 
   app.post('/account/sessions/end', async (request, reply) => {

@@ -26,7 +26,7 @@ export type SignInTools = { db: Db; secrets: SecretCipher; passwords: Passwords;
 
 export type SignInResult = { token: string } | { refused: 'wrong' } | { refused: 'too many'; waitSeconds: number }
 
-/** Opens a session for whoever knows the password. For an address that nobody has it takes as long, and says the same. */
+/** Starts a session if the password is right. An unknown address takes the same time and gives the same answer. */
 export async function signIn(
   { db, passwords }: SignInTools,
   visitor: ClientInfo,
@@ -43,28 +43,35 @@ export async function signIn(
   await clearAttempts(db, buildPersonSubject(email, network))
   await refundAttempt(db, limits, at)
   return db.transaction(async tx => {
-    // it may have been changed while it was looked at, and no session outlives that
+    // the password may have been changed since it was checked; no session may outlive that change
     if (!(await lockPassword(tx, account))) return { refused: 'wrong' as const }
     return { token: await startAuditedSession(tx, account, visitor, 'signed_in') }
   })
 }
 
-/** Sends a link to whoever has the address. For nobody's the same is done here, and takes as long. False: too often. */
+/** Queues a reset link, without looking up whether the address has an account. Returns false above the limit. */
 export async function requestPasswordReset(
   tools: SignInTools,
   { network }: ClientInfo,
-  written: string,
+  address: string,
 ): Promise<boolean> {
   const { db, secrets } = tools
-  const email = written.trim().toLowerCase()
+  const email = address.trim().toLowerCase()
   if ((await countAttempt(db, buildResetLimits(email, network), clock())) !== null) return false
   await db.transaction(tx => enqueueMail(tx, secrets, { resetFor: email }))
   return true
 }
 
-export type SetPasswordResult = { token: string } | { dead: LinkProblem } | { problem: string }
+export type SetPasswordResult = { token: string } | { invalid: LinkProblem } | { problem: string }
 
-/** Sets a password by a link, which is spent with it: every session ends, and a new one begins. */
+/**
+ * Sets a password by a link.
+ *
+ * 1. Check the password and hash it, outside the transaction.
+ * 2. Lock the organizations to review, then the link's owner.
+ * 3. Store the password. If the link proves the address, mark it proven and suspend other people's access.
+ * 4. Invalidate the owner's links, end all sessions and start a new one.
+ */
 export async function setPassword(
   tools: SignInTools,
   visitor: ClientInfo,
@@ -76,10 +83,10 @@ export async function setPassword(
   const passwordHash = await tools.passwords.hash(normal)
   return tools.db.transaction(async tx => {
     const now = clock()
-    // organizations are locked before people, as everywhere
+    // lock order: organizations before users
     await lockOrganizationsToReview(tx, await findLink(tx, sha256(token), purpose, now))
     const owner = await lockLink(tx, sha256(token), purpose, now)
-    if (typeof owner === 'string') return { dead: owner }
+    if (typeof owner === 'string') return { invalid: owner }
     await storePassword(tx, owner.userId, passwordHash, now)
     const founded = await lockOrganizationsToReview(tx, owner)
     if (owner.provesEmail) await markEmailProven(tx, owner.userId, now)
@@ -91,7 +98,7 @@ export async function setPassword(
 
 export type ChangePasswordResult = { token: string } | { problem: string; field: 'old' | 'new' }
 
-/** Changes the password of somebody who is signed in and knows the one before. */
+/** Changes the password of a signed-in user who knows the current one. */
 export async function changePassword(
   tools: SignInTools,
   visitor: ClientInfo,
@@ -106,19 +113,19 @@ export async function changePassword(
   if (waitSeconds !== null) return { problem: formatTooManyAttempts(waitSeconds), field: 'old' }
   const account = await findAccount(db, email)
   const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
-  if (!isRight || account === null) return { problem: 'This is not your password.', field: 'old' }
+  if (!isRight || account === null) return { problem: 'The current password is wrong.', field: 'old' }
   await refundAttempt(db, limits, at)
   const passwordHash = await passwords.hash(normal)
   return db.transaction(async tx => {
     if (!(await replacePassword(tx, account, passwordHash, clock()))) {
-      return { problem: 'Your password was changed meanwhile.', field: 'old' as const }
+      return { problem: 'Your password was changed in the meantime.', field: 'old' as const }
     }
     await sendPasswordChangedEmail(tools, tx, account.email)
     return { token: await restartSession(tx, account, visitor) }
   })
 }
 
-/** Whoever reads that mail hears of it, however it came about. */
+/** Notifies the owner of the address of the change. */
 async function sendPasswordChangedEmail(
   { secrets, publicUrl, sendsMail }: SignInTools,
   tx: Tx,
@@ -127,7 +134,7 @@ async function sendPasswordChangedEmail(
   if (sendsMail) await enqueueMail(tx, secrets, buildPasswordChangedEmail(email, `${publicUrl}/forgot-password`))
 }
 
-/** Nobody who knew the password before, or holds a link, is in any more, and guesses at it count no more. */
+/** Invalidates links, ends all sessions, resets the count of attempts, and starts a new session. */
 async function restartSession(
   tx: Tx,
   account: Pick<UserAccount, 'id' | 'email'>,

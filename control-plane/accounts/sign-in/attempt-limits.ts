@@ -1,8 +1,8 @@
 import type { AttemptLimit } from './attempt-store.ts'
 
 /**
- * Who guesses one person's password, and from where: guesses from one network do not shut out the person's own. After 100
- * from many networks everybody waits; a link by mail works even then.
+ * Limits of failed sign-ins. Guesses from one network do not lock out the owner in another one. After 100 guesses at one
+ * address, from any networks, all wait; a reset link by email still works.
  */
 export const buildSignInLimits = (email: string, network: string): AttemptLimit[] => [
   { subject: `network:${network}`, max: 50 },
@@ -12,13 +12,13 @@ export const buildSignInLimits = (email: string, network: string): AttemptLimit[
 
 export const buildPersonSubject = (email: string, network: string): string => `person:${email}:${network}`
 
-/** Mails to one address, and how many of them one network may ask for. */
+/** Limits of reset requests. */
 export const buildResetLimits = (email: string, network: string): AttemptLimit[] => [
   { subject: `reset-network:${network}`, max: 20 },
   { subject: `reset:${email}`, max: 3 },
 ]
 
-/** Mails in which somebody's words stand, to an address that somebody names. */
+/** Limits of mailed invitations, which go to an address and contain a name that the inviter chose. */
 export const buildInvitationLimits = (email: string, organizationId: string): AttemptLimit[] => [
   { subject: `invited:${email}`, max: 3 },
   { subject: `inviting:${organizationId}`, max: 30 },

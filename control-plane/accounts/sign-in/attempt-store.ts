@@ -4,12 +4,12 @@ import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 
 export const ATTEMPT_WINDOW_MS = 15 * 60_000
 
-/** Something that may be tried only so often in 15 minutes, such as signing in from one network. */
+/** A limit of attempts in 15 minutes, for example of sign-ins from one network. */
 export type AttemptLimit = { subject: string; max: number }
 
 /**
- * Counts an attempt before it is made, so that many at once cannot pass a limit, over all processes. Answers null, or the
- * seconds until one is free; then nothing is counted.
+ * Counts an attempt before it is made, so that concurrent attempts cannot exceed a limit, over all processes. Returns null,
+ * or the seconds to wait; then nothing is counted.
  */
 export function countAttempt(db: Db, limited: AttemptLimit[], now: Date): Promise<number | null> {
   return db.transaction(async tx => {
@@ -32,14 +32,14 @@ export function countAttempt(db: Db, limited: AttemptLimit[], now: Date): Promis
   })
 }
 
-/** What was taken at `at` turned out to be no guess, and counts no more: many people may sign in from one network. */
+/** Removes the attempt that was counted at `at`: successful sign-ins do not count. */
 export const refundAttempt = (db: Db, limited: AttemptLimit[], at: Date) =>
   execute(db, 'DELETE FROM password_attempts WHERE subject = ANY (?) AND at = ?', [
     limited.map(({ subject }) => sha256(subject)),
     at,
   ])
 
-/** After a success what was tried for this subject counts no more. */
+/** Removes all attempts of a subject, after a success. */
 export const clearAttempts = (db: Db, subject: string) =>
   execute(db, 'DELETE FROM password_attempts WHERE subject = ?', [sha256(subject)])
 

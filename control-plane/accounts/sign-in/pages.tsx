@@ -1,7 +1,7 @@
 import { Field, FormError, renderFormPage } from '../../foundation/web/html/form-page.tsx'
 import type { LinkProblem, LinkPurpose } from './password-links/link.ts'
 
-/** Where somebody signs in. `wrong` is said of the form as a whole: never whether it was the address or the password. */
+/** The sign-in form. `wrong` is about the whole form: it never says whether the address or the password is wrong. */
 export function signInPage(form: { email: string; returnTo: string }, wrong: string | null = null) {
   return renderFormPage(
     'Sign in',
@@ -10,7 +10,7 @@ export function signInPage(form: { email: string; returnTo: string }, wrong: str
       <form method="post" action="/sign-in">
         <input type="hidden" name="return_to" value={form.returnTo} />
         <Field
-          {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
+          {...{ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username' }}
           value={form.email}
           autofocus={form.email === ''}
         />
@@ -24,19 +24,19 @@ export function signInPage(form: { email: string; returnTo: string }, wrong: str
   )
 }
 
-/** Browsers drop our cookie where they see neither TLS nor this machine itself. */
+/** Browsers drop the session cookie without TLS, except on localhost. */
 export const needsTlsPage = () =>
   renderFormPage(
     'Open this page over https',
     <p>
-      Picket lets people sign in over https only, or on the machine itself under the name localhost, so that nobody on
-      the way can read a password.
+      You can sign in over https, or at localhost on the machine that runs Picket. Other connections are not encrypted,
+      and a password could be read on the way.
     </p>,
   )
 
 export const PASSWORD_HINT = 'At least 12 characters. A few words are easy to remember.'
 
-/** The form of a link with which a password is set. */
+/** The form of a link that sets a password. */
 export function setPasswordPage(purpose: LinkPurpose, email: string, problem: string | null = null) {
   const isClaim = purpose === 'claim'
   return renderFormPage(
@@ -45,7 +45,7 @@ export function setPasswordPage(purpose: LinkPurpose, email: string, problem: st
       <p>
         {isClaim ? 'Choose a password for ' : 'For '}
         <strong>{email}</strong>
-        {isClaim ? '. Then you are signed in.' : '. You will be signed out everywhere else.'}
+        {isClaim ? '. You are signed in afterwards.' : '. You will be signed out everywhere else.'}
       </p>
       <form method="post">
         <input type="hidden" name="username" value={email} autocomplete="username" />
@@ -67,21 +67,21 @@ export function setPasswordPage(purpose: LinkPurpose, email: string, problem: st
 }
 
 const LINK_PROBLEM_TEXTS: Record<LinkProblem, string> = {
-  used: 'It was used already, or a newer one was made.',
-  expired: 'It is too old.',
-  unknown: 'It is not one of ours, or a newer one was made. Look whether the whole address was copied.',
+  used: 'It was already used, or a newer link replaced it.',
+  expired: 'It has expired.',
+  unknown: 'The link is unknown, or a newer link replaced it. Check that you copied the whole address.',
 }
 
-/** A link that does nothing any more, and how to get another one. */
+/** Explains why a link does not work and how to get another one. */
 export function invalidLinkPage(purpose: LinkPurpose, why: LinkProblem, sendsMail: boolean) {
   return renderFormPage(
-    'This link does not work any more',
+    'This link does not work',
     <>
       <p>{LINK_PROBLEM_TEXTS[why]}</p>
-      {purpose === 'claim' && <p>An admin of your organization can make a new one.</p>}
+      {purpose === 'claim' && <p>An admin of your organization can create a new one.</p>}
       {sendsMail ? (
         <p class="more">
-          <a href="/forgot-password">Have a new link sent to you</a> · <a href="/sign-in">Sign in</a>
+          <a href="/forgot-password">Send me a new link</a> · <a href="/sign-in">Sign in</a>
         </p>
       ) : (
         <p class="more">
@@ -97,7 +97,7 @@ export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string
     return renderFormPage(
       'Forgot your password?',
       <>
-        <p>This installation sends no mail. Ask whoever runs it for a new link; they make one with</p>
+        <p>This installation does not send email. Ask its operator for a new link. The operator creates one with</p>
         <p>
           <code>npm run admin -- user claim-link</code>
         </p>
@@ -108,11 +108,11 @@ export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string
   return renderFormPage(
     'Forgot your password?',
     <>
-      <p>We send you a link with which you choose a new one.</p>
+      <p>We will email you a link to choose a new one.</p>
       <FormError text={wrong} />
       <form method="post" action="/forgot-password">
         <Field
-          {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
+          {...{ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username' }}
           value={email}
           autofocus
         />
@@ -123,14 +123,14 @@ export function forgotPasswordPage(sendsMail: boolean, email = '', wrong: string
   )
 }
 
-/** What everybody is told, whether there is an account or not. */
+/** Shown for every address, whether it has an account or not. */
 export const resetSentPage = () =>
   renderFormPage(
-    'Look into your mail',
+    'Check your email',
     <>
       <p role="status">
-        If this address has an account, a link is on its way. It works for an hour. Nothing there? Look into the folder
-        for spam, or ask again in a quarter of an hour.
+        If this address has an account, a link has been sent to it. The link works for an hour. If you do not receive
+        it, check your spam folder, or try again in 15 minutes.
       </p>
       <BackToSignIn />
     </>,
@@ -138,6 +138,6 @@ export const resetSentPage = () =>
 
 const BackToSignIn = () => (
   <p class="more">
-    <a href="/sign-in">Back to signing in</a>
+    <a href="/sign-in">Back to sign-in</a>
   </p>
 )

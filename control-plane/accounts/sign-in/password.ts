@@ -3,7 +3,7 @@ import { isStorable } from '../../foundation/web/validation/body.ts'
 const MIN_LENGTH = 12
 const MAX_LENGTH = 256
 
-/** What attackers try first, of those that are long enough to be passwords here. */
+/** Common passwords that are long enough to be accepted otherwise. */
 const COMMON = new Set([
   ...['passwordpassword', 'password1234', 'password12345', 'password123456', 'passw0rdpassw0rd', 'mypassword123'],
   ...[
@@ -37,17 +37,17 @@ const COMMON = new Set([
   ],
 ])
 
-/** One text for one password, however a keyboard composes its letters. */
+/** Normalizes a password, because keyboards compose letters in different ways. */
 export const normalizePassword = (text: string): string => text.normalize('NFKC')
 
-/** Why a password is refused, as a sentence; null when it is not. No rules about kinds of characters: length is what counts. */
+/** Returns why a password is refused, as a sentence, or null. There are no rules about kinds of characters. */
 export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length
   if (length < MIN_LENGTH) return `Use at least ${MIN_LENGTH} characters; a few words are easy to remember.`
   if (length > MAX_LENGTH) return `Use at most ${MAX_LENGTH} characters.`
-  if (!isStorable(password)) return 'This holds characters that are not text.'
+  if (!isStorable(password)) return 'The password contains invalid characters.'
   const plain = password.toLowerCase()
-  if (plain.includes(email.toLowerCase())) return 'Your e-mail address is the first thing that others would try.'
-  if (COMMON.has(plain) || new Set(plain).size < 4) return 'This is one of the first passwords that others would try.'
+  if (plain.includes(email.toLowerCase())) return 'The password must not contain your email address.'
+  if (COMMON.has(plain) || new Set(plain).size < 4) return 'This password is too common.'
   return null
 }

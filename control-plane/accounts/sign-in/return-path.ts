@@ -1,7 +1,7 @@
-/** One's own account. */
+/** The page of the user's own account. */
 export const ACCOUNT_PATH = '/account'
 
-/** Where somebody goes once they are signed in: a path of ours, whatever the address asked for. */
+/** Returns the path to show after signing in: a path of this installation, or the account page for anything else. */
 export function parseReturnPath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > 2_000) return ACCOUNT_PATH
   // browsers read a backslash as a slash, and drop tabs and line breaks

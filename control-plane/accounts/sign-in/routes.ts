@@ -21,15 +21,15 @@ import { linkRoutes } from './password-links/routes.ts'
 import { parseReturnPath } from './return-path.ts'
 import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
 
-/** Pages with which people come in, and their own account (decisions 2.7). They stand beside the API and work without scripts. */
+/** The pages for signing in and for the user's own account (docs/design/accounts.md#sign-in). They work without scripts. */
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
   app.register(async scope => {
     acceptForms(scope as App)
     scope.addHook('preHandler', async (request, reply) => {
-      // nobody signs in on a customer's domain
+      // no sign-in on a customer's domain
       if (!tools.isOwnHost(request.host)) throw notFound('page')
       if (request.method === 'POST') assertOwnForm(request, tools.publicUrl)
-      // before a link is spent, or a password sent that anybody on the way can read
+      // before a link is used, or a password is sent over an unencrypted connection
       if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage(), 403)
     })
     scope.setErrorHandler(sendErrorPage)
@@ -61,7 +61,7 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
       )
     }
     if (signedIn.refused === 'wrong') {
-      return sendPage(reply, signInPage({ email, returnTo }, 'The e-mail address or the password is wrong.'), 401)
+      return sendPage(reply, signInPage({ email, returnTo }, 'The email address or the password is wrong.'), 401)
     }
     reply.header('retry-after', signedIn.waitSeconds)
     return sendPage(reply, signInPage({ email, returnTo }, formatTooManyAttempts(signedIn.waitSeconds)), 429)
@@ -74,7 +74,7 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
   })
 }
 
-/** Browsers keep the cookie over TLS, which a proxy in front may do for us, and from this machine itself. */
+/** Browsers keep the cookie over TLS, which a proxy in front may terminate, and from the local machine. */
 function mayKeepCookie({ host, protocol }: FastifyRequest, publicUrl: string): boolean {
   const isOnThisMachine = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
   return protocol === 'https' || publicUrl.startsWith('https:') || isOnThisMachine

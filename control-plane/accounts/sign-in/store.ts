@@ -3,7 +3,7 @@ import { isStorable } from '../../foundation/web/validation/body.ts'
 
 export type UserAccount = { id: string; email: string; passwordHash: string | null }
 
-/** By the address in small letters, whatever somebody wrote. `passwordHash` null: the account was not claimed yet. */
+/** Finds an account by its address in lower case. `passwordHash` null: the account is not claimed. */
 export async function findAccount(db: Db, email: string): Promise<UserAccount | null> {
   if (!isStorable(email)) return null
   const [row] = await query<UserAccount>(
@@ -14,7 +14,7 @@ export async function findAccount(db: Db, email: string): Promise<UserAccount | 
   return row ?? null
 }
 
-/** False when the password is another one by now; else it stays what it is until the transaction ends. */
+/** Locks the password until the transaction ends. Returns false when it has been changed. */
 export async function lockPassword(tx: Tx, { id, passwordHash }: UserAccount): Promise<boolean> {
   const sql = 'SELECT 1 FROM users WHERE id = ? AND password_hash = ? FOR SHARE'
   return (await query(tx, sql, [id, passwordHash])).length === 1
@@ -28,13 +28,13 @@ export const storePassword = (tx: Tx, userId: string, passwordHash: string, now:
     { userId, passwordHash, now },
   )
 
-/** Somebody reads the mail of that address: memberships that waited for it begin. */
+/** Marks an address as proven. Memberships that waited for the proof become active. */
 export async function markEmailProven(tx: Tx, userId: string, now: Date): Promise<void> {
   await execute(tx, 'UPDATE users SET email_proven_at = coalesce(email_proven_at, ?) WHERE id = ?', [now, userId])
   await execute(tx, 'UPDATE memberships SET awaits_proof = false WHERE user_id = ? AND awaits_proof', [userId])
 }
 
-/** False when the password is another one than `before` by now. */
+/** Returns false when the password has been changed since it was read. */
 export async function replacePassword(tx: Tx, account: UserAccount, passwordHash: string, now: Date): Promise<boolean> {
   const touched = await execute(
     tx,

@@ -1,4 +1,4 @@
-/** An HTTP answer of the provider's API, or the lack of one. */
+/** An HTTP response of the provider's API, or the error without one. */
 export type ChatHttpResponse = {
   statusCode: number | null
   error: object | null
@@ -6,17 +6,17 @@ export type ChatHttpResponse = {
   body: Buffer | null
 }
 
-/** What it says. `reason`: the provider's own word, or ours: `unreachable`, `unavailable`, `unreadable`. */
+/** The parsed response. `reason`: the provider's error code, or `unreachable`, `unavailable` or `unreadable`. */
 export type ChatApiResult =
   | { ok: true; fields: Record<string, unknown> }
   | { ok: false; reason: string; retryAfterMs: number | null }
 
-/** Nobody waits longer for a provider that asks for patience. */
+/** Longer waits that a provider asks for are cut to this. */
 const MAX_RETRY_AFTER_SECONDS = 60
 
 /**
- * Reads an answer of a Slack-compatible API, which refuses with status 200 and `{"ok":false,"error":"…"}`. Only an `ok`
- * that is true counts as one, whatever else was answered.
+ * Parses a response of a Slack-compatible API, which refuses with status 200 and `{"ok":false,"error":"…"}`. Only `ok: true`
+ * is a success.
  */
 export function parseChatResponse({ statusCode, error, headers, body }: ChatHttpResponse): ChatApiResult {
   const retryAfterMs = parseRetryAfter(headers?.['retry-after'])
@@ -34,10 +34,10 @@ const REVOKED_REASONS = ['token_revoked', 'account_inactive', 'invalid_auth', 'i
 const TRANSIENT_REASONS = ['unreachable', 'unavailable', 'unreadable', 'ratelimited', 'rate_limited', 'token_expired']
 const TRANSIENT_PROVIDER_REASONS = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']
 
-/** The team removed the app: no later call with this token will succeed. */
+/** Whether the team removed the app, so that no call with this token can succeed. */
 export const isRevoked = (reason: string): boolean => REVOKED_REASONS.includes(reason)
 
-/** Trying again may help. */
+/** Whether a retry may succeed. */
 export const isTransient = (reason: string): boolean =>
   [...TRANSIENT_REASONS, ...TRANSIENT_PROVIDER_REASONS].includes(reason)
 

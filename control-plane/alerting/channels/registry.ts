@@ -15,7 +15,7 @@ export type {
   RenderContext,
 } from './types.ts'
 
-/** The registry: a new kind of channel is one file and one line here. */
+/** The kinds of channels. A new kind is one file and one line here. */
 export const CHANNEL_KINDS = {
   webhook,
   email,

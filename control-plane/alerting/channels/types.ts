@@ -9,41 +9,41 @@ export type HttpMessage = {
   url: string
   headers: Record<string, string>
   body: Buffer
-  /** asks for the relay, under this name */
+  /** the id at the relay that sends the request */
   relaySourceId?: string
-  /** `url` is a method of the chat provider's API, which is called in the name of the channel's installation */
+  /** `url` is a method of the chat provider's API, called with the token of the channel's installation */
   byApp?: true
 }
 
-/** A mail. `url` is its `mailto:` for the log; `body` is a MailContent as JSON, which becomes MIME when it is sent. */
+/** An email. `url` is its `mailto:` for the log; `body` is a MailContent as JSON, which is converted to MIME when it is sent. */
 export type MailMessage = { via: 'mail'; to: string[]; url: string; headers: Record<string, never>; body: Buffer }
 
-/** What a channel makes of an event or a digest. Its body is stored before it is sent, and stays in every retry. */
+/** A rendered event or digest. Its body is stored before it is sent, and every retry sends the stored body. */
 export type ChannelMessage = HttpMessage | MailMessage
 
-/** The bytes of a mail, with all of it that must not change from one attempt to the next. Ids are in angle brackets. */
+/** The content of an email, which must not change between attempts. Ids are in angle brackets. */
 export type MailContent = {
   subject: string
   message_id: string
-  /** what the conversation hangs on: the same for every mail about one incident, monitor or vendor */
+  /** ids of the conversation: the same for every email about one incident, monitor or vendor */
   references: string[]
   /** ISO 8601 UTC */
   date: string
-  /** ends the subscription at one click, also by a POST of the reader's mail program (RFC 8058) */
+  /** ends the subscription, also by a POST of the mail program (RFC 8058) */
   unsubscribe_url?: string
   text: string
   html: string
 }
 
-/** What a message says beside its event. */
+/** Inputs of a message in addition to its event. */
 export type RenderContext = {
-  /** the origin that links lead to, without a slash at the end */
+  /** the origin of links, without a slash at the end */
   publicUrl: string
-  /** null: this is news. Else the monitor is still down: reminder `number` (from 1), down for "2 hours 5 minutes". */
+  /** null: a new event. Otherwise the monitor is still down: reminder `number` (from 1), down for "2 hours 5 minutes". */
   reminder: { number: number; downFor: string } | null
 }
 
-/** Many changes of a project in one message, to a chat or by mail. */
+/** Many changes of a project in one message, for chats and email. */
 export type Digest = {
   deliveryId: string
   projectName: string
@@ -51,44 +51,44 @@ export type Digest = {
   from: string
   to: string
   /**
-   * One of each monitor. `status`: what it is in the end (up, down, degraded); `words`: how that is put where it is not
-   * all, "down, then up" for instance.
+   * One change for each monitor. `status`: the last status (up, down, degraded). `words`: the text if there were several, for
+   * example "down, then up".
    */
   changes: { name: string; status: string; words?: string; at: string; url: string }[]
   dashboardUrl: string
 }
 
-/** Why a host may not be reached, or null (shared/egress: `checkLiteral`). */
+/** Returns why a host may not be reached, or null (shared/egress: `checkLiteral`). */
 export type CheckLiteral = (host: string) => string | null
 
-/** All that the product has to know of one type of alert channel. Pure. */
+/** Everything that one kind of alert channel defines. Pure. */
 export type ChannelKind<Config extends object = Record<string, unknown>> = {
-  /** shape of `config`; it is free-form, so more properties are kept and ignored */
+  /** schema of `config`; further properties are kept and ignored */
   schema: TSchema
-  /** true when deliveries are signed with a secret of the channel's own */
+  /** whether deliveries are signed with the channel's secret */
   isSigned: boolean
-  /** what the schema cannot say, with paths that start with `config` */
+  /** checks what the schema cannot; paths start with `config` */
   findProblems(config: Config, checkLiteral: CheckLiteral): ErrorDetail[]
-  /** where the config leads, as a URL: what secrets are given for */
+  /** the destination as a URL, which stored secrets belong to */
   getAddress(config: Config): string
-  /** the id at a relay that messages go through instead; null or left out: none */
+  /** the id at the relay that sends the messages; null or omitted: none */
   getRelayId?(config: Config): string | null
-  /** the installation of the app in a chat that messages go through; null or left out: none */
+  /** the installation of the chat app that sends the messages; null or omitted: none */
   getInstallationId?(config: Config): string | null
-  /** the mail addresses that it sends to, which have to be confirmed; left out: none */
+  /** the email addresses that must be confirmed; omitted: none */
   getRecipients?(config: Config): string[]
   /** the config as reads show it */
   mask(config: Config): Config
-  /** the config as keys below write see it; left out: as all reads show it */
+  /** the config as keys with scope `read` see it; omitted: the same as `mask` */
   maskForReadOnly?(config: Config): Config
-  /** a config that was sent back, with the stored secrets in place of masks */
+  /** replaces masks in a config that was sent back by the stored secrets */
   unmask(sent: Config, stored: Config | null): { config: Config; problems: ErrorDetail[] }
   render(envelope: Envelope, config: Config, context: RenderContext): ChannelMessage
-  /** null for kinds that are told every change by itself */
+  /** null for kinds that receive each change separately */
   renderDigest: ((digest: Digest, config: Config, context: RenderContext) => ChannelMessage) | null
 }
 
-/** Ties a kind's functions to the type of its schema. */
+/** Binds a kind's functions to the type of its schema. */
 export function defineKind<S extends TSchema>(kind: ChannelKind<Static<S> & object> & { schema: S }): ChannelKind {
   return kind as unknown as ChannelKind
 }

@@ -1,4 +1,4 @@
-/** The events that the service sends (specification, "Events"; `monitor.unchecked` is an addition), and what each of them carries. */
+/** The names of the events (docs/design/events.md#catalogue). */
 export const EVENT_NAMES = [
   'monitor.down',
   'monitor.up',
@@ -16,17 +16,17 @@ export const EVENT_NAMES = [
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 
-/** Data of `monitor.*` (specification, "Data of monitor events"; decisions 6.5). Times are ISO 8601 UTC. */
+/** Data of `monitor.*` (docs/design/events.md#monitor-data). Times are ISO 8601 UTC. */
 export type MonitorEventData = {
   monitor: { id: string; name: string; url: string | null; type: string; status: string | null }
   check: {
     region: string
     /** the failing regions */
     regions: string[] | null
-    /** 0 where there was none */
+    /** 0 without one */
     status_code: number
     response_time_ms: number
-    /** "" where there is none */
+    /** "" without one */
     error: string
   }
   ssl_expiry_days: number | null
@@ -37,7 +37,7 @@ export type MonitorEventData = {
   dashboard_url: string
 }
 
-/** Data of `incident.*` (specification, "Data of incident events"). */
+/** Data of `incident.*` (docs/design/events.md#incident-data). */
 export type IncidentEventData = {
   incident: {
     id: string
@@ -62,7 +62,7 @@ export type IncidentEventData = {
   status_page_url: string | null
 }
 
-/** Data of `vendor.*` (specification, "Data of vendor events"). */
+/** Data of `vendor.*` (docs/design/events.md#vendor-data). */
 export type VendorEventData = {
   vendor: { name: string; category: string }
   incident: { title: string; severity: string; status: string; source_url: string }
@@ -74,7 +74,7 @@ export type EventData<Name extends EventName> = Name extends `monitor.${string}`
     ? IncidentEventData
     : VendorEventData
 
-/** A fact with a catalogue name. Deliveries about one `subject` stay in order (decisions 6.4). */
+/** A fact with a name of the catalogue. Deliveries about one `subject` are sent in order. */
 export type EventRow<Name extends EventName = EventName> = {
   id: string
   projectId: string
@@ -87,12 +87,12 @@ export type EventRow<Name extends EventName = EventName> = {
 
 export const toMonitorSubject = (monitorId: string): string => `monitor:${monitorId}`
 export const toIncidentSubject = (incidentId: string): string => `incident:${incidentId}`
-/** What a vendor reports is about the dependency that tracks it. */
+/** The subject of a vendor event is the dependency that tracks the vendor. */
 export const toVendorSubject = (dependencyId: string): string => `vendor:${dependencyId}`
 
-/** The monitor's id, null when an event is about something else. */
+/** Returns the id of the monitor, or null for another kind of subject. */
 export const parseMonitorSubject = (subject: string): string | null => /^monitor:(.+)$/.exec(subject)?.[1] ?? null
-/** The id of the dependency that an event about a vendor came of, null when an event is about something else. */
+/** Returns the id of the dependency, or null for another kind of subject. */
 export const parseVendorSubject = (subject: string): string | null => /^vendor:(.+)$/.exec(subject)?.[1] ?? null
-/** The same for incidents. */
+/** Returns the id of the incident, or null for another kind of subject. */
 export const parseIncidentSubject = (subject: string): string | null => /^incident:(.+)$/.exec(subject)?.[1] ?? null

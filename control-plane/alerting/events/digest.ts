@@ -6,10 +6,10 @@ import {
   parseMonitorSubject,
 } from './catalog.ts'
 
-/** How the log names many changes that were told in one message. No webhook carries it: it is none of the catalogue's. */
+/** The name of a digest in the alert log. It is not in the catalogue; no webhook receives it. */
 export const DIGEST_EVENT = 'monitor.digest'
 
-/** The events that digests are made of. */
+/** The events that a digest can contain. */
 export const DIGESTIBLE_EVENTS: EventName[] = [
   'monitor.down',
   'monitor.up',
@@ -19,8 +19,8 @@ export const DIGESTIBLE_EVENTS: EventName[] = [
 ]
 
 /**
- * True for what a digest may tell in a line: a change of a monitor, and an incident that began or ended without anybody's
- * words. A warning or a test of a channel is none.
+ * Whether a digest can contain an event: a status change of a monitor, and an automatic incident that begins or ends. Warnings
+ * and tests of a channel are sent separately.
  */
 export function isDigestible({ name, subject, data }: Pick<EventRow, 'name' | 'subject' | 'data'>): boolean {
   if (!DIGESTIBLE_EVENTS.includes(name)) return false
@@ -28,17 +28,17 @@ export function isDigestible({ name, subject, data }: Pick<EventRow, 'name' | 's
   return parseMonitorSubject(subject) !== null
 }
 
-/** Digests of one channel keep their order. */
+/** The subject of digests; those of one channel are sent in order. */
 export const toDigestSubject = (projectId: string): string => `digest:${projectId}`
 
-/** A change as its event has it. `reminder`: null for news. */
+/** A change in a digest. `reminder`: number of the reminder; null for a new change. */
 export type DigestChange = {
   occurredAt: Date
   data: MonitorEventData | IncidentEventData
   reminder: number | null
 }
 
-/** In the order in which the changes came about. Times are ISO 8601 UTC. */
+/** The changes are in the order in which they occurred. Times are ISO 8601 UTC. */
 export type DigestData = {
   project_name: string
   changes: { monitor_id: string; name: string; status: string; at: string; url: string; reminder: number | null }[]
@@ -59,13 +59,13 @@ export function buildDigestEvent(
   { projectName, changes }: { projectName: string; changes: DigestChange[] },
   now: Date,
 ): DigestRow {
-  const told = changes.map(({ occurredAt, data, reminder }) => ({
+  const lines = changes.map(({ occurredAt, data, reminder }) => ({
     ...('monitor' in data ? toMonitorLine(data) : toIncidentLine(data)),
     at: occurredAt.toISOString(),
     url: data.dashboard_url,
     reminder,
   }))
-  const data = { project_name: projectName, changes: told }
+  const data = { project_name: projectName, changes: lines }
   return { id, projectId, name: DIGEST_EVENT, subject: toDigestSubject(projectId), data, occurredAt: now }
 }
 
@@ -73,7 +73,7 @@ function toMonitorLine({ monitor }: MonitorEventData) {
   return { monitor_id: monitor.id, name: monitor.name, status: monitor.status ?? 'unknown' }
 }
 
-/** The monitor that an incident is about, whose outage it tells. One that ended with a pause, say, is just resolved. */
+/** A line about the monitor of an incident. The status is `up` when the monitor recovered, and `resolved` after another end, such as a pause. */
 function toIncidentLine({ incident, monitors: [monitor] }: IncidentEventData) {
   const ended = monitor?.status === 'up' ? 'up' : 'resolved'
   const status = incident.status === 'resolved' ? ended : 'down'

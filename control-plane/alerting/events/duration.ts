@@ -5,7 +5,7 @@ const UNITS = [
   { name: 'second', seconds: 1 },
 ]
 
-/** A length of time for people, in its two largest units: "4 minutes 12 seconds", "3 days 1 hour", "0 seconds". */
+/** Formats a duration in its two largest units: "4 minutes 12 seconds", "3 days 1 hour", "0 seconds". */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   const first = UNITS.findIndex(unit => seconds >= unit.seconds)

@@ -1,6 +1,6 @@
 import type { EventData, EventName } from './catalog.ts'
 
-/** The body of every delivery (specification, "Envelope"). */
+/** The body of every delivery (docs/design/events.md#envelope). */
 export type Envelope<Name extends EventName = EventName> = {
   api_version: '1'
   event: Name
@@ -10,7 +10,7 @@ export type Envelope<Name extends EventName = EventName> = {
   data: EventData<Name>
 }
 
-/** `deliveredAt`: when the bytes are made; retries and replays send the stored bytes, so it stays (decisions 6.3). */
+/** `deliveredAt`: when the bytes are made. Retries and replays send the stored bytes, so it does not change. */
 export function buildEnvelope<Name extends EventName>(
   event: { name: Name; data: EventData<Name> },
   deliveryId: string,

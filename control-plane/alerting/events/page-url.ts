@@ -1,6 +1,6 @@
-/** What the address of a public status page is made of; `domain` is its own one, null unless it is verified. */
+/** The parts of the address of a public status page. `domain`: its custom domain, null unless it is verified. */
 export type PageAddress = { slug: string; domain: string | null }
 
-/** Where a page stands, without a slash at the end. `origin` is ours. */
+/** The address of a status page, without a slash at the end. `origin`: that of this installation. */
 export const buildPageUrl = ({ slug, domain }: PageAddress, origin: string): string =>
   domain === null ? `${origin}/status/${slug}` : `https://${domain}`

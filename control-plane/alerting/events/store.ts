@@ -3,7 +3,7 @@ import type { EventRow } from './catalog.ts'
 import type { DigestRow } from './digest.ts'
 import type { PageEventRow } from './page-event.ts'
 
-/** Writes events beside what caused them, in the same transaction, all in one statement. */
+/** Inserts events in one statement, in the transaction of their cause. */
 export async function insertEvents(tx: Tx, events: (EventRow | DigestRow | PageEventRow)[]): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(event => ({
@@ -24,7 +24,7 @@ export async function insertEvents(tx: Tx, events: (EventRow | DigestRow | PageE
   )
 }
 
-/** Events that are written down, in the order in which they were made. */
+/** Reads events in the order in which they were created. */
 export function listEventsByIds(tx: Tx, ids: string[]): Promise<EventRow[]> {
   return query(
     tx,

@@ -46,7 +46,7 @@ async function insertMonitor() {
   return id
 }
 
-t.test('what a person creates, changes and deletes is in the log, with who it was and what it was before', async t => {
+t.test('Creations, changes and deletions are in the log with the actor and the old values', async t => {
   const id = await insertChannel()
   await execute(acting, `UPDATE alert_channels SET name = 'Ops', config = 'other'::bytea WHERE id = ?`, [id])
   await execute(acting, 'DELETE FROM alert_channels WHERE id = ?', [id])
@@ -63,7 +63,7 @@ t.test('what a person creates, changes and deletes is in the log, with who it wa
   t.match(deleted, { action: 'deleted', resource_name: 'Ops', changes: { name: { from: 'Ops', to: null } } })
 })
 
-t.test('what nobody acts in writes nothing, also on a connection that somebody acted on before', async t => {
+t.test('A transaction without an actor writes nothing, also on a connection that had an actor before', async t => {
   const id = await insertChannel()
   await Promise.all(
     Array.from({ length: 6 }, () => execute(db, `UPDATE alert_channels SET name = name || '!' WHERE id = ?`, [id])),
@@ -71,13 +71,13 @@ t.test('what nobody acts in writes nothing, also on a connection that somebody a
   t.equal((await log(id)).length, 1)
 })
 
-t.test('a change of what nobody sets writes nothing', async t => {
+t.test('A change of derived columns writes nothing', async t => {
   const id = await insertChannel()
   await execute(acting, 'UPDATE alert_channels SET consecutive_failures = 3, updated_at = now() WHERE id = ?', [id])
   t.equal((await log(id)).length, 1)
 })
 
-t.test('a change that is rolled back is not in the log', async t => {
+t.test('A change that is rolled back is not in the log', async t => {
   const id = await insertChannel()
   const failing = acting.transaction(async tx => {
     await execute(tx, `UPDATE alert_channels SET name = 'Never' WHERE id = ?`, [id])
@@ -87,7 +87,7 @@ t.test('a change that is rolled back is not in the log', async t => {
   t.equal((await log(id)).length, 1)
 })
 
-t.test('a long text is told by its beginning', async t => {
+t.test('A long text is cut in the log', async t => {
   const id = await insertChannel()
   await execute(acting, 'UPDATE alert_channels SET name = ? WHERE id = ?', ['x'.repeat(5_000), id])
   const { name } = (await log(id))[1]!.changes as { name: { to: string } }
@@ -95,20 +95,20 @@ t.test('a long text is told by its beginning', async t => {
   t.ok(name.to.endsWith('…'))
 })
 
-t.test('a member who leaves is still named', async t => {
+t.test('A member who leaves is still named in the log', async t => {
   await execute(acting, 'DELETE FROM memberships WHERE user_id = ?', [userId])
   const [user] = await query<{ email: string }>(db, 'SELECT email FROM users WHERE id = ?', [userId])
   t.match((await log(userId)).at(-1), { resource: 'member', action: 'deleted', resource_name: user?.email })
 })
 
-t.test('an act that changes no row is written when it is recorded, and only of somebody who acts', async t => {
+t.test('An act that changes no row is written when it is recorded with an actor', async t => {
   const act = { action: 'signed_in', resource: 'session', resourceId: uuidv7(), resourceName: null } as const
   await acting.transaction(tx => recordAudit(tx, act))
   await db.transaction(tx => recordAudit(tx, act))
   t.match(await log(act.resourceId), [{ action: 'signed_in', actor_name: 'ann@example.com', changes: {} }])
 })
 
-t.test('what somebody does to another tenant’s record is told to that tenant without who it was', async t => {
+t.test('A change of another tenant’s record is in that tenant’s log without the actor', async t => {
   const other = await insertTenant(db)
   const id = uuidv7()
   await execute(
@@ -127,7 +127,7 @@ t.test('what somebody does to another tenant’s record is told to that tenant w
   ])
 })
 
-t.test('what went with its record is told with that: a window that is deleted is one row', async t => {
+t.test('The deletion of a maintenance window with its parts is one row', async t => {
   const id = uuidv7()
   await execute(
     acting,
@@ -151,7 +151,7 @@ t.test('what went with its record is told with that: a window that is deleted is
   t.same(told[1]?.[1], { monitor_id: { from: null, to: monitors[0] } })
 })
 
-t.test('rows are forgotten after a year', async t => {
+t.test('Rows are deleted after a year', async t => {
   const before = (await query(db, 'SELECT id FROM audit_log')).length
   const ages = ['364 days', '367 days']
   for (const age of ages) {
@@ -166,7 +166,7 @@ t.test('rows are forgotten after a year', async t => {
   t.equal((await query(db, 'SELECT id FROM audit_log')).length, before + 1)
 })
 
-t.test('what is written stays: rows cannot be changed, nor deleted before a year has passed', async t => {
+t.test('Rows cannot be changed, and not be deleted for a year', async t => {
   await insertChannel()
   await t.rejects(execute(db, `UPDATE audit_log SET actor_name = 'Bob'`), /365 days/)
   await t.rejects(execute(db, 'DELETE FROM audit_log'), /365 days/)

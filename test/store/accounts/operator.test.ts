@@ -17,7 +17,7 @@ const publicUrl = 'https://picket.test'
 
 t.test('the operator project is made once, however often and by how many it is asked for', async t => {
   t.equal(await findOperatorProjectId(db), null)
-  await t.rejects(createOperatorKey(db), /there is no operator project yet/)
+  await t.rejects(createOperatorKey(db), /the operator project does not exist/)
   const made = await Promise.all(
     ['a@example.com', 'B@example.com', 'a@example.com'].map(email => createOperatorProject(db, { email, publicUrl })),
   )

@@ -13,7 +13,7 @@ const db = createPostgres((await createDatabase(t)).url, 8)
 t.teardown(() => db.destroy())
 const now = new Date('2026-11-21T10:00:00Z')
 
-/** An organization that was founded in the name of another person, with a caller by its key. */
+/** Creates an organization with another person's address, and a caller with its key. */
 async function founded() {
   const [organizationId, projectId, userId] = [newId(), newId(), newId()]
   const email = `${userId}@example.com`
@@ -31,7 +31,7 @@ async function founded() {
   return { key, projectId, prove, working, caller: (await createAuthenticator(db)(key, '192.0.2.1')) as ApiCaller }
 }
 
-t.test('a key that is asked for while the address is being proven is refused', async t => {
+t.test('The creation of a key that waits for the proof of the address is refused', async t => {
   const { key, prove, working, caller } = await founded()
   const made = whileHeld(db, prove, () => createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS))
   await t.rejects(made, { status: 401, code: 'api_key_suspended' })
@@ -39,7 +39,7 @@ t.test('a key that is asked for while the address is being proven is refused', a
   t.equal(await createAuthenticator(db)(key, '192.0.2.1'), 'suspended')
 })
 
-t.test('a key that is being made while the address is proven is suspended with the others', async t => {
+t.test('A key that is being created during the proof is suspended with the others', async t => {
   const { projectId, prove, working, caller } = await founded()
   const making = async (tx: Tx) =>
     void (await createKeyAs(tx, caller, { name: 'just before', scope: 'read' }, DEFAULT_LIMITS))
@@ -49,7 +49,7 @@ t.test('a key that is being made while the address is proven is suspended with t
   t.equal(all.length, 2)
 })
 
-t.test('a key that was deleted a moment ago makes no other one', async t => {
+t.test('A key that was just deleted cannot create another one', async t => {
   const { working, projectId, caller } = await founded()
   await query(db, 'DELETE FROM api_keys WHERE project_id = ? RETURNING id', [projectId])
   await t.rejects(createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS), {

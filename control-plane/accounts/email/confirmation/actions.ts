@@ -15,8 +15,8 @@ import { type AddressState, listAddressStates, storeConfirmationRequests } from 
 export type AddressTools = { secrets: SecretCipher; publicUrl: string; sendsMail: boolean; mailRules: MailRules }
 
 /**
- * Sends a confirmation to those of an organization's addresses that are not confirmed, at most one in ten minutes to each;
- * `again` false: only where none is open. Throws 429 beyond a limit of the day; then nothing is sent.
+ * Queues a confirmation for each unconfirmed address of an organization, at most one in ten minutes
+ * (docs/design/accounts.md#confirmed-addresses). `again` false: only for addresses without an open confirmation. Throws 429 above a daily limit; then nothing is sent.
  */
 export async function requestConfirmations(
   tx: Tx,
@@ -31,7 +31,7 @@ export async function requestConfirmations(
   const unconfirmed = [...known.values()].filter(({ isConfirmed }) => !isConfirmed).map(({ address }) => address)
   if (unconfirmed.length === 0) return
   const tokens = new Map(unconfirmed.map(address => [address, randomToken(32)]))
-  const asked = await storeConfirmationRequests(
+  const requested = await storeConfirmationRequests(
     tx,
     organizationId,
     unconfirmed.map(address => ({ address, tokenHash: sha256(tokens.get(address)!) })),
@@ -41,15 +41,15 @@ export async function requestConfirmations(
       before: new Date(now.getTime() - (again ? MIN_CONFIRMATION_INTERVAL_MS : CONFIRMATION_LIFETIME_MS)),
     },
   )
-  await reserveConfirmations(tx, rules, organizationId, asked, now)
+  await reserveConfirmations(tx, rules, organizationId, requested, now)
   const name = await getOrganizationName(tx, organizationId)
-  for (const address of asked) {
+  for (const address of requested) {
     const url = `${tools.publicUrl}/confirm-address/${tokens.get(address)}`
     await enqueueMail(tx, tools.secrets, buildConfirmationEmail(address, name, url))
   }
 }
 
-/** Counts mails to people who did not ask for them. Throws 429 beyond a limit of the day. */
+/** Counts emails to people who did not request them. Throws 429 above a daily limit. */
 export async function reserveConfirmations(
   tx: Tx,
   { limits }: MailRules,
@@ -59,12 +59,12 @@ export async function reserveConfirmations(
 ): Promise<void> {
   if (addresses.length === 0) return
   const plan = await getPlan(tx, organizationId)
-  const wishes = addresses.map(address => ({ kind: 'confirmation' as const, organizationId, plan, address }))
-  const refusal = (await reserveMails(tx, wishes, limits, now)).find(one => one !== null)
+  const requests = addresses.map(address => ({ kind: 'confirmation' as const, organizationId, plan, address }))
+  const refusal = (await reserveMails(tx, requests, limits, now)).find(one => one !== null)
   if (refusal) throw rateLimited(`${refusal}; try again tomorrow`, computeSecondsToNextDay(now))
 }
 
-/** What is known of an organization's addresses, by the address in small letters. */
+/** Loads the states of an organization's addresses, by the address in lower case. */
 export async function loadAddressStates(
   db: Db,
   { requiresConfirmation: confirms }: MailRules,

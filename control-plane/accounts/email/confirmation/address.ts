@@ -1,12 +1,12 @@
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 
-/** As an address is stored and compared: the same in small and capital letters. */
+/** Converts an address to the form in which it is stored and compared: lower case. */
 export const normalizeAddress = (address: string): string => address.toLowerCase()
 
-/** How long a confirmation can be answered. */
+/** How long a confirmation link works. */
 export const CONFIRMATION_LIFETIME_MS = 72 * 3_600_000
 
-/** One message in this time, however often an address is asked for. */
+/** An address gets at most one confirmation in this time. */
 export const MIN_CONFIRMATION_INTERVAL_MS = 10 * 60_000
 
 export const isRecentlyRequested = (askedAt: Date, now: Date): boolean =>
@@ -15,8 +15,8 @@ export const isRecentlyRequested = (askedAt: Date, now: Date): boolean =>
 const MAX_NAME_LENGTH = 60
 
 /**
- * A name that a customer chose, in a mail to people who do not know the customer: one short line in which no mail program finds a
- * link, and which changes the direction of no text around it.
+ * Makes a customer's name safe for an email to people who may not know the customer: one short line in which mail programs
+ * find no link, and which does not change the direction of the text around it.
  */
 export const sanitizeNameForEmail = (text: string): string => {
   const plain = toOneLine(text).replace(/[.。．｡:/\\@]+(?=\S)/g, ' ')

@@ -1,29 +1,29 @@
 import { renderFormPage } from '../../../foundation/web/html/form-page.tsx'
 
-/** What the link in a confirmation opens. A button, because programs that look at mails for people open links too. */
+/** The page of a confirmation link. It has a button, because programs that scan email open links too. */
 export const confirmAddressPage = ({ organization, address }: { organization: string; address: string }) =>
   renderFormPage(
-    'Get alerts by mail?',
+    'Receive alerts by email?',
     <>
       <p>
         <strong dir="auto">{organization}</strong> wants to send alerts to <strong>{address}</strong> through Picket:
-        mails when its services go down or come back, when its certificates and domains are about to end, and about its
+        when its services go down or recover, when its certificates or domains are about to expire, and about its
         incidents.
       </p>
       <form method="post">
         <button type="submit">Yes, send them to me</button>
       </form>
-      <p class="more">If you do not know them, close this page: then nothing is sent.</p>
+      <p class="more">If you do not know this organization, close this page. Nothing will be sent.</p>
     </>,
   )
 
 export const confirmedPage = () =>
-  renderFormPage('Your address is confirmed', <p role="status">Alerts are sent to it from now on.</p>)
+  renderFormPage('Your address is confirmed', <p role="status">Alerts will be sent to this address.</p>)
 
 const LINK_PROBLEM_TEXTS = {
-  used: 'This address was confirmed with it already.',
-  expired: 'It worked for 72 hours. A test of the channel sends another one.',
-  unknown: 'There may be a newer one in your mail.',
+  used: 'This address is already confirmed.',
+  expired: 'It expired after 72 hours. A test of the channel sends a new one.',
+  unknown: 'You may have received a newer one.',
 }
 
 export const invalidConfirmationPage = (why: keyof typeof LINK_PROBLEM_TEXTS) =>

@@ -11,7 +11,7 @@ import { type AddressConfirmation, confirmAddress, findAddressConfirmation } fro
 
 type TokenRoute = { Params: { token: string } }
 
-/** How often one network may open such links in a minute. */
+/** Links that one network may open in a minute. */
 const MAX_LINKS_PER_MINUTE = 60
 
 /** The pages on which the owner of an address confirms that an organization may send alerts to it; without scripts. */
@@ -23,21 +23,24 @@ export function addressRoutes(app: App, { db, isOwnHost }: { db: Db; isOwnHost(h
     if (!isOwnHost(request.host)) throw notFound('page')
   })
 
-  const hashOf = (request: FastifyRequest<TokenRoute>) => sha256(request.params.token)
-  const dead = (reply: FastifyReply, question: AddressConfirmation | null) => {
-    if (question === null || question.state === 'open') return sendPage(reply, invalidConfirmationPage('unknown'), 404)
-    return sendPage(reply, invalidConfirmationPage(question.state), 410)
+  const hashToken = (request: FastifyRequest<TokenRoute>) => sha256(request.params.token)
+  const sendInvalidLink = (reply: FastifyReply, confirmation: AddressConfirmation | null) => {
+    if (confirmation === null || confirmation.state === 'open')
+      return sendPage(reply, invalidConfirmationPage('unknown'), 404)
+    return sendPage(reply, invalidConfirmationPage(confirmation.state), 410)
   }
 
   app.get<TokenRoute>('/confirm-address/:token', async (request, reply) => {
-    const question = await findAddressConfirmation(db, hashOf(request), now())
-    return question?.state === 'open' ? sendPage(reply, confirmAddressPage(question)) : dead(reply, question)
+    const confirmation = await findAddressConfirmation(db, hashToken(request), now())
+    return confirmation?.state === 'open'
+      ? sendPage(reply, confirmAddressPage(confirmation))
+      : sendInvalidLink(reply, confirmation)
   })
 
   app.post<TokenRoute>('/confirm-address/:token', async (request, reply) => {
-    const question = await findAddressConfirmation(db, hashOf(request), now())
-    if (question?.state !== 'open') return dead(reply, question)
-    if (await confirmAddress(db, hashOf(request), now())) return sendPage(reply, confirmedPage())
-    return dead(reply, await findAddressConfirmation(db, hashOf(request), now()))
+    const confirmation = await findAddressConfirmation(db, hashToken(request), now())
+    if (confirmation?.state !== 'open') return sendInvalidLink(reply, confirmation)
+    if (await confirmAddress(db, hashToken(request), now())) return sendPage(reply, confirmedPage())
+    return sendInvalidLink(reply, await findAddressConfirmation(db, hashToken(request), now()))
   })
 }

@@ -3,15 +3,15 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 export type AddressState = { address: string; isConfirmed: boolean; askedAt: Date | null }
 
 /**
- * Who proved the address is a member; an invitation to a person whose address was proven before is not enough, because
- * they were not asked.
+ * SQL: the user who proved the address is a member and proved it after joining. An earlier proof is not enough, because
+ * the user has not agreed to emails of this organization.
  */
 const IS_MEMBER = `EXISTS (
   SELECT FROM users u JOIN memberships m ON m.user_id = u.id
   WHERE u.email = w.address AND m.organization_id = w.organization_id AND NOT m.awaits_proof
     AND u.email_proven_at >= m.created_at)`
 
-/** What is known of addresses of some organizations, in small letters: of those that are confirmed or were asked. */
+/** Reads the states of addresses of organizations. Addresses are in lower case. */
 export function listAddressStates(
   db: Db,
   wanted: { organizationId: string; address: string }[],
@@ -28,11 +28,11 @@ export function listAddressStates(
 
 export type ConfirmationRequest = { address: string; tokenHash: Buffer }
 
-/** Those of the addresses that are to be asked: who was asked since `before`, or has confirmed, is not. */
+/** Stores confirmation requests. Returns the addresses to write to: not confirmed, and not requested since `before`. */
 export async function storeConfirmationRequests(
   tx: Tx,
   organizationId: string,
-  asked: ConfirmationRequest[],
+  requests: ConfirmationRequest[],
   times: { now: Date; expiresAt: Date; before: Date },
 ): Promise<string[]> {
   const rows = await query<{ address: string }>(
@@ -47,20 +47,20 @@ export async function storeConfirmationRequests(
     {
       organizationId,
       ...times,
-      addresses: asked.map(one => one.address),
-      hashes: asked.map(one => one.tokenHash.toString('hex')),
+      addresses: requests.map(one => one.address),
+      hashes: requests.map(one => one.tokenHash.toString('hex')),
     },
   )
   return rows.map(({ address }) => address)
 }
 
-/** Of channels from before addresses were confirmed, whose addresses count as confirmed. */
+/** Of the given channels, those that are older than confirmations, and whose addresses count as confirmed. */
 export async function listTrustedChannelIds(db: Db, channelIds: string[]): Promise<Set<string>> {
   const sql = 'SELECT channel_id AS id FROM trusted_mail_channels WHERE channel_id = ANY (?::uuid[])'
   return new Set((await query<{ id: string }>(db, sql, [channelIds])).map(({ id }) => id))
 }
 
-/** The addresses that such a channel has now stay confirmed; those that it gets are not. */
+/** Ends the trust in an old channel. Its current addresses stay confirmed; new ones are not. */
 export async function endChannelTrust(
   tx: Tx,
   organizationId: string,
@@ -81,7 +81,7 @@ export async function endChannelTrust(
 
 export type AddressConfirmation = { organization: string; address: string; state: 'open' | 'used' | 'expired' }
 
-/** What a link asks; null for one that is unknown. */
+/** Finds what a link asks to confirm. Returns null for an unknown link. */
 export async function findAddressConfirmation(
   db: Db,
   tokenHash: Buffer,
@@ -98,7 +98,7 @@ export async function findAddressConfirmation(
   return row ?? null
 }
 
-/** False when the link was used before, or has expired. */
+/** Returns false when the link was used before or has expired. */
 export async function confirmAddress(db: Db, tokenHash: Buffer, now: Date): Promise<boolean> {
   const sql = `UPDATE mail_addresses SET confirmed_at = :now
     WHERE token_hash = :tokenHash AND confirmed_at IS NULL AND expires_at > :now`

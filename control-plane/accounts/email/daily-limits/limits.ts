@@ -1,19 +1,19 @@
 import type { PlanName } from '../../plans/plans.ts'
 
 /**
- * What mails are counted as. `alert`: to alert channels. `first`: an alert beyond those limits about a monitor of which the
- * channel got no mail for an hour. `page`: to subscribers of status pages. `confirmation` and `page_confirmation`:
- * the question whether an address wants mails; invitations count as the first of them.
+ * Kinds of emails that are counted separately. `alert`: to alert channels. `first`: an alert above these limits about a monitor
+ * for which the channel received no email for an hour. `page`: to subscribers of status pages. `confirmation` and
+ * `page_confirmation`: requests to confirm an address; invitations count as `confirmation`.
  */
 export const MAIL_KINDS = ['alert', 'first', 'page', 'confirmation', 'page_confirmation'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
-/** How many mails leave in a day (UTC); each address that a mail is sent to counts. */
+/** How many emails are sent in a day (UTC). Each recipient counts. */
 export type MailLimits = Record<
   MailKind,
   {
     organization: Record<PlanName, number>
-    /** one address: of one organization, but confirmations of all organizations together */
+    /** for one address and organization; confirmations are counted for one address over all organizations */
     recipient: number
     installation: number
   }
@@ -25,7 +25,7 @@ const alerts = {
   installation: 1_000_000,
 }
 
-/** High enough for a bad day of an installation that is used as it is meant (docs/decisions.md, 211). */
+/** High enough for a bad day of normal use (docs/design/accounts.md#daily-limits). */
 export const MAIL_LIMITS: MailLimits = {
   alert: alerts,
   first: alerts,
@@ -42,19 +42,19 @@ export const MAIL_LIMITS: MailLimits = {
   },
 }
 
-/** What the installation allows. `confirms` false: each address counts as confirmed. */
+/** The rules of an installation. `requiresConfirmation` false: every address counts as confirmed. */
 export type MailRules = { requiresConfirmation: boolean; limits: MailLimits }
 export const MAIL_RULES: MailRules = { requiresConfirmation: true, limits: MAIL_LIMITS }
 
-/** So many alerts of each organization leave also when others have used up the installation's day. */
+/** These alerts of each organization are sent even when the installation's limit is reached. */
 export const RESERVED_ALERTS_PER_ORGANIZATION = 1_000
 
 export type MailRequest = { kind: MailKind; organizationId: string; plan: PlanName; address: string }
 
-/** How many of each counter's mails were sent today, by the counter's name. */
+/** Emails counted today, by the counter's name. */
 export type MailCounts = Map<string, number>
 
-/** The counters of one mail to one address. */
+/** Returns the names of the counters of one email to one address. */
 export function getCounterNames({ kind, organizationId, address }: MailRequest) {
   const isConfirmation = kind === 'confirmation' || kind === 'page_confirmation'
   return {
@@ -64,14 +64,14 @@ export function getCounterNames({ kind, organizationId, address }: MailRequest) 
   }
 }
 
-/** Which limit keeps a mail back, as a text; null: it is counted in `used` and may leave. */
-export function admitMail(wish: MailRequest, used: MailCounts, limits: MailLimits): string | null {
-  const { kind, plan } = wish
+/** Returns the limit that prevents an email, as text. Null: the email is counted in `used` and may be sent. */
+export function admitMail(request: MailRequest, used: MailCounts, limits: MailLimits): string | null {
+  const { kind, plan } = request
   const limit = limits[kind]
-  const { organization, recipient, installation } = getCounterNames(wish)
+  const { organization, recipient, installation } = getCounterNames(request)
   const count = (counter: string) => used.get(counter) ?? 0
   const what = KIND_NAMES[kind]
-  if (count(recipient) >= limit.recipient) return `at most ${limit.recipient} ${what} a day for one address`
+  if (count(recipient) >= limit.recipient) return `at most ${limit.recipient} ${what} a day to one address`
   if (count(organization) >= limit.organization[plan])
     return `at most ${limit.organization[plan]} ${what} a day on the ${plan} plan`
   const isReserved = kind === 'alert' && count(organization) < RESERVED_ALERTS_PER_ORGANIZATION
@@ -82,14 +82,14 @@ export function admitMail(wish: MailRequest, used: MailCounts, limits: MailLimit
 }
 
 const KIND_NAMES: Record<MailKind, string> = {
-  alert: 'mails',
-  first: 'mails',
-  page: 'mails to subscribers',
+  alert: 'emails',
+  first: 'emails',
+  page: 'emails to subscribers',
   confirmation: 'confirmations',
   page_confirmation: 'confirmations to subscribers',
 }
 
 const DAY_MS = 86_400_000
 
-/** Seconds until the next day (UTC) begins. */
+/** Seconds until the next day (UTC). */
 export const computeSecondsToNextDay = (now: Date): number => Math.ceil((DAY_MS - (now.getTime() % DAY_MS)) / 1_000)

@@ -10,12 +10,12 @@ const PREFIXES: Record<Exclude<MailKind, 'first'>, string> = {
 }
 const MAX_MAILS = 1_000_000_000_000
 
-/** Who may be sent mails, and how many in a day. `registration`: who may make accounts. */
+/** Reads whether addresses need a confirmation, and the daily limits. `registration`: the value of `REGISTRATION`. */
 export function readMailSettings(env: Env, registration: string): MailRules {
   const confirmation = readEnum(env, 'EMAIL_CONFIRMATION', ['on', 'off'], 'on')
-  // mail that is only shown on this machine reaches no stranger
-  const staysHere = readEnum(env, 'SMTP_IS_LOCAL', ['yes', 'no'], 'no') === 'yes'
-  if (confirmation === 'off' && registration === 'open' && !staysHere) {
+  // emails that are only shown on this machine cannot reach other people
+  const isLocal = readEnum(env, 'SMTP_IS_LOCAL', ['yes', 'no'], 'no') === 'yes'
+  if (confirmation === 'off' && registration === 'open' && !isLocal) {
     throw new ConfigError('EMAIL_CONFIRMATION=off needs REGISTRATION=invited or REGISTRATION=closed')
   }
   const alert = readKindLimits(env, 'alert')
@@ -26,7 +26,7 @@ export function readMailSettings(env: Env, registration: string): MailRules {
     confirmation: readKindLimits(env, 'confirmation'),
     page_confirmation: readKindLimits(env, 'page_confirmation'),
   }
-  return { requiresConfirmation: confirmation === 'on' && !staysHere, limits }
+  return { requiresConfirmation: confirmation === 'on' && !isLocal, limits }
 }
 
 function readKindLimits(env: Env, kind: keyof typeof PREFIXES) {

@@ -3,18 +3,18 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import { admitMail, getCounterNames, type MailCounts, type MailLimits, type MailRequest } from './limits.ts'
 
 /**
- * Counts mails before they are sent, in the order given. Answers for each the limit that keeps it back, or null. The
- * counters are locked until the transaction ends, so that no limit is passed by two at once: end it soon, and lock
- * everything else before.
+ * Counts emails before they are sent, in the given order. Returns for each the limit that prevents it, or null. The
+ * counters are locked until the transaction ends, so that concurrent transactions cannot exceed a limit. End the transaction
+ * soon, and lock everything else before.
  */
 export async function reserveMails(
   tx: Tx,
-  wishes: MailRequest[],
+  requests: MailRequest[],
   limits: MailLimits,
   now: Date,
 ): Promise<(string | null)[]> {
-  if (wishes.length === 0) return []
-  const names = [...new Set(wishes.flatMap(wish => Object.values(getCounterNames(wish))))]
+  if (requests.length === 0) return []
+  const names = [...new Set(requests.flatMap(request => Object.values(getCounterNames(request))))]
   const hashes = new Map(names.map(name => [sha256(name).toString('hex'), name]))
   const bindings = { day: now.toISOString().slice(0, 10), subjects: [...hashes.keys()].sort() }
   await execute(
@@ -33,7 +33,7 @@ export async function reserveMails(
     bindings,
   )
   const used: MailCounts = new Map(rows.map(row => [hashes.get(row.subject)!, row.used]))
-  const refusals = wishes.map(wish => admitMail(wish, used, limits))
+  const refusals = requests.map(request => admitMail(request, used, limits))
   await execute(
     tx,
     `UPDATE mail_counts c SET used = r.used
@@ -47,7 +47,7 @@ export async function reserveMails(
   return refusals
 }
 
-/** The counters of days before yesterday, and addresses whose confirmation has expired for a month. */
+/** Deletes counters from before yesterday, and unconfirmed addresses a month after their link expired. */
 export async function pruneMailCounts(db: Db, now: Date): Promise<void> {
   await execute(db, `DELETE FROM mail_counts WHERE day < CAST(? AS date) - 1`, [now.toISOString().slice(0, 10)])
   await execute(

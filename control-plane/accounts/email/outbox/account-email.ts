@@ -1,67 +1,63 @@
 import { MAIL_BLUE, renderMail, renderMailButton } from '../../../foundation/web/html/mail-layout.ts'
 import { sanitizeNameForEmail } from '../confirmation/address.ts'
 
-/** A mail about an account. `link.url` holds a secret; `to` is one plain address. */
+/** An email about an account. `link.url` contains a secret; `to` is one plain address. */
 export type AccountEmail = { to: string; subject: string; paragraphs: string[]; link: { label: string; url: string } }
 
-/** What waits to be mailed: a letter, or that somebody wants a link for the account of an address, if it has one. */
+/** A queued email, or a request for a reset link for an address, which may have no account. */
 export type QueuedEmail = AccountEmail | { resetFor: string }
 
-/** A new account is claimed by the link; one whose address nobody has proven yet is proven by it; another signs in. */
+/**
+ * An invitation. `url` claims a new account, proves the address of an unproven one, or is the sign-in page for a proven one.
+ */
 export type Invitation = { url: string; account: 'new' | 'unproven' | 'proven' }
 
 const INSTRUCTIONS: Record<Invitation['account'], string> = {
   new: 'Choose a password to sign in. The link works once, for 72 hours.',
   unproven:
-    'There is an account for this address already. Choose a password for it, to show that the address is yours; the one before stops working. The link works once, for 72 hours.',
-  proven: 'Sign in with the account you have.',
+    'This address already has an account. Choose a new password for it to confirm that the address is yours; the old password stops working. The link works once, for 72 hours.',
+  proven: 'Sign in with your existing account.',
 }
 
-/** What somebody is told whom an admin invited. */
 export function buildInvitationEmail(to: string, organization: string, { url, account }: Invitation): AccountEmail {
   const name = sanitizeNameForEmail(organization)
   return {
     to,
     subject: `You were added to ${name} on Picket`,
-    paragraphs: [
-      `You are now a member of ${name} on Picket, which watches whether its services are up.`,
-      INSTRUCTIONS[account],
-    ],
+    paragraphs: [`You are now a member of ${name} on Picket, which monitors its services.`, INSTRUCTIONS[account]],
     link: { label: account === 'proven' ? 'Sign in' : 'Choose a password', url },
   }
 }
 
-/** What somebody is told who forgot their password, or for whom somebody else said so. */
 export const buildPasswordResetEmail = (to: string, url: string): AccountEmail => ({
   to,
   subject: 'Choose a new password for Picket',
   paragraphs: [
-    'Somebody, we hope you, asked for a new password. The link works once, for an hour.',
-    'If it was not you, do nothing: your password stays as it is.',
+    'A new password was requested for your account. The link works once, for an hour.',
+    'If you did not request it, ignore this email. Your password does not change.',
   ],
   link: { label: 'Choose a new password', url },
 })
 
-/** What somebody is told whose password is another one now. */
 export const buildPasswordChangedEmail = (to: string, url: string): AccountEmail => ({
   to,
   subject: 'Your password for Picket was changed',
   paragraphs: [
-    'Your password was changed just now, and you are signed out everywhere else.',
-    'If it was not you, choose a new one at once, and tell an admin of your organization.',
+    'Your password was changed, and you were signed out everywhere else.',
+    'If you did not change it, choose a new password now and inform an admin of your organization.',
   ],
   link: { label: 'Choose a new password', url },
 })
 
-/** The question whether a person wants the alerts of an organization: of its words only its name, and only Picket's link. */
+/** Asks whether a person wants alerts of an organization. Of the customer's text it contains only the organization's name. */
 export const buildConfirmationEmail = (to: string, organization: string, url: string): AccountEmail => ({
   to,
   subject: 'Confirm that you want alerts from Picket at this address',
   paragraphs: [
-    `An organization that calls itself “${sanitizeNameForEmail(organization)}” wants to send alerts of its monitoring to this address: when its services go down or come back, and about its incidents.`,
-    'Open the link and confirm if you want them. It works once, for 72 hours. If you do not know them, do nothing: then nothing more is sent.',
+    `An organization that calls itself “${sanitizeNameForEmail(organization)}” wants to send alerts of its monitoring to this address: when its services go down or recover, and about its incidents.`,
+    'To receive them, open the link and confirm. It works once, for 72 hours. If you do not know this organization, ignore this email. Nothing more will be sent.',
   ],
-  link: { label: 'See what it is about', url },
+  link: { label: 'Review the request', url },
 })
 
 export const renderEmailText = ({ paragraphs, link }: AccountEmail): string =>

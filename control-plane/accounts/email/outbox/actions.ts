@@ -17,15 +17,15 @@ import { claimMails, type DueMail, decryptMail, encryptMail, insertMail, postpon
 
 const BATCH_SIZE = 10
 const SEND_TIMEOUT_MS = 20_000
-/** Longer than a round can take: after a crash somebody else sends again. */
+/** Longer than a round can take. After a crash another process sends the email again. */
 const LEASE_MS = 5 * 60_000
 const MAX_ATTEMPTS = 8
 const INITIAL_BACKOFF_MS = 30_000
 
-/** Posts a letter, or a wish for one: it is sent once what made it commits. */
-export async function enqueueMail(tx: Tx, secrets: SecretCipher, posted: QueuedEmail): Promise<void> {
+/** Queues an account email, or a reset request, in the transaction of its cause. */
+export async function enqueueMail(tx: Tx, secrets: SecretCipher, email: QueuedEmail): Promise<void> {
   const id = newId()
-  await insertMail(tx, { id, letter: encryptMail(posted, id, secrets), now: clock() })
+  await insertMail(tx, { id, letter: encryptMail(email, id, secrets), now: clock() })
   await tx.raw('NOTIFY account_mails')
 }
 
@@ -35,8 +35,8 @@ export type MailSenderTools = {
   mailer: Mailer
   log: Log
   publicUrl: string
-  /** what became of an attempt: sent, put off, lost, or there was nobody to write to */
-  count(outcome: 'sent' | 'put off' | 'lost' | 'dropped'): void
+  /** the outcome of an attempt; `dropped`: the address has no account */
+  count(outcome: 'sent' | 'deferred' | 'lost' | 'dropped'): void
 }
 
 /** Sends some of what is due. True: there may be more. */
@@ -47,47 +47,55 @@ export async function sendDueMails(tools: MailSenderTools): Promise<boolean> {
   return due.length === BATCH_SIZE
 }
 
-/** A refusal ends it, our mail server's trouble and our own is waited out: half a minute, doubled each time, for about an hour. */
+/**
+ * Sends one email. A refusal is final. After a temporary failure of the mail server or of this process it is deferred: 30 s,
+ * doubled each time, for about an hour.
+ */
 async function sendMail(tools: MailSenderTools, mail: DueMail): Promise<void> {
   const { db, log, count } = tools
-  const handed = await deliverMail(tools, mail).catch(error => {
-    log.error({ err: error, mailId: mail.id }, 'a mail about an account could not be written')
-    return 'put off' as const
+  const result = await deliverMail(tools, mail).catch(error => {
+    log.error({ err: error, mailId: mail.id }, 'an account email could not be prepared')
+    return 'deferred' as const
   })
-  if (handed === 'put off' && mail.attempts < MAX_ATTEMPTS) {
-    count('put off')
+  if (result === 'deferred' && mail.attempts < MAX_ATTEMPTS) {
+    count('deferred')
     const waitMs = INITIAL_BACKOFF_MS * 2 ** (mail.attempts - 1)
     return void (await postponeMail(db, mail.id, new Date(clock().getTime() + waitMs)))
   }
-  const outcome = handed === 'put off' || handed === 'refused' ? 'lost' : handed
-  if (outcome === 'lost')
-    log.error({ event: 'account_mail_lost', mailId: mail.id }, 'a mail about an account was not taken')
+  const outcome = result === 'deferred' || result === 'refused' ? 'lost' : result
+  if (outcome === 'lost') log.error({ event: 'account_mail_lost', mailId: mail.id }, 'an account email was lost')
   count(outcome)
   await removeMail(db, mail.id)
 }
 
-async function deliverMail(tools: MailSenderTools, mail: DueMail): Promise<'sent' | 'put off' | 'refused' | 'dropped'> {
+async function deliverMail(
+  tools: MailSenderTools,
+  mail: DueMail,
+): Promise<'sent' | 'deferred' | 'refused' | 'dropped'> {
   const { mailer, publicUrl } = tools
-  const letter = await resolveEmail(tools, decryptMail(mail.letter, mail.id, tools.secrets))
-  if (letter === null) return 'dropped'
+  const email = await resolveEmail(tools, decryptMail(mail.letter, mail.id, tools.secrets))
+  if (email === null) return 'dropped'
   const content = {
-    to: [letter.to],
-    subject: letter.subject,
+    to: [email.to],
+    subject: email.subject,
     messageId: `<${mail.id}@${new URL(publicUrl).hostname}>`,
     references: [],
     date: mail.createdAt.toISOString(),
-    text: renderEmailText(letter),
-    html: renderEmailHtml(letter),
+    text: renderEmailText(email),
+    html: renderEmailHtml(email),
   }
   const { error, code } = await mailer.send(content, SEND_TIMEOUT_MS)
   if (error === null) return 'sent'
-  return code !== null && code >= 500 ? 'refused' : 'put off'
+  return code !== null && code >= 500 ? 'refused' : 'deferred'
 }
 
-/** Only here it is looked up who wants a reset, so that whoever asks cannot tell by the time whether there is an account. */
-async function resolveEmail({ db, publicUrl }: MailSenderTools, posted: QueuedEmail): Promise<AccountEmail | null> {
-  if (!('resetFor' in posted)) return posted
-  const account = await findAccount(db, posted.resetFor)
+/**
+ * Looks up the account of a reset request only now, so that the time of the request's answer does not reveal whether the address
+ * has an account. Returns null without an account.
+ */
+async function resolveEmail({ db, publicUrl }: MailSenderTools, email: QueuedEmail): Promise<AccountEmail | null> {
+  if (!('resetFor' in email)) return email
+  const account = await findAccount(db, email.resetFor)
   if (account === null) return null
   const url = await db.transaction(tx =>
     createPasswordLink(tx, account.id, { purpose: 'reset', provesEmail: true, publicUrl }),

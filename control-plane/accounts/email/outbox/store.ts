@@ -9,11 +9,11 @@ export const ENCRYPTED_MAIL_COLUMNS: EncryptedColumn[] = [
   { table: 'account_mails', column: 'letter', key: ['id'], needs: [], bindingOf: row => buildBinding(row.id!) },
 ]
 
-export const encryptMail = (letter: QueuedEmail, id: string, secrets: SecretCipher): Buffer =>
-  secrets.encrypt(JSON.stringify(letter), buildBinding(id))
+export const encryptMail = (email: QueuedEmail, id: string, secrets: SecretCipher): Buffer =>
+  secrets.encrypt(JSON.stringify(email), buildBinding(id))
 
-export const decryptMail = (sealed: Buffer, id: string, secrets: SecretCipher): QueuedEmail =>
-  JSON.parse(secrets.decrypt(sealed, buildBinding(id))) as QueuedEmail
+export const decryptMail = (encrypted: Buffer, id: string, secrets: SecretCipher): QueuedEmail =>
+  JSON.parse(secrets.decrypt(encrypted, buildBinding(id))) as QueuedEmail
 
 export const insertMail = (tx: Tx, mail: { id: string; letter: Buffer; now: Date }) =>
   execute(
@@ -24,7 +24,7 @@ export const insertMail = (tx: Tx, mail: { id: string; letter: Buffer; now: Date
 
 export type DueMail = { id: string; letter: Buffer; attempts: number; createdAt: Date }
 
-/** Takes what is due, oldest first, so that no other process sends it before `until`. */
+/** Claims due emails, oldest first. No other process sends them before `until`. */
 export const claimMails = (db: Db, { limit, now, until }: { limit: number; now: Date; until: Date }) =>
   query<DueMail>(
     db,

@@ -8,9 +8,9 @@ type Tools = LoopTools & { db: Db; secrets: SecretCipher; mailer: Mailer; public
 
 const INTERVAL_MS = 30_000
 
-/** Sends mails about accounts, in any number of processes: woken by whoever posts one, and by the time of the next attempt. */
+/** Sends account emails, in any number of processes. Runs every 30 s and is woken when an email is queued. */
 export function startAccountMailWorker({ metrics, ...handles }: Tools): Loop {
-  const mails = metrics.counter('picket_account_mails_total', 'Mails about accounts by what became of them', [
+  const mails = metrics.counter('picket_account_mails_total', 'Attempts to send account emails, by outcome', [
     'outcome',
   ])
   const tools = { ...handles, count: (outcome: string) => mails.inc({ outcome }) }

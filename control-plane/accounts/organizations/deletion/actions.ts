@@ -24,9 +24,12 @@ const MONITOR_BATCH_SIZE = 200
 const ROW_BATCH_SIZE = 500
 
 /**
- * Deletes an organization with everything in it, or only says what that would be (`isSure` false). It is closed in one
- * short transaction: from then on it cannot be used, and nothing is added to it. Then it is emptied. One that was closed
- * and not yet emptied is emptied. Throws 404, and 409 for the operator's own.
+ * Deletes an organization with everything in it, or only returns it (`isSure` false).
+ *
+ * 1. Close it in one short transaction. From then on it cannot be used, and nothing is added to it.
+ * 2. Empty it in short transactions.
+ *
+ * An organization that is closed but not empty is emptied. Throws 404, and 409 for the operator's own.
  */
 export async function deleteOrganization(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
   const closed = isId(id) ? await findClosedOrganization(db, id) : null
@@ -37,12 +40,12 @@ export async function deleteOrganization(db: Db, id: string, isSure: boolean): P
 
 async function closeUnlessDryRun(db: Db, id: string, isSure: boolean): Promise<ListedOrganization> {
   return await db.transaction(async tx => {
-    // what is being added to it is there before it is closed, and nothing is added after
+    // rows that are being added exist before the organization is closed; nothing is added later
     if (isId(id)) await lockOrganization(tx, id)
     const organization = await getOrganization(tx, id)
-    if (await isOperatorOrganization(tx, id)) throw conflict('this organization is the operator’s own')
+    if (await isOperatorOrganization(tx, id)) throw conflict('the operator’s own organization cannot be deleted')
     if (!isSure) return organization
-    // one row of the log for all of it
+    // one entry in the audit log for everything
     await recordAudit(tx, {
       action: 'deleted',
       resource: 'organization',
@@ -59,49 +62,49 @@ async function closeUnlessDryRun(db: Db, id: string, isSure: boolean): Promise<L
 }
 
 /**
- * Empties a closed organization in short transactions of a few rows each, so that other work does not wait for it. It can be
- * stopped at any of them, also by the death of the process, and begun again. True when it is empty; false when it was
- * stopped by `goesOn`, which is asked before each.
+ * Empties a closed organization in short transactions of a few rows each, so that other work does not wait. It can be
+ * interrupted between them, also by the end of the process, and run again. Returns true when the organization is empty, and false
+ * when `shouldContinue`, which is called before each transaction, returned false.
  */
-export async function emptyOrganization(db: Db, id: string, goesOn = () => true): Promise<boolean> {
+export async function emptyOrganization(db: Db, id: string, shouldContinue = () => true): Promise<boolean> {
   const projectIds = (await listProjects(db, id)).map(project => project.id)
   await revokeChatInstallations(db, projectIds, now())
   const monitorIds = await listRemainingMonitorIds(db, projectIds)
   // checks and alerts end first
   for (const ids of chunks(monitorIds)) {
-    if (!goesOn()) return false
+    if (!shouldContinue()) return false
     await markMonitorsDeleted(db, ids, now())
   }
-  const ofMonitors = await listDependentTables(db, 'monitors')
+  const monitorTables = await listDependentTables(db, 'monitors')
   for (const ids of chunks(monitorIds)) {
-    if ((await deleteAll(db, ofMonitors, ids, goesOn)) === null) return false
+    if ((await deleteAll(db, monitorTables, ids, shouldContinue)) === null) return false
     await clearMonitorNames(db, ids)
   }
-  const ofProjects = await listDependentTables(db, 'projects')
+  const projectTables = await listDependentTables(db, 'projects')
   for (;;) {
-    const deleted = await deleteAll(db, ofProjects, projectIds, goesOn)
+    const deleted = await deleteAll(db, projectTables, projectIds, shouldContinue)
     if (deleted === null) return false
-    // a request that was under way may have added a row behind us
+    // a request in progress may have added a row to an emptied table
     if (deleted === 0) break
   }
   await finishDeletion(db, id, now())
   return true
 }
 
-/** How many rows there were; null when it was stopped. */
+/** Deletes all rows of the tables. Returns their number, or null when it was stopped. */
 async function deleteAll(
   db: Db,
-  hanging: Awaited<ReturnType<typeof listDependentTables>>,
+  tables: Awaited<ReturnType<typeof listDependentTables>>,
   ids: string[],
-  goesOn: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<number | null> {
   let total = 0
-  for (const place of hanging) {
+  for (const table of tables) {
     for (;;) {
-      if (!goesOn()) return null
-      const deleted = await deleteRows(db, place, ids, ROW_BATCH_SIZE)
+      if (!shouldContinue()) return null
+      const deleted = await deleteRows(db, table, ids, ROW_BATCH_SIZE)
       total += deleted
-      // not before: another process may be at it too, and take a part of them
+      // zero, not less than the batch size: another process may delete rows at the same time
       if (deleted === 0) break
     }
   }

@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import { type ListedOrganization, ORGANIZATION_COLUMNS } from '../store.ts'
 import { sortChildrenFirst } from './table-order.ts'
 
-/** One that is deleted and not empty yet. */
+/** Finds an organization that is closed but not empty. */
 export async function findClosedOrganization(db: Db, id: string): Promise<ListedOrganization | null> {
   const [row] = await query<ListedOrganization>(
     db,
@@ -13,13 +13,16 @@ export async function findClosedOrganization(db: Db, id: string): Promise<Listed
   return row ?? null
 }
 
-/** Those that are deleted and not empty yet, the first one at the beginning. */
+/** Organizations that are closed but not empty, in the order in which they were closed. */
 export async function listClosedOrganizationIds(db: Db): Promise<string[]> {
   const sql = 'SELECT id FROM organizations WHERE deleted_at IS NOT NULL AND emptied_at IS NULL ORDER BY deleted_at'
   return (await query<{ id: string }>(db, sql)).map(({ id }) => id)
 }
 
-/** From here on no person and no program can use it, and its pages are not shown. People who are members of no other organization are deleted. */
+/**
+ * Closes an organization: its keys, memberships and published pages end. Users who are members of no other organization are
+ * deleted.
+ */
 export async function closeOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
   const ofProjects = 'project_id IN (SELECT id FROM projects WHERE organization_id = ?)'
   await execute(tx, 'UPDATE organizations SET deleted_at = ?, updated_at = ? WHERE id = ?', [now, now, organizationId])
@@ -37,7 +40,7 @@ export async function closeOrganization(tx: Tx, organizationId: string, now: Dat
   await execute(tx, 'DELETE FROM mail_addresses WHERE organization_id = ?', [organizationId])
 }
 
-/** The provider is told by whoever works off that table (chat/revoke-actions.ts), and again until it has heard. */
+/** Queues the revocation of chat grants, which is repeated until the provider has confirmed it (integrations/chat). */
 export const revokeChatInstallations = (db: Db, projectIds: string[], now: Date) =>
   execute(
     db,
@@ -50,18 +53,18 @@ export const revokeChatInstallations = (db: Db, projectIds: string[], now: Date)
     { projectIds, now },
   )
 
-/** The monitors that still have a name, deleted ones too. */
+/** Monitors that still have a name, including deleted ones. */
 export async function listRemainingMonitorIds(db: Db, projectIds: string[]): Promise<string[]> {
   const sql = `SELECT id FROM monitors WHERE project_id = ANY (?::uuid[]) AND name <> '' ORDER BY id`
   return (await query<{ id: string }>(db, sql, [projectIds])).map(({ id }) => id)
 }
 
-/** In the order of ids, as everybody locks them. */
+/** Locks monitors in the order of their ids, as all other code does. */
 const CHOSEN = 'id IN (SELECT id FROM monitors WHERE id = ANY (CAST(:ids AS uuid[])) ORDER BY id FOR UPDATE)'
 
 /**
- * Deletes monitors and what they held but their names. Their rows stay, because probes that are away have to hear of it
- * yet.
+ * Marks monitors as deleted and clears all their data but the name. The rows stay, because disconnected probes still have to
+ * receive the deletion.
  */
 export const markMonitorsDeleted = (db: Db, ids: string[], now: Date) =>
   execute(
@@ -73,18 +76,21 @@ export const markMonitorsDeleted = (db: Db, ids: string[], now: Date) =>
     { ids, now },
   )
 
-/** Without a name nothing hangs on them any more. */
+/** Clears the names of monitors. A monitor without a name has no dependent rows. */
 export const clearMonitorNames = (db: Db, ids: string[]) =>
   execute(db, `UPDATE monitors SET name = '' WHERE ${CHOSEN}`, { ids })
 
-/** Screenshots, because their files go by the age of these rows; grants of chats, until the provider knows. */
+/**
+ * Tables that are not emptied: monitors stay as tombstones, screenshots are deleted by the age of their rows, and chat
+ * revocations wait for the provider.
+ */
 const KEPT_TABLES = ['monitors', 'screenshots', 'chat_revocations']
 
 export type TableReference = { name: string; column: string }
 
 /**
- * The tables whose rows go with a row of `table`, as their foreign keys say; those that refer to others of them come
- * first, so that no row takes many along.
+ * The tables whose rows are deleted with a row of `table` (ON DELETE CASCADE). Tables that refer to others come first, so that
+ * the deletion of one row does not cascade to many.
  */
 export async function listDependentTables(db: Db, table: string): Promise<TableReference[]> {
   const references = await query<TableReference & { to: string }>(
@@ -95,18 +101,18 @@ export async function listDependentTables(db: Db, table: string): Promise<TableR
        AND c.conrelid::regclass::text <> ALL (CAST(:left AS text[])) ORDER BY 1, 2`,
     { left: KEPT_TABLES },
   )
-  const places = references.filter(({ to }) => to === table).map(({ name, column }) => ({ name, column }))
-  return sortChildrenFirst(places, references)
+  const tables = references.filter(({ to }) => to === table).map(({ name, column }) => ({ name, column }))
+  return sortChildrenFirst(tables, references)
 }
 
-/** At most `limit` rows; answers how many. */
+/** Deletes at most `limit` rows. Returns their number. */
 export async function deleteRows(
   db: Db,
   { name, column }: TableReference,
   ids: string[],
   limit: number,
 ): Promise<number> {
-  // the column again: a row's place is its own within a partition only
+  // the column again: a ctid is unique within a partition only
   const { rowCount } = await db.raw<{ rowCount: number | null }>(
     `DELETE FROM ?? WHERE ctid = ANY (ARRAY(SELECT ctid FROM ?? WHERE ?? = ANY (?::uuid[]) LIMIT ?))
        AND ?? = ANY (?::uuid[])`,
@@ -115,7 +121,7 @@ export async function deleteRows(
   return rowCount ?? 0
 }
 
-/** All of it is gone. */
+/** Marks an organization as emptied and clears its names. */
 export async function finishDeletion(db: Db, organizationId: string, now: Date): Promise<void> {
   await execute(db, `UPDATE projects SET name = '', updated_at = ? WHERE organization_id = ?`, [now, organizationId])
   const sql = `UPDATE organizations SET name = '', emptied_at = :now, updated_at = :now WHERE id = :organizationId`

@@ -1,17 +1,17 @@
 type Reference = { name: string; to: string }
 
-/** Tables in an order in which each comes before those that it refers to. In a circle they come as they were. */
-export function sortChildrenFirst<Place extends { name: string }>(places: Place[], references: Reference[]): Place[] {
-  const ordered: Place[] = []
-  let left = places
+/** Sorts tables so that each comes before the tables it refers to. Tables in a cycle keep their order. */
+export function sortChildrenFirst<Table extends { name: string }>(tables: Table[], references: Reference[]): Table[] {
+  const ordered: Table[] = []
+  let left = tables
   while (left.length > 0) {
-    const awaited = new Set(
-      references.filter(({ name, to }) => name !== to && left.some(place => place.name === name)).map(({ to }) => to),
+    const referenced = new Set(
+      references.filter(({ name, to }) => name !== to && left.some(table => table.name === name)).map(({ to }) => to),
     )
-    const free = left.filter(({ name }) => !awaited.has(name))
+    const free = left.filter(({ name }) => !referenced.has(name))
     const next = free.length > 0 ? free : left
     ordered.push(...next)
-    left = left.filter(place => !next.includes(place))
+    left = left.filter(table => !next.includes(table))
   }
   return ordered
 }

@@ -7,7 +7,7 @@ import { listClosedOrganizationIds } from './store.ts'
 const INTERVAL_MS = 30_000
 const ROUND_TIMEOUT_MS = 5_000
 
-/** Goes on with deletions of organizations whose command did not come to its end, a few seconds a round. */
+/** Continues interrupted deletions of organizations, a few seconds in each round. */
 export function startDeletionWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('organization-deletions', INTERVAL_MS, tools, async signal => {
     const untilMs = monotonicMs() + ROUND_TIMEOUT_MS

@@ -7,14 +7,14 @@ import { insertLink, invalidateLinks, pruneLinks, removeUnusedLinks } from './st
 
 export type LinkParts = {
   purpose: LinkPurpose
-  /** it is mailed, or handed over by the operator, and shown to nobody else */
+  /** only the owner of the address (by email) or the operator sees the link */
   provesEmail: boolean
-  /** it is handed over by the operator */
+  /** created at the operator's command line */
   fromOperator?: boolean
   publicUrl: string
 }
 
-/** A new link with which somebody sets a password; their older ones of that kind are void. Kept as a hash. */
+/** Creates a link that sets a password and invalidates the user's older ones of that kind. Only a hash is stored. */
 export async function createPasswordLink(
   tx: Tx,
   userId: string,
@@ -34,7 +34,7 @@ export async function createPasswordLink(
   return buildLinkUrl(publicUrl, kind.purpose, token)
 }
 
-/** The same for the operator, who means it to be the only one: every other link of that person is void. */
+/** Creates a claim link for the operator and invalidates every other link of the user. */
 export async function replacePasswordLinks(tx: Tx, userId: string, publicUrl: string): Promise<string> {
   await invalidateLinks(tx, userId, clock())
   return createPasswordLink(tx, userId, { purpose: 'claim', provesEmail: true, fromOperator: true, publicUrl })
@@ -42,5 +42,5 @@ export async function replacePasswordLinks(tx: Tx, userId: string, publicUrl: st
 
 const RETENTION_MS = 30 * 86_400_000
 
-/** After a month nobody is told any more why their link does not work. */
+/** Deletes links a month after they expired. Until then their page says why they do not work. */
 export const pruneExpiredLinks = (db: Db, now: Date) => pruneLinks(db, new Date(now.getTime() - RETENTION_MS))

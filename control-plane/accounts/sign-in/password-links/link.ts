@@ -1,14 +1,14 @@
-/** What a link with which a password is set is for: an account that has none yet, or a password that was forgotten. */
+/** The purpose of a link that sets a password: `claim` a new account, or `reset` a forgotten password. */
 export type LinkPurpose = 'claim' | 'reset'
 
 const HOUR_MS = 3_600_000
 
-/** How long each works. The one that claims is the specification's. */
+/** How long each kind of link works. */
 export const LINK_LIFETIME_MS: Record<LinkPurpose, number> = { claim: 72 * HOUR_MS, reset: HOUR_MS }
 
-/** The address that a person opens. */
+/** The URL of a link. */
 export const buildLinkUrl = (publicUrl: string, purpose: LinkPurpose, token: string): string =>
   `${publicUrl}/${purpose}/${token}`
 
-/** Why a link does nothing any more. */
+/** Why a link does not work. */
 export type LinkProblem = 'unknown' | 'used' | 'expired'

@@ -14,12 +14,12 @@ import { rethrowBusy, setSessionCookie } from '../session-routes.ts'
 import type { LinkPurpose } from './link.ts'
 import { findLink } from './store.ts'
 
-/** Of one network, a minute and kind of link. */
+/** Unknown links of each kind that one network may open in a minute. */
 const MAX_UNKNOWN_PER_MINUTE = 60
 
 type TokenRoute = { Params: { token: string } }
 
-/** Links with which a password is set. Opening one changes nothing: programs that look at mails open them too. */
+/** Routes of links that set a password. Opening a link changes nothing, because programs that scan email open links too. */
 export function linkRoutes(app: App, tools: SignInTools): void {
   setPasswordRoutes(app, tools, 'claim')
   setPasswordRoutes(app, tools, 'reset')
@@ -30,7 +30,7 @@ export function linkRoutes(app: App, tools: SignInTools): void {
     const email = parseFormFields(request)('email')
     const isAllowed = await requestPasswordReset(tools, getClientInfo(request), email)
     if (isAllowed) return sendPage(reply, resetSentPage())
-    const wrong = 'Links were asked for too often. Try again in a quarter of an hour.'
+    const wrong = 'Too many links were requested. Try again in 15 minutes.'
     return sendPage(reply, forgotPasswordPage(true, email, wrong), 429)
   })
 }
@@ -38,7 +38,7 @@ export function linkRoutes(app: App, tools: SignInTools): void {
 function setPasswordRoutes(app: App, tools: SignInTools, purpose: LinkPurpose): void {
   const { db, sendsMail } = tools
   const lookUp = createPublicLookup({ what: 'links', missesPerMinute: MAX_UNKNOWN_PER_MINUTE })
-  const ownerOf = async (request: FastifyRequest<TokenRoute>) => {
+  const findOwner = async (request: FastifyRequest<TokenRoute>) => {
     const tokenHash = sha256(request.params.token)
     const found = await lookUp(getClientNetwork(request), tokenHash.toString('base64'), async () => {
       const owner = await findLink(db, tokenHash, purpose, now())
@@ -46,18 +46,18 @@ function setPasswordRoutes(app: App, tools: SignInTools, purpose: LinkPurpose): 
     })
     return found ?? 'unknown'
   }
-  const dead = (reply: FastifyReply, why: Parameters<typeof invalidLinkPage>[1]) =>
+  const sendInvalidLink = (reply: FastifyReply, why: Parameters<typeof invalidLinkPage>[1]) =>
     sendPage(reply, invalidLinkPage(purpose, why, sendsMail), why === 'unknown' ? 404 : 410)
 
   app.get<TokenRoute>(`/${purpose}/:token`, async (request, reply) => {
-    const owner = await ownerOf(request)
-    if (typeof owner === 'string') return dead(reply, owner)
+    const owner = await findOwner(request)
+    if (typeof owner === 'string') return sendInvalidLink(reply, owner)
     return sendPage(reply, setPasswordPage(purpose, owner.email))
   })
 
   app.post<TokenRoute>(`/${purpose}/:token`, async (request, reply) => {
-    const owner = await ownerOf(request)
-    if (typeof owner === 'string') return dead(reply, owner)
+    const owner = await findOwner(request)
+    if (typeof owner === 'string') return sendInvalidLink(reply, owner)
     const form = {
       purpose,
       token: request.params.token,
@@ -65,7 +65,7 @@ function setPasswordRoutes(app: App, tools: SignInTools, purpose: LinkPurpose): 
       password: parseFormFields(request)('password'),
     }
     const set = await setPassword(tools, getClientInfo(request), form).catch(rethrowBusy)
-    if ('dead' in set) return dead(reply, set.dead)
+    if ('invalid' in set) return sendInvalidLink(reply, set.invalid)
     if ('problem' in set) return sendPage(reply, setPasswordPage(purpose, owner.email, set.problem), 400)
     return setSessionCookie(reply, set.token).redirect(await resolveLandingPath(db, set.token, ACCOUNT_PATH), 303)
   })

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { LinkProblem, LinkPurpose } from './link.ts'
 
-/** `fromOperator`: made at the command line. */
+/** `fromOperator`: created at the command line. */
 export type LinkKind = { purpose: LinkPurpose; provesEmail: boolean; fromOperator: boolean }
 export type NewPasswordLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
 
@@ -19,7 +19,7 @@ export type PasswordLinkOwner = {
   name: string | null
   isClaimed: boolean
   provesEmail: boolean
-  /** the first link that proves the address, and it was mailed: what was done in that name before is reviewed */
+  /** this mailed link is the first one that proves the address: it opens an access review */
   opensReview: boolean
 }
 
@@ -27,7 +27,7 @@ type LinkRow = PasswordLinkOwner & { expiresAt: Date; usedAt: Date | null }
 
 const LINK = 'FROM claim_links l JOIN users u ON u.id = l.user_id WHERE l.token_hash = ? AND l.purpose = ?'
 
-/** The same as findLink; of two at once, of two links of one person too, the second one waits and finds it used. */
+/** Like findLink, and locks the owner: a concurrent use of the same or another link of the user waits and finds it used. */
 export async function lockLink(
   tx: Tx,
   tokenHash: Buffer,
@@ -38,7 +38,7 @@ export async function lockLink(
   return findLink(tx, tokenHash, purpose, now)
 }
 
-/** Whose link it is, or why it is nobody's any more. */
+/** Returns the owner of a link, or why the link does not work. */
 export async function findLink(
   db: Db,
   tokenHash: Buffer,
@@ -56,11 +56,11 @@ export async function findLink(
   return row.expiresAt <= now ? 'expired' : row
 }
 
-/** After a password is set no other link of that person works. */
+/** Marks all unused links of a user as used. */
 export const invalidateLinks = (tx: Tx, userId: string, now: Date) =>
   execute(tx, 'UPDATE claim_links SET used_at = :now WHERE user_id = :userId AND used_at IS NULL', { userId, now })
 
-/** The links of a kind that were not used are void: there is a newer one. */
+/** Deletes the unused links of a kind, which a newer one replaces. */
 export const removeUnusedLinks = (
   tx: Tx,
   userId: string,

@@ -6,7 +6,7 @@ type ChannelRef = { id: string; projectId: string }
 const buildBinding = (owner: ChannelRef, column: 'config' | 'secret') =>
   `${owner.projectId}:channel:${owner.id}:${column}`
 
-/** The sealed columns of a table that holds channels, for a new key. */
+/** The encrypted columns of a table of channels, for a change of the key. */
 export const listEncryptedColumns = (table: 'alert_channels' | 'page_subscribers'): EncryptedColumn[] =>
   (
     [
@@ -37,7 +37,7 @@ export function encryptSigningSecret(signingSecret: string, owner: ChannelRef, s
   return secrets.encrypt(signingSecret, buildBinding(owner, 'secret'))
 }
 
-/** `whsec_…`, null for a channel that does not sign. */
+/** Returns `whsec_…`, or null for a channel that does not sign. */
 export function decryptSigningSecret(
   channel: ChannelRef & { signingSecret: Buffer | null },
   secrets: SecretCipher,

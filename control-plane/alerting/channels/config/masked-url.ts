@@ -1,23 +1,23 @@
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
 
-/** An address as a caller sees it who may not know where it leads: its origin, because the rest may be a secret. */
+/** Masks an address: only the origin is shown, because the rest may be a secret. */
 export function maskUrl(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK
 }
 
-/** An address that was sent back, with the stored one in place of its mask; `problems` where none is stored. */
+/** Replaces a masked address that was sent back by the stored one. Returns `problems` if none is stored. */
 export function unmaskUrl(sent: string, stored: string | null, name: string): { url: string; problems: ErrorDetail[] } {
   if (stored !== null && [MASK, maskUrl(stored)].includes(sent)) return { url: stored, problems: [] }
   if (sent !== MASK && !sent.endsWith(`/${MASK}`)) return { url: sent, problems: [] }
-  const message = `no ${name} of this origin is stored that could be kept; send the whole ${name}`
+  const message = `no ${name} with this origin is stored; send the full ${name}`
   return { url: sent, problems: [{ path: `config.${name}`, message }] }
 }
 
-/** What is shorter is a word, not a secret. */
+/** Shorter parts are words, not secrets. */
 const MIN_SECRET_LENGTH = 8
 
-/** The texts by which an answer could repeat what `maskUrl` hides, longest first. */
+/** The texts that a receiver's answer could repeat and that `maskUrl` hides, longest first. */
 export function listHiddenParts(url: string): string[] {
   if (!URL.canParse(url)) return []
   const { pathname, search } = new URL(url)
@@ -25,7 +25,7 @@ export function listHiddenParts(url: string): string[] {
   return sortLongestFirst([pathname + search, pathname, ...words, ...listQueryParts(url)])
 }
 
-/** Those of the query, where secrets are most often. */
+/** The hidden texts of the query, which often contain secrets. */
 export function listQueryParts(url: string): string[] {
   const { search, searchParams } = new URL(url)
   return sortLongestFirst([

@@ -1,4 +1,4 @@
-/** Providers whose hosts take messages for all their customers: many channels to one of them are not an attack on one receiver. */
+/** Hosts of providers that accept messages for all their customers. Limits for one host do not apply to them. */
 const CHAT_HOSTS = [
   'slack.com',
   'discord.com',
@@ -10,7 +10,7 @@ const CHAT_HOSTS = [
   'chat.googleapis.com',
 ]
 
-/** The host that requests to an address put load on; null where that is a chat provider's, or where there is none. */
+/** Returns the host that requests to an address put load on. Null for hosts of chat providers and for other kinds of address. */
 export function findReceiverHost(address: string): string | null {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return null
   const host = new URL(address).hostname.replace(/\.$/, '')

@@ -1,22 +1,22 @@
 import type { CheckLiteral } from '../types.ts'
 
 /**
- * Why a text cannot be the address that a channel posts to, or null. http(s) only, no credentials in it, and a literal
- * address has to be one that may be reached (decisions 11.3); names are checked when they are connected to.
+ * Returns why a text cannot be the address of a channel, or null. Only http(s) without credentials is accepted. A literal address
+ * must be allowed by the egress guard (docs/design/egress.md); names are checked when the connection is made.
  */
 export function findUrlProblem(text: string, checkLiteral: CheckLiteral, name = 'url'): string | null {
-  // a URL parser drops line breaks and blanks at the ends, so they have to be looked for first
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+  // a URL parser removes line breaks and surrounding white space, so they are checked first
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
   if (/[\x00-\x20\x7f]/.test(text)) {
-    return `${name} must not contain blanks, line breaks or control characters`
+    return `${name} must not contain white space or control characters`
   }
-  // a URL parser also reads `https:/host` and `https:\\host`, which nobody means
+  // a URL parser also accepts `https:/host` and `https:\\host`
   if (!/^https?:\/\/[^/\\]/i.test(text) || !URL.canParse(text)) {
-    return `${name} has to be an http or https URL`
+    return `${name} must be an http or https URL`
   }
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') {
-    return `${name} must not contain credentials${name === 'url' ? '; put them into headers' : ''}`
+    return `${name} must not contain credentials${name === 'url' ? '; use headers instead' : ''}`
   }
   const refusal = checkLiteral(url.hostname)
   return refusal === null ? null : `blocked_target: ${refusal}`

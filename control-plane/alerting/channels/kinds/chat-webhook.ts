@@ -13,8 +13,8 @@ const Config = Type.Object({ webhook_url: Type.String({ minLength: 1, maxLength:
 export type ChatLayout = (notice: NoticeContent, changes: ChangeLine[], more: number) => object
 
 /**
- * A chat that takes JSON at an address of its own (decisions 6.1). Whoever knows the address may write to the chat, so
- * it is masked but for its origin.
+ * A chat that accepts JSON at a webhook address. Anyone who knows the address can post, so only its origin is shown
+ * (docs/design/events.md#configuration).
  */
 export function defineChatWebhook(layout: ChatLayout, limits: { changes: number }): ChannelKind {
   return defineKind({

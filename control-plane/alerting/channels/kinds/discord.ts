@@ -3,7 +3,7 @@ import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, truncateEscaped } from '../notices/wording.ts'
 import { defineChatWebhook } from './chat-webhook.ts'
 
-/** What Discord takes is more in each place, but 6,000 characters in one embed. */
+/** Discord accepts more in each part, but at most 6,000 characters in one embed. */
 const MAX_TITLE_LENGTH = 256
 const MAX_TEXT_LENGTH = 2_400
 const MAX_CHANGES_LENGTH = 3_600
@@ -11,7 +11,7 @@ const MAX_VALUE_LENGTH = 300
 
 const COLOURS: Record<Tone, number> = { down: 0xd92d20, degraded: 0xf79009, up: 0x079455, neutral: 0x2e6fd9 }
 
-/** Discord-compatible webhook: one embed, in which nobody is mentioned. */
+/** Discord-compatible webhook: one embed without mentions. */
 export const discord = defineChatWebhook(
   (notice, changes, more) => ({
     allowed_mentions: { parse: [] },
@@ -34,7 +34,7 @@ export const discord = defineChatWebhook(
   { changes: 50 },
 )
 
-/** Discord's markdown with a backslash before all that could be markup, at the start of a line or anywhere. */
+/** Escapes Discord's Markdown with backslashes, both inline and at the start of a line. */
 function escapeMarkdown(text: string): string {
   return disarmMentions(text)
     .replace(/[\\*_~`|<>[\]()]/g, '\\$&')
@@ -46,7 +46,7 @@ function escapeMarkdown(text: string): string {
 const buildText = ({ text }: NoticeContent) =>
   text === null ? [] : [truncateEscaped(text, MAX_TEXT_LENGTH, escapeMarkdown)]
 
-/** As many lines as there is room for; the others are counted. */
+/** Renders as many lines as fit. The rest is counted. */
 function buildChangeLines(changes: ChangeLine[], more: number): string[] {
   const lines: string[] = []
   let length = 0
@@ -65,7 +65,7 @@ function formatChangeLine({ name, status, time, url }: ChangeLine): string {
   return `**${status}** ${url === null ? label : `[${label}](${escapeUrl(url)})`} · ${time}`
 }
 
-/** A webhook has no buttons of its own. */
+/** Links, because messages to a webhook cannot have buttons. */
 function buildLinks({ acknowledge, open }: NoticeContent): string[] {
   const links = [
     ...(acknowledge ? [`[Acknowledge](${escapeUrl(acknowledge.url)})`] : []),

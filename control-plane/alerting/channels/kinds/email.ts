@@ -15,11 +15,11 @@ const Config = Type.Object({
   to: Type.Array(Type.String({ format: 'email', maxLength: 254 }), { minItems: 1, maxItems: 20 }),
 })
 
-/** What an address list, a header or an SMTP command could read as more than one address. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+/** Characters that an address list, a header or an SMTP command could read as a separator. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
 const UNSAFE_IN_ADDRESS = /[\x00-\x20\x7f<>()[\]\\,;:"]/
 
-/** One mail to all addresses, as HTML and as text. */
+/** Sends one email to all addresses, as HTML and text. */
 export const email = defineKind({
   schema: Config,
   isSigned: false,
@@ -27,8 +27,8 @@ export const email = defineKind({
     const seen = to.map(address => address.toLowerCase())
     return to.flatMap((address, i) => {
       const path = `config.to[${i}]`
-      if (UNSAFE_IN_ADDRESS.test(address)) return [{ path, message: `${path} must be a plain e-mail address` }]
-      return seen.indexOf(address.toLowerCase()) < i ? [{ path, message: `${path} is there twice` }] : []
+      if (UNSAFE_IN_ADDRESS.test(address)) return [{ path, message: `${path} must be a plain email address` }]
+      return seen.indexOf(address.toLowerCase()) < i ? [{ path, message: `${path} is listed twice` }] : []
     })
   },
   getAddress: ({ to }) => `mailto:${to.join(',')}`,
@@ -54,7 +54,7 @@ function buildMail(
   const host = new URL(publicUrl).hostname
   const content: MailContent = {
     subject: truncate(notice.title, MAX_SUBJECT_LENGTH),
-    // the same in every attempt, so a mail that was taken and not confirmed is shown once
+    // the same in every attempt, so that mail programs show an email once if its acceptance was not confirmed
     message_id: `<${deliveryId}@${host}>`,
     references: [`<${notice.topic.replace(':', '.')}@${host}>`],
     date: notice.at,

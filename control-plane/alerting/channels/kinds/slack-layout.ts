@@ -2,22 +2,22 @@ import type { ChangeLine } from '../notices/digest-notice.ts'
 import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, formatDateTime, truncate, truncateEscaped } from '../notices/wording.ts'
 
-/** What Slack takes: characters of a header, of a text, and of a field. */
+/** Slack's limits: characters of a header, a text and a field. */
 const MAX_HEADER_LENGTH = 150
 const MAX_TEXT_LENGTH = 3_000
 const MAX_FIELD_LENGTH = 2_000
-/** A section has ten fields, and a fact takes two of them. */
+/** A section has ten fields; a fact needs two. */
 const MAX_FACTS = 5
 
-/** The button that acknowledges the incident which is its value. */
+/** Action id of the button that acknowledges an incident. Its value is the incident's id. */
 export const ACKNOWLEDGE_ACTION = 'acknowledge'
 
-/** The one sign of colour that a message without an app can have. */
+/** Emoji, because messages to an incoming webhook cannot have colours. */
 export const TONE_EMOJI: Record<Tone, string> = { down: '🔴', degraded: '🟡', up: '🟢', neutral: '🔵' }
 
 /**
- * Block Kit. What users wrote stands in plain text only, where nothing is markup. The buttons are links, and carry ids;
- * where the app is installed, `acknowledge` is a button that does it.
+ * Block Kit. Text from users is in plain text elements only, which have no markup. The buttons are links with ids. With an
+ * installed app, the acknowledge button acknowledges without a link.
  */
 export function buildSlackLayout(
   notice: NoticeContent,
@@ -26,7 +26,7 @@ export function buildSlackLayout(
   isInstalled = false,
 ): object {
   return {
-    // what notifications and screen readers say
+    // for notifications and screen readers
     text: truncateEscaped(
       `${notice.title}${notice.text === null ? '' : `: ${truncate(notice.text, 500)}`}`,
       MAX_TEXT_LENGTH,
@@ -51,7 +51,7 @@ const toPlainText = (text: string, limit: number) => ({
   emoji: false,
 })
 
-/** Slack's three special characters, and words that call everybody. */
+/** Escapes Slack's three special characters and disarms mentions of all members. */
 export function escapeSlackText(text: string): string {
   return disarmMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
@@ -64,7 +64,7 @@ function buildFactBlocks({ facts }: NoticeContent): object[] {
   return [{ type: 'section', fields }]
 }
 
-/** As few sections as hold the lines. */
+/** Puts the lines into as few sections as possible. */
 function buildChangeBlocks(changes: ChangeLine[], more: number): object[] {
   const lines = [...changes.map(formatChangeLine), ...(more > 0 ? [`and ${more} more`] : [])]
   const texts: string[] = []
@@ -77,7 +77,7 @@ function buildChangeBlocks(changes: ChangeLine[], more: number): object[] {
 }
 
 function formatChangeLine({ tone, name, status, time, url }: ChangeLine): string {
-  // letters that are markup outside of plain text
+  // characters that are markup outside of plain text elements
   const label = truncateEscaped(name.replace(/[*_~`|]/g, ' '), 200, escapeSlackText)
   return `${TONE_EMOJI[tone]} ${url === null ? label : `<${url.replaceAll('&', '&amp;')}|${label}>`} ${status} · ${time}`
 }
@@ -90,7 +90,7 @@ function buildActionBlocks({ acknowledge, open, topic }: NoticeContent, isInstal
   return elements.length === 0 ? [] : [{ type: 'actions', elements }]
 }
 
-/** `url` null: the app that is installed hears of it. */
+/** `url` null: the installed app receives the click. */
 export function buildAcknowledgeButton(incidentId: string, url: string | null): object {
   return {
     ...buildButton('Acknowledge', ACKNOWLEDGE_ACTION, incidentId),

@@ -23,8 +23,8 @@ const slackWebhook = defineChatWebhook(buildSlackLayout, { changes: MAX_CHANGES 
 const isInstalled = (config: Config): config is InstalledConfig => config.installation_id !== undefined
 
 /**
- * Slack-compatible: an incoming webhook with an address of its own, or a channel that the installed app writes to
- * (decisions 6.1). Of the app's token nothing stands here.
+ * Slack-compatible: an incoming webhook, or a channel that the installed app writes to. The configuration does not contain the
+ * app's token.
  */
 export const slack = defineKind({
   ...slackWebhook,
@@ -51,15 +51,17 @@ export const slack = defineKind({
   },
 })
 
-/** What the schema cannot say: one of the two ways, and all of it. */
+/** Checks what the schema cannot: exactly one of the two forms, complete. */
 function findShapeProblems(config: Config): ErrorDetail[] {
   const { webhook_url: url, installation_id: installation, channel_id: channel } = config
   if (installation === undefined) return [{ path: 'config.webhook_url', message: 'config.webhook_url is required' }]
   if (url !== undefined) {
-    return [{ path: 'config.webhook_url', message: 'config.webhook_url has no place beside an installation_id' }]
+    return [
+      { path: 'config.webhook_url', message: 'config.webhook_url cannot be combined with config.installation_id' },
+    ]
   }
   if (channel !== undefined && /^[A-Za-z0-9]+$/.test(channel)) return []
-  const message = 'config.channel_id must be the id of a channel, from GET /chat/installations/{id}/channels'
+  const message = 'config.channel_id must be the id of a channel from GET /chat/installations/{id}/channels'
   return [{ path: 'config.channel_id', message }]
 }
 

@@ -3,7 +3,7 @@ import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, formatDateTime, truncate } from '../notices/wording.ts'
 import { defineChatWebhook } from './chat-webhook.ts'
 
-/** Teams takes 28 kB, and a character may be three bytes. */
+/** Teams accepts 28 kB, and a character can have three bytes. */
 const MAX_TITLE_LENGTH = 200
 const MAX_TEXT_LENGTH = 3_000
 const MAX_VALUE_LENGTH = 400
@@ -12,8 +12,8 @@ const MAX_LINES = 20
 const STYLES: Record<Tone, string> = { down: 'attention', degraded: 'warning', up: 'good', neutral: 'accent' }
 
 /**
- * Teams-compatible workflow webhook: an Adaptive Card. What users wrote stands in text runs only, which know no
- * markdown; `{{…}}` would be a function of the card and is taken apart.
+ * Teams-compatible workflow webhook: an Adaptive Card. Text from users is in text runs only, which have no Markdown; `{{…}}`
+ * would be a template function and is broken up.
  */
 export const teams = defineChatWebhook(
   (notice, changes, more) => ({
@@ -49,10 +49,10 @@ function escapeLiteral(text: string, limit: number): string {
 
 type TextStyle = { weight?: string; size?: string; isSubtle?: boolean; color?: string }
 
-const run = (text: string, limit: number, look: TextStyle = {}) => ({
+const run = (text: string, limit: number, style: TextStyle = {}) => ({
   type: 'TextRun',
   text: escapeLiteral(text, limit),
-  ...look,
+  ...style,
 })
 const line = (runs: object[], spacing = 'Small') => ({ type: 'RichTextBlock', spacing, inlines: runs })
 
@@ -65,7 +65,7 @@ function buildHeader({ tone, title }: NoticeContent): object {
   }
 }
 
-/** A text run has no line breaks, so each line is a block. */
+/** One block for each line, because a text run cannot have line breaks. */
 function buildTextBlocks({ text }: NoticeContent): object[] {
   const lines = truncate(text ?? '', MAX_TEXT_LENGTH).split(/\n+/)
   const shown = [...lines.slice(0, MAX_LINES - 1), lines.slice(MAX_LINES - 1).join(' ')]

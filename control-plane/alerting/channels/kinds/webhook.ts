@@ -16,7 +16,7 @@ const Config = Type.Object({
   relay_source_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
 })
 
-/** Headers that belong to the delivery itself, not to whoever configured the channel. */
+/** Headers that Picket sets. A configuration cannot contain them. */
 const RESERVED = /^(x-service-.*|webhook-.*|content-.*|host)$/i
 
 const maskWebhook = (config: Static<typeof Config>) => ({
@@ -24,7 +24,7 @@ const maskWebhook = (config: Static<typeof Config>) => ({
   ...(config.headers && { headers: maskHeaders(config.headers) }),
 })
 
-/** Posts the envelope as JSON (specification, "Envelope"); the delivery adds the signatures. */
+/** Posts the envelope as JSON. The delivery adds the signatures (docs/design/events.md#signatures). */
 export const webhook = defineKind({
   schema: Config,
   isSigned: true,
@@ -36,7 +36,7 @@ export const webhook = defineKind({
       ...findHeaderProblems(headers, 'config.headers'),
       ...Object.keys(headers)
         .filter(name => RESERVED.test(name))
-        .map(name => ({ path: `config.headers.${name}`, message: `the header ${name} is set by Picket itself` })),
+        .map(name => ({ path: `config.headers.${name}`, message: `the header ${name} is reserved; Picket sets it` })),
     ]
   },
   getAddress: config => config.url,
@@ -45,8 +45,8 @@ export const webhook = defineKind({
   maskForReadOnly: config => ({ ...maskWebhook(config), url: maskUrl(config.url) }),
   unmask(sent, stored) {
     const free = unmaskSecrets(sent, stored ?? {}, 'config')
-    const { url, problems: ofUrl } = unmaskUrl(sent.url, stored?.url ?? null, 'url')
-    const known = { config: { ...free.config, url }, problems: [...free.problems, ...ofUrl] }
+    const { url, problems: urlProblems } = unmaskUrl(sent.url, stored?.url ?? null, 'url')
+    const known = { config: { ...free.config, url }, problems: [...free.problems, ...urlProblems] }
     if (!sent.headers) return known
     const { headers, problems } = unmaskHeaders(sent.headers, stored?.headers ?? null, 'config.headers')
     return { config: { ...known.config, headers }, problems: [...known.problems, ...problems] }
@@ -66,6 +66,6 @@ export const webhook = defineKind({
       ...(config.relay_source_id !== undefined && { relaySourceId: config.relay_source_id }),
     }
   },
-  // a program reads every change by itself
+  // webhooks receive each change separately
   renderDigest: null,
 })

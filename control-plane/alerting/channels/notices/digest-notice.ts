@@ -3,10 +3,10 @@ import type { Digest } from '../types.ts'
 import type { NoticeContent, Tone } from './notice-content.ts'
 import { toWebLink, truncate } from './wording.ts'
 
-/** One change as a line: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */
+/** One line of a digest: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */
 export type ChangeLine = { tone: Tone; name: string; status: string; time: string; url: string | null }
 
-/** The head of a digest, in the form of a notice without facts: how many changed, and to what. */
+/** The heading of a digest as a notice without facts: how many monitors changed, and to which statuses. */
 export function toDigestNotice(digest: Digest): NoticeContent {
   const { changes } = digest
   const counts = STATUS_ORDER.map(status => ({
@@ -27,11 +27,11 @@ export function toDigestNotice(digest: Digest): NoticeContent {
   }
 }
 
-/** The worst first, at most `most`; `more` is how many are left out. */
-export function toChangeLines({ changes }: Digest, most: number): { lines: ChangeLine[]; more: number } {
+/** Returns at most `limit` changes, the worst first. `more`: how many are left out. */
+export function toChangeLines({ changes }: Digest, limit: number): { lines: ChangeLine[]; more: number } {
   const rank = (status: string) => (STATUS_ORDER.includes(status) ? STATUS_ORDER.indexOf(status) : STATUS_ORDER.length)
   const sorted = changes.toSorted((a, b) => rank(a.status) - rank(b.status))
-  const lines = sorted.slice(0, most).map(({ name, status, words, at, url }) => ({
+  const lines = sorted.slice(0, limit).map(({ name, status, words, at, url }) => ({
     tone: toTone(status),
     name: truncate(toOneLine(name), MAX_NAME_LENGTH),
     status: toOneLine(words ?? status),
@@ -41,7 +41,7 @@ export function toChangeLines({ changes }: Digest, most: number): { lines: Chang
   return { lines, more: changes.length - lines.length }
 }
 
-/** Longer than any monitor's name. */
+/** More than the longest name of a monitor. */
 const MAX_NAME_LENGTH = 120
 
 const STATUS_ORDER = ['down', 'degraded', 'up', 'resolved']

@@ -8,7 +8,7 @@ import { buildAcknowledgeUrl, formatList, formatState, isOpenStatus, pluralize, 
 type IncidentEvent = Extract<EventName, `incident.${string}`>
 type Headline = Pick<NoticeContent, 'tone' | 'badge' | 'title'>
 
-/** What an event about an incident says. */
+/** Converts an event about an incident to a notice. */
 export function toIncidentNotice(envelope: Envelope<IncidentEvent>, { publicUrl }: RenderContext): NoticeContent {
   const { event, data, delivered_at: at } = envelope
   const { incident, update } = data
@@ -51,7 +51,7 @@ function buildFacts({ incident, update, monitors, status_page_url: page }: Incid
       ? [{ label: pluralize(monitors.length, 'Monitor'), value: formatList(monitors.map(({ name }) => name)) }]
       : []),
     ...(lastedMs === null ? [] : [{ label: 'Lasted', value: formatDuration(lastedMs) }]),
-    ...(update?.is_internal ? [{ label: 'Note', value: 'internal, not on any status page' }] : []),
+    ...(update?.is_internal ? [{ label: 'Note', value: 'internal, not shown on status pages' }] : []),
     ...(page === null ? [] : [{ label: 'Status page', value: page }]),
   ]
 }

@@ -7,7 +7,7 @@ import { buildAcknowledgeUrl, formatList, isOpenStatus, pluralize, toSentence, t
 type MonitorEvent = Extract<EventName, `monitor.${string}`>
 type Headline = Pick<NoticeContent, 'tone' | 'badge' | 'title' | 'text'>
 
-/** What an event about a monitor says. */
+/** Converts an event about a monitor to a notice. */
 export function toMonitorNotice(envelope: Envelope<MonitorEvent>, context: RenderContext): NoticeContent {
   const { event, data, delivered_at: at } = envelope
   const { incident } = data
@@ -58,7 +58,7 @@ const HEADLINES: Record<MonitorEvent, (data: MonitorEventData, context: RenderCo
   }),
 }
 
-/** Begun days count in full, so 1 is less than a day from now, and 0 has passed. */
+/** Started days count in full: 1 is less than a day from now, 0 has passed. */
 function buildExpiryHeadline(what: string, days: number): Headline {
   const tone: Tone = days <= 1 ? 'down' : 'degraded'
   if (days <= 0) return { tone, badge: 'Expired', title: `${what} has expired`, text: null }

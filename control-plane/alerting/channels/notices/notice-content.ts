@@ -1,24 +1,27 @@
-/** How bad it is, which is what a channel shows as a colour. */
+/** The severity of a notice, which channels show as a colour. */
 export type Tone = 'down' | 'degraded' | 'up' | 'neutral'
-/** Something about it in two words and a value. Values are users' and receivers' texts: every channel escapes them. */
+
+/** A label with a value. Values contain text from users and targets: every channel escapes them. */
 export type Fact = { label: string; value: string }
-/** Who sends a mail, and where its reader ends that; null where there is nothing to end. */
+
+/** The sender of an email, and the link that ends the subscription; null without one. */
 export type MailFooter = { by: string; link: { label: string; url: string } | null }
-/** What an event says to a person, before a channel gives it its form. All texts are plain and unescaped. */
+
+/** An event as text for people, independent of the channel. All texts are plain and unescaped. */
 export type NoticeContent = {
   tone: Tone
-  /** "Down", "Resolved": the state in a word */
+  /** the state: "Down", "Resolved" */
   badge: string
   /** "Shop is down" */
   title: string
-  /** an error, or what somebody wrote; may have lines */
+  /** an error, or text from a person; may contain line breaks */
   text: string | null
   facts: Fact[]
-  /** where people look next; null where the event names no page */
+  /** the page to open next; null if the event names none */
   open: { label: string; url: string } | null
-  /** null where nothing is to be acknowledged (any more) */
+  /** null unless an incident can be acknowledged */
   acknowledge: { url: string; incidentId: string } | null
-  /** what it is about, `incident:<id>` for instance: notices about one thing make one conversation */
+  /** the subject, for example `incident:<id>`; emails with the same topic form one conversation */
   topic: string
   /** ISO 8601 UTC */
   at: string

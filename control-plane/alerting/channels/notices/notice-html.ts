@@ -12,10 +12,10 @@ import { formatDateTime } from './wording.ts'
 
 const DEFAULT_FOOTER: MailFooter = { by: 'Picket', link: null }
 
-/** Strong enough for white letters on them, and to stand on white and on near black. */
+/** Enough contrast for white text on them, and on white and dark backgrounds. */
 const COLOURS: Record<Tone, string> = { down: '#d92d20', degraded: '#b54708', up: '#067647', neutral: MAIL_BLUE }
 
-/** A notice as the HTML of a mail. */
+/** Renders a notice as the HTML of an email. */
 export function renderNoticeHtml(
   notice: NoticeContent,
   changes: ChangeLine[],

@@ -2,7 +2,7 @@ import type { ChangeLine } from './digest-notice.ts'
 import type { MailFooter, NoticeContent } from './notice-content.ts'
 import { formatDateTime } from './wording.ts'
 
-/** A notice as the plain half of a mail. */
+/** Renders a notice as the plain text of an email. */
 export function renderNoticeText(
   notice: NoticeContent,
   changes: ChangeLine[],
@@ -20,13 +20,13 @@ export function renderNoticeText(
     [...(acknowledge ? [`Acknowledge: ${acknowledge.url}`] : []), ...(open ? [`${open.label}: ${open.url}`] : [])].join(
       '\n',
     ),
-    // "-- " and what follows is a signature, which mail programs set apart
+    // mail programs set apart the signature, which "-- " begins
     `-- \n${formatDateTime(at)}\n${footer?.by ?? 'Picket'}${footer?.link ? `\n${footer.link.label}: ${footer.link.url}` : ''}`,
   ]
   return `${blocks.filter(Boolean).join('\n\n')}\n`
 }
 
-/** Room for "degraded". */
+/** Enough for "degraded". */
 const MIN_STATUS_WIDTH = 10
 
 const formatLine = ({ name, status, time }: ChangeLine, width: number) => `${status.padEnd(width)}${name}  (${time})`

@@ -7,7 +7,7 @@ import type { NoticeContent } from './notice-content.ts'
 import { toVendorNotice } from './vendor-notice.ts'
 import { truncate } from './wording.ts'
 
-/** What a channel is to say of an event. */
+/** Converts an event to a notice, with limits of length. */
 export function toNotice(envelope: Envelope, context: RenderContext): NoticeContent {
   const notice = buildNotice(envelope, context)
   return {
@@ -20,7 +20,7 @@ export function toNotice(envelope: Envelope, context: RenderContext): NoticeCont
   }
 }
 
-/** Nobody reads more of it, whatever a channel would take. */
+/** Maximum lengths, independent of the channel. */
 const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100 }
 
 function buildNotice(envelope: Envelope, context: RenderContext): NoticeContent {
@@ -30,8 +30,8 @@ function buildNotice(envelope: Envelope, context: RenderContext): NoticeContent 
 }
 
 type VendorState = 'down' | 'degraded' | 'resolved'
-type RoomEvent<Room extends string> = Extract<Envelope['event'], `${Room}.${string}`>
+type FamilyEvent<Family extends string> = Extract<Envelope['event'], `${Family}.${string}`>
 
-function isAbout<Room extends string>(envelope: Envelope, room: Room): envelope is Envelope<RoomEvent<Room>> {
-  return envelope.event.startsWith(`${room}.`)
+function isAbout<Family extends string>(envelope: Envelope, family: Family): envelope is Envelope<FamilyEvent<Family>> {
+  return envelope.event.startsWith(`${family}.`)
 }

@@ -6,10 +6,10 @@ import type { ChangeLine } from './digest-notice.ts'
 import type { NoticeContent, Tone } from './notice-content.ts'
 import { formatDateTime, formatList, formatState, pluralize, toWebLink, truncate } from './wording.ts'
 
-/** Nobody reads more of it. */
+/** Maximum lengths. */
 const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100, name: 200 }
 
-/** What subscribers of a page read of what happened there: one change with all its words, or several as lines. */
+/** Converts changes to a notice for subscribers: one change with its full text, or several as lines. */
 export function toPageNotice({ page, changes }: PageNoticeData): { notice: NoticeContent; lines: ChangeLine[] } {
   const [change] = changes
   if (change && changes.length === 1) return { notice: toSingleNotice(page, change), lines: [] }
@@ -65,23 +65,23 @@ function toChangeLine({ at, incident }: PageChange): ChangeLine {
   }
 }
 
-/** What somebody reads who gave an address, or whose address somebody gave. */
+/** The message to an address that was entered in the form of a status page, by its owner or by another person. */
 export function toConfirmationNotice(
   { page, isKnown, expires_at }: PageConfirmationData,
   url: string,
   at: string,
 ): NoticeContent {
   const name = sanitizeNameForEmail(page.name)
-  const asked = `Somebody, probably you, asked to hear of incidents of ${name}`
+  const request = `This address was entered to receive updates about incidents of ${name}`
   return {
     tone: 'neutral',
-    badge: isKnown ? 'Subscribed already' : 'Please confirm',
+    badge: isKnown ? 'Already subscribed' : 'Please confirm',
     title: isKnown ? `You are subscribed to ${name}` : `Confirm your subscription to ${name}`,
     text: isKnown
-      ? `${asked}. You do already. What you hear of can be changed or ended here.`
-      : `${asked}. You will be sent nothing unless you confirm it until ${formatDateTime(expires_at)}. If it was not you, there is nothing to do.`,
+      ? `${request}. You are already subscribed. You can change or end the subscription here.`
+      : `${request}. To subscribe, confirm by ${formatDateTime(expires_at)}. If you did not request this, ignore this message; nothing else will be sent.`,
     facts: [{ label: 'Status page', value: page.url }],
-    open: toWebLink(isKnown ? 'Change what you hear' : 'Confirm', url),
+    open: toWebLink(isKnown ? 'Change your subscription' : 'Confirm', url),
     acknowledge: null,
     topic: `page:${page.id}`,
     at,

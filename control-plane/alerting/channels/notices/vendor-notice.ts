@@ -7,7 +7,7 @@ import { formatState, toWebLink } from './wording.ts'
 type VendorEvent = Extract<EventName, `vendor.${string}`>
 type Headline = Pick<NoticeContent, 'tone' | 'badge' | 'title'>
 
-/** What an event about a third party says. */
+/** Converts an event about a vendor to a notice. */
 export function toVendorNotice({ event, data, delivered_at: at }: Envelope<VendorEvent>): NoticeContent {
   const { vendor, incident } = data
   return {
@@ -31,7 +31,7 @@ const HEADLINES: Record<VendorEvent, (name: string) => Headline> = {
   'vendor.resolved': name => ({ tone: 'up', badge: 'Vendor recovered', title: `${name} has recovered` }),
 }
 
-/** A vendor's incident has no id of ours; its page and title make one. */
+/** Derives a topic from the vendor's name, page and title, because a vendor's incident has no id here. */
 function buildTopic({ vendor, incident }: VendorEventData): string {
   const hash = createHash('sha256').update(JSON.stringify([vendor.name, incident.source_url, incident.title]))
   return `vendor:${hash.digest('hex').slice(0, 24)}`

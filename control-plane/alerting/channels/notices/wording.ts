@@ -1,33 +1,34 @@
-/** "us-east, eu-west" and, past twelve, "… and 5 more". */
+const MAX_NAMES = 12
+
+/** Joins names: "us-east, eu-west". Above twelve: "… and 5 more". */
 export function formatList(names: string[]): string {
-  const MOST = 12
-  const more = names.length - MOST
-  return more > 0 ? `${names.slice(0, MOST).join(', ')} and ${more} more` : names.join(', ')
+  const more = names.length - MAX_NAMES
+  return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ')
 }
 
 /** "Region" or "Regions". */
 export const pluralize = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
 
-/** `under_maintenance` as people write it: "Under maintenance". */
+/** Formats a state: `under_maintenance` as "Under maintenance". */
 export function formatState(state: string): string {
   const text = state.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** An error's text with a capital where it begins with a plain word; null when there is none. */
+/** Capitalizes the first letter of an error that begins with a plain word. Returns null for an empty text. */
 export function toSentence(text: string): string | null {
   if (text === '') return null
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
-/** False for an incident that has ended. */
+/** Whether an incident with this status is open. */
 export const isOpenStatus = (status: string): boolean => status !== 'resolved'
 
-/** The page on which somebody signed in acknowledges an incident. */
+/** The page on which a signed-in user acknowledges an incident. */
 export const buildAcknowledgeUrl = (publicUrl: string, incidentId: string): string =>
   `${publicUrl}/incidents/${incidentId}#acknowledge`
 
-/** A link that a person may follow: http(s) only, and no longer than any channel takes. Null for anything else. */
+/** Returns a link with http(s) and a length that every channel accepts. Null for other URLs. */
 export function toWebLink(label: string, url: string): { label: string; url: string } | null {
   if (!/^https?:\/\/[^/\\]/i.test(url) || !URL.canParse(url)) return null
   const { href } = new URL(url)
@@ -43,22 +44,22 @@ export function formatDateTime(at: string): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Words with which chats call everybody lose that power; they look the same. */
+/** Disarms mentions of all members with an invisible character. */
 export const disarmMentions = (text: string): string =>
   text.replace(/@(?=(everyone|here|channel|group|all)\b)/gi, '@\u200b')
 
-/** At most `limit` UTF-16 units, with an ellipsis where something is missing; never half a character. */
+/** Cuts a text to `limit` UTF-16 units, with an ellipsis. Never splits a character. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text
   const end = /[\ud800-\udbff]/.test(text.charAt(limit - 2)) ? limit - 2 : limit - 1
   return `${text.slice(0, Math.max(0, end)).trimEnd()}…`
 }
 
-/** As much of a text as fits into `limit` once it is escaped: an escape is never cut in half. */
-export function truncateEscaped(text: string, limit: number, escaping: (text: string) => string): string {
+/** Cuts a text so that it fits into `limit` when it is escaped. Never splits an escape. */
+export function truncateEscaped(text: string, limit: number, escapeText: (text: string) => string): string {
   let length = Math.min(text.length, limit)
   for (;;) {
-    const escaped = escaping(truncate(text, length))
+    const escaped = escapeText(truncate(text, length))
     if (escaped.length <= limit || length <= 1) return escaped
     length = Math.max(1, Math.min(length - 1, Math.floor((length * limit) / escaped.length)))
   }

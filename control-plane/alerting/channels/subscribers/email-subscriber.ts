@@ -12,10 +12,10 @@ import type { PageMessage, SubscriberChannelKind } from './subscriber-types.ts'
 
 const MAX_SUBJECT_LENGTH = 200
 
-/** `key` makes the links (subscriber-links.ts). */
+/** `key` signs the links (subscriber-links.ts). */
 export type MailSubscriberConfig = { to: string; key: string }
 
-/** One mail to one subscriber of a status page. */
+/** Renders one email to one subscriber of a status page. */
 export const emailSubscriber: SubscriberChannelKind<MailSubscriberConfig> = {
   mask: ({ to }) => ({ to: maskAddress(to), key: MASK }),
   render(message, subscriberId, config, context) {
@@ -25,7 +25,7 @@ export const emailSubscriber: SubscriberChannelKind<MailSubscriberConfig> = {
   },
 }
 
-/** `b***@example.com`: enough for an owner to know whom they know. */
+/** Masks an address: `b***@example.com`. Owners can still recognize addresses that they know. */
 export function maskAddress(address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}***${address.slice(at)}`
@@ -44,14 +44,14 @@ function buildNoticeMail(
   const unsubscribe = buildManageUrl(page.url, { id: subscriberId, key })
   const footer = {
     by: truncate(toOneLine(page.name), MAX_SUBJECT_LENGTH),
-    link: { label: 'Unsubscribe or change what you hear', url: unsubscribe },
+    link: { label: 'Unsubscribe or change your subscription', url: unsubscribe },
   }
   const host = new URL(publicUrl).hostname
-  const said = lines.length > 0 ? notice.title : `${notice.badge}: ${notice.title}`
+  const headline = lines.length > 0 ? notice.title : `${notice.badge}: ${notice.title}`
   return buildMail(to, {
-    subject: truncate(`[${toOneLine(page.name)}] ${said}`, MAX_SUBJECT_LENGTH),
+    subject: truncate(`[${toOneLine(page.name)}] ${headline}`, MAX_SUBJECT_LENGTH),
     message_id: `<${deliveryId}@${host}>`,
-    // of the page, so that two pages that tell of one incident are two conversations
+    // contains the page's id, so that two pages that report one incident are two conversations
     references: [`<${notice.topic.replace(':', '.')}.${page.id}@${host}>`],
     date: notice.at,
     unsubscribe_url: unsubscribe,
@@ -73,7 +73,7 @@ function buildConfirmationMail(
     isKnown ? buildManageUrl(page.url, owner) : buildConfirmUrl(page.url, owner, expires_at),
     at,
   )
-  // to a person who may not know the page
+  // the recipient may not know the page
   const footer = { by: sanitizeNameForEmail(page.name), link: null }
   return buildMail(to, {
     subject: truncate(notice.title, MAX_SUBJECT_LENGTH),

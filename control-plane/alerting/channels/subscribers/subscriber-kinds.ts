@@ -2,7 +2,7 @@ import { emailSubscriber } from './email-subscriber.ts'
 import type { SubscriberChannelKind } from './subscriber-types.ts'
 import { webhookSubscriber } from './webhook-subscriber.ts'
 
-/** By the type of the channel that reaches them: none that the API offers. */
+/** Kinds of subscribers by the type of their channel. The API does not offer these types. */
 const SUBSCRIBER_KINDS = { page_mail: emailSubscriber, page_webhook: webhookSubscriber }
 export type SubscriberChannelType = keyof typeof SUBSCRIBER_KINDS
 

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What signs a subscriber's links: `key` is the subscriber's own, so nothing that they were sent outlives them. */
+/** Signs a subscriber's links. `key` is the subscriber's own, so links stop working with the subscription. */
 export type SubscriberIdentity = { id: string; key: string }
 
-/** Where a subscriber changes or ends what they hear; a POST to it with RFC 8058's body ends it at once. */
+/** The page that changes or ends a subscription. A POST with the body of RFC 8058 ends it immediately. */
 export function buildManageUrl(pageUrl: string, owner: SubscriberIdentity): string {
   return `${pageUrl}/subscription?${new URLSearchParams({ id: owner.id, token: signManageToken(owner) })}`
 }
 
-/** Where an address is confirmed, until `expiresAt` (ISO 8601 UTC). */
+/** The page that confirms an address, until `expiresAt` (ISO 8601 UTC). */
 export function buildConfirmUrl(pageUrl: string, owner: SubscriberIdentity, expiresAt: string): string {
   const query = new URLSearchParams({ id: owner.id, until: expiresAt, token: signConfirmToken(owner, expiresAt) })
   return `${pageUrl}/subscription/confirm?${query}`
@@ -17,11 +17,11 @@ export function buildConfirmUrl(pageUrl: string, owner: SubscriberIdentity, expi
 export const isValidManageToken = (owner: SubscriberIdentity, token: string): boolean =>
   isSame(token, signManageToken(owner))
 
-/** False also when it has expired. */
+/** Returns false also for an expired token. */
 export const isValidConfirmToken = (owner: SubscriberIdentity, expiresAt: string, token: string, now: Date): boolean =>
   isSame(token, signConfirmToken(owner, expiresAt)) && new Date(expiresAt) > now
 
-/** `whsec_…`: what a webhook subscriber's deliveries are signed with. */
+/** Returns `whsec_…`, the secret that signs a webhook subscriber's deliveries. */
 export const deriveSigningSecret = ({ key }: SubscriberIdentity): string =>
   `whsec_${createHmac('sha256', key).update('signing secret').digest('base64')}`
 
@@ -30,7 +30,7 @@ const signConfirmToken = ({ id, key }: SubscriberIdentity, expiresAt: string) =>
 
 const sign = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url')
 
-function isSame(given: string, right: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(right)]
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

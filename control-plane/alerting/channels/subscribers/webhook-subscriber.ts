@@ -7,8 +7,8 @@ import type { PageMessage, SubscriberChannelKind } from './subscriber-types.ts'
 export type WebhookSubscriberConfig = { url: string; key: string }
 
 /**
- * What a program that subscribed to a status page is posted, in an envelope like that of the project's own webhooks and
- * signed the same way. The confirmation brings the signing secret, and the address to open once.
+ * Messages to a webhook that is subscribed to a status page, with the same envelope and signatures as the project's own
+ * webhooks. The confirmation contains the signing secret and the address that confirms the subscription.
  */
 export const webhookSubscriber: SubscriberChannelKind<WebhookSubscriberConfig> = {
   mask: ({ url }) => ({ url: maskUrl(url), key: MASK }),

@@ -4,7 +4,7 @@ import { parseReturnPath } from '../../../../control-plane/accounts/sign-in/retu
 
 const EMAIL = 'ann@example.com'
 
-t.test('a password is long and not what others try first; what it is made of does not matter', async t => {
+t.test('A password must be long and not common; kinds of characters do not matter', async t => {
   const rows: [string, RegExp | null][] = [
     ['correct horse', null],
     ['            a bc', null],
@@ -14,13 +14,13 @@ t.test('a password is long and not what others try first; what it is made of doe
     ['short', /at least 12/],
     ['elevenchars', /at least 12/],
     ['abcdef'.repeat(43), /at most 256/],
-    [EMAIL, /e-mail/],
-    [`${EMAIL.toUpperCase()}1`, /e-mail/],
-    ['Password1234', /first passwords/],
-    ['aaaaaaaaaaaa', /first passwords/],
-    ['abababababab', /first passwords/],
-    ['a NUL in it: \0', /not text/],
-    [`half a pair: \ud800`, /not text/],
+    [EMAIL, /email/],
+    [`${EMAIL.toUpperCase()}1`, /email/],
+    ['Password1234', /too common/],
+    ['aaaaaaaaaaaa', /too common/],
+    ['abababababab', /too common/],
+    ['a NUL in it: \0', /invalid characters/],
+    [`half a pair: \ud800`, /invalid characters/],
   ]
   for (const [password, problem] of rows) {
     const said = findPasswordProblem(normalizePassword(password), EMAIL)
@@ -29,12 +29,12 @@ t.test('a password is long and not what others try first; what it is made of doe
   }
 })
 
-t.test('a password is the same however a keyboard composes its letters', async t => {
+t.test('A password is the same for all compositions of its letters', async t => {
   t.equal(normalizePassword('cafe\u0301 cre\u0300me'), normalizePassword('caf\u00e9 cr\u00e8me'))
   t.equal(normalizePassword('ｐａｓｓ'), 'pass')
 })
 
-t.test('after signing in people go to a path of ours, whatever the address asked for', async t => {
+t.test('After signing in only paths of the installation are opened', async t => {
   t.equal(parseReturnPath('/monitors/1?tab=checks#now'), '/monitors/1?tab=checks#now')
   const elsewhere = [
     ...['//evil.example', '/\\evil.example', '\\/evil.example', 'https://evil.example', 'javascript:alert(1)', 'x', ''],

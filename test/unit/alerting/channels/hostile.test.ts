@@ -14,7 +14,7 @@ const HOSTILE = [
   '@everyone @here @channel <@&1> <:x:1> <t:1:R>',
   '**bold** __under__ ~~gone~~ ||spoiler|| `code` [link](https://evil.example) # head\n# head\n> quote\n- item\n1. one',
   '</td></table><script>alert(1)</script><img src=x onerror=alert(1)> "\' onload=x',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: somebody tries
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a hostile text
   '{{7*7}} ${7*7} <%= 7*7 %> #{7*7} {{DATE(2017-02-14T06:08:39Z)}} <at>everyone</at>',
   'a\r\nBcc: evil@example.com\r\n\r\nbody\u0000\u0007\u202egnp.exe\u2066x\u2069',
 ]
@@ -37,19 +37,19 @@ type Json = { [key: string]: Json } & Json[] & string
 const bodyOf = (message: ChannelMessage) => JSON.parse(message.body.toString('utf8')) as Json
 const allOf = (type: (typeof KINDS)[number]) => HOSTILE.flatMap(text => messagesWith(type, text)).map(bodyOf)
 
-t.test('nobody’s name or message calls or formats anything in chat_a', async t => {
+t.test('Text from users mentions and formats nothing in chat_a', async t => {
   for (const body of allOf('chat_a')) t.same(markupInChatA(body), [])
 })
 
-t.test('in chat_b every sign of markup is escaped and nobody is mentioned', async t => {
+t.test('In chat_b all markup is escaped and mentions are disabled', async t => {
   for (const body of allOf('chat_b')) t.same(markupInChatB(body), [])
 })
 
-t.test('in chat_c what others wrote stands in text runs, which know no markup', async t => {
+t.test('In chat_c text from users is in text runs, which have no markup', async t => {
   for (const body of allOf('chat_c')) t.same(markupInChatC(body), [])
 })
 
-t.test('a mail holds no tag, attribute or header that somebody else wrote', async t => {
+t.test('An email contains no tag, attribute or header from users', async t => {
   for (const body of allOf('email')) {
     const { html, subject, text, message_id: id, references } = body as unknown as MailContent
     t.notMatch(html, /<script|<img|onerror=alert\(1\)>|<at>|<b>|<!channel/i)
@@ -59,9 +59,9 @@ t.test('a mail holds no tag, attribute or header that somebody else wrote', asyn
       [],
     )
     for (const [, href] of html.matchAll(/href="([^"]*)"/g)) t.match(href, /^https:\/\/[a-z.]*example\.com\//)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
     t.notMatch(`${subject}${id}${references}`, /[\x00-\x1f\u202e\u2066]/)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
     t.notMatch(text, /[\x00-\x09\x0b-\x1f\u202e\u2066]/)
     t.ok(subject.length <= 200)
   }
@@ -69,7 +69,7 @@ t.test('a mail holds no tag, attribute or header that somebody else wrote', asyn
 
 const OUR_TAGS = '!doctype html head meta title style body div table tr td span h1 p br a'.split(' ')
 
-t.test('no message is longer than its receiver takes, whatever it is about', async t => {
+t.test('No message exceeds the limits of its receiver', async t => {
   for (const unit of ['x', '<', '_', '東', '😀', '"', '\\']) {
     const text = unit.repeat(12_000 / unit.length)
     for (const body of messagesWith('chat_a', text).map(bodyOf)) {
@@ -99,14 +99,14 @@ t.test('no message is longer than its receiver takes, whatever it is about', asy
   }
 })
 
-t.test('texts are cut between characters', async t => {
+t.test('Texts are cut between characters', async t => {
   for (const type of KINDS) {
     for (const message of messagesWith(type, `a${'😀'.repeat(6_000)}`))
       t.notMatch(message.body.toString('utf8'), /\ufffd|\\ud83d(?!\\ude00)/i)
   }
 })
 
-t.test('only what leads to a page is a link', async t => {
+t.test('Only http and https URLs become links', async t => {
   for (const url of [
     'javascript:alert(1)',
     'data:text/html,x',

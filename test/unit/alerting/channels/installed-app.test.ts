@@ -16,7 +16,7 @@ const data = {
 }
 const bodyOf = (message: { body: Buffer }) => JSON.parse(message.body.toString('utf8'))
 
-t.test('through the installed app a message names its channel, and its button does the work', async t => {
+t.test('A message of the installed app names its channel, and its button acknowledges', async t => {
   const envelope = buildEnvelope({ name: 'incident.created', data }, 'whd_1', new Date(at))
   const message = chat.render(envelope, config, context)
   t.match(message, { via: 'http', url: 'chat.postMessage', byApp: true })
@@ -28,13 +28,13 @@ t.test('through the installed app a message names its channel, and its button do
   t.equal(open.url, 'https://picket.test/incidents/i1')
 })
 
-t.test('a resolved incident has no button to acknowledge', async t => {
+t.test('A resolved incident has no acknowledge button', async t => {
   const over = { ...data, incident: { ...data.incident, status: 'resolved', resolved_at: at } }
   const envelope = buildEnvelope({ name: 'incident.resolved', data: over }, 'whd_1', new Date(at))
   t.notMatch(chat.render(envelope, config, context).body.toString('utf8'), /"acknowledge"/)
 })
 
-t.test('digests go the same way', async t => {
+t.test('Digests are sent by the installed app', async t => {
   const changes = [{ name: 'Shop', status: 'down', at, url: 'https://picket.test/monitors/1' }]
   const digest = {
     deliveryId: 'whd_1',
@@ -49,7 +49,7 @@ t.test('digests go the same way', async t => {
   t.match(bodyOf(message), { channel: 'C1' })
 })
 
-t.test('a config tells its installation, and what leads elsewhere is another address', async t => {
+t.test('A config with an installation has its id and its own address', async t => {
   t.equal(chat.getInstallationId!(config), config.installation_id)
   t.equal(chat.getInstallationId!({ webhook_url: 'https://hooks.example.com/x' }), null)
   t.not(chat.getAddress(config), chat.getAddress({ webhook_url: 'https://hooks.example.com/x' }))

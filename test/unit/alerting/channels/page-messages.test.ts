@@ -15,7 +15,7 @@ import { hostilePageMessages, PAGE_MESSAGES, SUBSCRIBER, SUBSCRIBER_CONFIGS } fr
 const TYPES = Object.entries(SUBSCRIBER_CONFIGS)
 
 for (const [type, config] of TYPES) {
-  t.test(`${type} says each message to subscribers as it was reviewed`, async t => {
+  t.test(`${type} renders each message to subscribers as reviewed`, async t => {
     const { render } = getSubscriberKind(type)
     for (const [name, message] of Object.entries(PAGE_MESSAGES)) {
       compareGolden(t, type, name, render(message, SUBSCRIBER, config, CONTEXT))
@@ -23,7 +23,7 @@ for (const [type, config] of TYPES) {
   })
 }
 
-t.test('whatever people write stays text in a mail to subscribers', async t => {
+t.test('Text from users is text in an email to subscribers', async t => {
   const { render } = getSubscriberKind('page_mail')
   const contentOf = (message: (typeof PAGE_MESSAGES)[string]) =>
     JSON.parse(render(message, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT).body.toString('utf8')) as MailContent
@@ -38,15 +38,15 @@ t.test('whatever people write stays text in a mail to subscribers', async t => {
         name,
       )
       for (const [, href] of html.matchAll(/href="([^"]*)"/g)) t.match(href, /^https:\/\/status\.acme\.example\.com\//)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
       t.notMatch(subject + id, /[\x00-\x1f\x7f]/)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
       t.notMatch(plain, /[\x00-\x09\x0b-\x1f\x7f\u202e]/)
     }
   }
 })
 
-t.test('neither an address nor a key of links stands in what is shown', async t => {
+t.test('Masked configurations contain neither the address nor the key of the links', async t => {
   for (const [type, config] of TYPES) {
     const { mask, render } = getSubscriberKind(type)
     const shown = render(PAGE_MESSAGES.confirmation!, SUBSCRIBER, mask(config), CONTEXT)
@@ -55,7 +55,7 @@ t.test('neither an address nor a key of links stands in what is shown', async t 
   }
 })
 
-t.test('a link is good for its own subscriber, its own use and its own time only', async t => {
+t.test('A link works for its own subscriber, purpose and time only', async t => {
   const [ann, ben] = [
     { id: 'ann', key: 'one' },
     { id: 'ann', key: 'two' },
@@ -70,7 +70,7 @@ t.test('a link is good for its own subscriber, its own use and its own time only
   for (const token of ['', manage.slice(1), `${manage}=`, confirm]) t.notOk(isValidManageToken(ann, token))
   t.notOk(isValidManageToken(ben, manage))
   t.notOk(isValidConfirmToken(ann, until, confirm, after), 'it has expired')
-  t.notOk(isValidConfirmToken(ann, '2027-08-02T12:00:00.000Z', confirm, before), 'nobody puts that off')
+  t.notOk(isValidConfirmToken(ann, '2027-08-02T12:00:00.000Z', confirm, before), 'the time cannot be changed')
   t.notOk(isValidConfirmToken(ann, 'never', confirm, before))
   t.notOk(isValidConfirmToken(ann, until, manage, before))
 })

@@ -7,7 +7,7 @@ const data = { vendor: { name: 'Mail', category: 'mail' }, incident }
 const context = { publicUrl: 'https://picket.test', reminder: null }
 const envelope = buildEnvelope({ name: 'vendor.down', data }, 'whd_1', new Date('2026-08-01T12:00:00.123Z'))
 
-t.test('a webhook posts the envelope of the specification as JSON', async t => {
+t.test('A webhook posts the envelope as JSON', async t => {
   const { via, url, headers, body } = webhook.render(envelope, { url: 'https://hooks.example.com/x?y=z' }, context)
   t.equal(via, 'http')
   t.equal(url, 'https://hooks.example.com/x?y=z')
@@ -21,18 +21,18 @@ t.test('a webhook posts the envelope of the specification as JSON', async t => {
   })
 })
 
-t.test('configured headers are sent along, the user agent may be another one', async t => {
+t.test('Configured headers are sent and can replace the user agent', async t => {
   const config = { url: 'https://hooks.example.com', headers: { 'X-Team': 'Küche', 'User-Agent': 'mine' } }
   const { headers } = webhook.render(envelope, config, context)
   t.same(headers, { 'content-type': 'application/json', 'user-agent': 'mine', 'x-team': 'Küche' })
 })
 
-t.test('the same event and config make the same bytes', async t => {
+t.test('The same event and config give the same bytes', async t => {
   const config = { url: 'https://hooks.example.com' }
   t.same(webhook.render(envelope, config, context), webhook.render(envelope, config, context))
 })
 
-t.test('sensitive headers are masked, and a mask sent back stands for what is stored', async t => {
+t.test('Sensitive headers are masked, and a mask that is sent back keeps the stored value', async t => {
   const stored = { url: 'https://a.example.com', headers: { 'X-Auth-Token': 'hush', Accept: 'a' } }
   const masked = webhook.mask(stored)
   t.same(masked, { url: stored.url, headers: { 'X-Auth-Token': '********', Accept: 'a' } })
@@ -41,7 +41,7 @@ t.test('sensitive headers are masked, and a mask sent back stands for what is st
   t.same(webhook.unmask({ url: stored.url }, stored), { config: { url: stored.url }, problems: [] })
 })
 
-t.test('a literal address is shown to the egress guard however it is spelled', async t => {
+t.test('The egress guard checks a literal address in every spelling', async t => {
   const asked: string[] = []
   const refuse = (host: string) => {
     asked.push(host)

@@ -10,24 +10,24 @@ const eventOf = (name: EventName, data: object = SAMPLES[name]) => {
 }
 const bySystem = { update: { author_id: null } }
 
-const CHANGES: [title: string, event: EventRow, isTold: boolean][] = [
+const CHANGES: [title: string, event: EventRow, isDigested: boolean][] = [
   ['a monitor that goes down', eventOf('monitor.down'), true],
   ['a monitor that comes up', eventOf('monitor.up'), true],
-  ['an incident without words', eventOf('incident.created', { update: null }), true],
-  ['one that is resolved by the system', eventOf('incident.resolved', bySystem), true],
-  ['one that somebody resolves', eventOf('incident.resolved'), false],
+  ['an incident without an update', eventOf('incident.created', { update: null }), true],
+  ['an incident that the system resolves', eventOf('incident.resolved', bySystem), true],
+  ['an incident that a person resolves', eventOf('incident.resolved'), false],
   ['an update', eventOf('incident.updated', bySystem), false],
   ['an acknowledgement', eventOf('incident.acknowledged'), false],
   ['a warning', eventOf('monitor.ssl_expiry'), false],
   ['a test of a channel', { ...eventOf('monitor.down'), subject: 'test:a' }, false],
 ]
-for (const [title, event, isTold] of CHANGES) {
-  t.test(`${title} is ${isTold ? 'told in a line' : 'not told in a line'}`, async t =>
-    t.equal(isDigestible(event), isTold),
+for (const [title, event, isDigested] of CHANGES) {
+  t.test(`A digest ${isDigested ? 'contains' : 'does not contain'} ${title}`, async t =>
+    t.equal(isDigestible(event), isDigested),
   )
 }
 
-t.test('an incident in a digest is a line of its monitor, and says how that is', async t => {
+t.test('An incident in a digest is a line with its monitor and the status of it', async t => {
   const incidentOf = (status: string, monitors: object[]) => {
     const { incident, ...data } = SAMPLES['incident.created']
     return { occurredAt: AT, reminder: null, data: { ...data, incident: { ...incident, status }, monitors } as never }

@@ -16,6 +16,6 @@ const TABLE: [seconds: number, text: string][] = [
   [90 * 86_400, '90 days'],
 ]
 
-t.test('A duration reads as people say it, in its two largest units', async t => {
+t.test('A duration is formatted in its two largest units', async t => {
   for (const [seconds, text] of TABLE) t.equal(formatDuration(seconds * 1_000), text)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { parseBrowserName } from '../../../../control-plane/accounts/sessions/browser-name.ts'
 import { formatTimeAgo } from '../../../../control-plane/accounts/sessions/time-ago.ts'
 
-t.test('somebody knows a browser of theirs by its name and system, and nothing of the header is repeated', async t => {
+t.test('A browser is named by its name and system, without text of the header', async t => {
   const engine = 'AppleWebKit/537.36 (KHTML, like Gecko)'
   const rows: [string | undefined, string | null][] = [
     ['Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0', 'Firefox on Linux'],
@@ -26,7 +26,7 @@ t.test('somebody knows a browser of theirs by its name and system, and nothing o
   for (const [header, words] of rows) t.equal(parseBrowserName(header), words, `${header}`)
 })
 
-t.test('what is past is told in hours on its first day, then in days', async t => {
+t.test('A past time is shown in hours on the first day, then in days', async t => {
   const now = new Date('2026-11-21T12:00:00Z')
   const rows: [number, string][] = [
     [0, 'less than an hour ago'],
