@@ -22,7 +22,7 @@ const incident = async (id: string) => (await api.call('GET', `/incidents/${id}`
 const monitor = (name: string) =>
   api.call('POST', '/monitors', { key: mine.key, body: { name, type: 'http', url: 'https://shop.example.com/' } })
 
-t.test('/picket status tells how the monitors are, and a name cannot call or link anybody', async t => {
+t.test('/picket status shows the status of the monitors without markup or mentions in names', async t => {
   t.match((await team.command('U1', 'status')).body, { response_type: 'ephemeral', text: 'There are no monitors yet.' })
   const { body } = await monitor('<!channel> *Shop* & <https://evil.example|bank> @here')
   await api.db.raw(`UPDATE monitors SET status = 'down', status_changed_at = now() WHERE id = ?`, [body.data.id])
@@ -32,7 +32,7 @@ t.test('/picket status tells how the monitors are, and a name cannot call or lin
   t.notMatch(text, /<!|<http|[*|]/)
 })
 
-t.test('/picket with anything else, or nothing, tells what there is', async t => {
+t.test('/picket with an unknown command or none shows help', async t => {
   for (const text of ['', 'help', 'ack a b', 'status now', 'drop tables', '<!channel>']) {
     const { status, body } = await team.command('U1', text)
     t.match(
@@ -43,12 +43,12 @@ t.test('/picket with anything else, or nothing, tells what there is', async t =>
   }
 })
 
-t.test('a team without the app, or whose app was ended, gets a polite answer', async t => {
+t.test('A team without the app gets an explanation', async t => {
   t.match((await team.command('U1', 'status', 'T404')).body.text, /not connected to this team/)
   t.match((await team.command('U1', 'status', '')).body.text, /not connected to this team/)
 })
 
-t.test('/picket ack acknowledges as the member with that e-mail address, once', async t => {
+t.test('/picket ack acknowledges once, as the member with that e-mail address', async t => {
   const id = await team.incident(mine, 'Shop is slow')
   const { body } = await team.command('U1', 'ack')
   t.match(body, { response_type: 'ephemeral', text: 'Acknowledged by <@U1>: Shop is slow' })
@@ -66,7 +66,7 @@ t.test('/picket ack acknowledges as the member with that e-mail address, once', 
   )
 })
 
-t.test('who has another account in the chat with that address is the same member, and is told there', async t => {
+t.test('Another chat account with the same address replaces the link', async t => {
   const id = await team.incident(mine, 'Disk is slow')
   const [known] = provider.people.splice(0, 1)
   provider.people.push({ id: 'U9', email: known!.email })
@@ -77,7 +77,7 @@ t.test('who has another account in the chat with that address is the same member
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
 })
 
-t.test('/picket ack finds the one that waits behind many that do not', async t => {
+t.test('/picket ack finds the only unacknowledged incident among many acknowledged ones', async t => {
   const id = await team.incident(mine, 'Old and slow')
   await execute(
     api.db,
@@ -90,65 +90,65 @@ t.test('/picket ack finds the one that waits behind many that do not', async t =
   await execute(api.db, `DELETE FROM incidents WHERE id > 'ffffffff-0000-7000-8000-000000000000'`)
 })
 
-t.test('viewers, strangers and people of other teams get a sentence and change nothing', async t => {
+t.test('Viewers, strangers and users of other teams get an explanation and change nothing', async t => {
   const id = await team.incident(mine, 'Mail is slow')
   t.match((await team.command('U2', 'ack')).body.text, /your role in Picket is viewer/)
-  t.match((await team.command('U3', 'ack')).body.text, /none has the e-mail address/)
-  t.match((await team.command('U4', 'ack')).body.text, /none has the e-mail address/, 'an address of another team')
-  t.match((await team.command('U404', 'ack')).body.text, /none has the e-mail address/)
+  t.match((await team.command('U3', 'ack')).body.text, /no member has the e-mail address/)
+  t.match((await team.command('U4', 'ack')).body.text, /no member has the e-mail address/, 'an address of another team')
+  t.match((await team.command('U404', 'ack')).body.text, /no member has the e-mail address/)
   provider.next('users.info', 'hang')
-  t.match((await team.command('U3', 'ack')).body.text, /cannot tell Picket who you are/)
+  t.match((await team.command('U3', 'ack')).body.text, /cannot identify you/)
   t.equal((await incident(id)).acknowledged_at, null)
 })
 
-t.test('/picket incidents lists what is open with buttons, and ack takes the code that it shows', async t => {
+t.test('/picket incidents lists open incidents with buttons, and ack accepts the code that it shows', async t => {
   const second = await team.incident(mine, 'DNS <!here> is slow')
   const { body } = await team.command('U3', 'incidents')
   t.match(body.text, new RegExp(`\`${second.slice(-6)}\` DNS &lt;!here&gt; is slow · minor`))
   const buttons = body.blocks.flatMap(({ accessory }: { accessory?: { value: string } }) => accessory?.value ?? [])
   t.equal(buttons[0], second)
-  t.match((await team.command('U1', 'ack')).body.text, /Which one\?/)
-  t.match((await team.command('U1', 'ack zzzzzz')).body.text, /No open incident is called zzzzzz/)
+  t.match((await team.command('U1', 'ack')).body.text, /Which incident\?/)
+  t.match((await team.command('U1', 'ack zzzzzz')).body.text, /No open incident has the code zzzzzz/)
   t.match((await team.command('U1', `ack #${second.slice(-6).toUpperCase()}`)).body.text, /Acknowledged by <@U1>/)
   t.ok((await incident(second)).acknowledged_at)
 })
 
-t.test('the button acknowledges, and what came of it stands in its place', async t => {
+t.test('The button acknowledges and is replaced by the outcome', async t => {
   const id = await team.incident(mine, 'Search is slow')
   const other = { type: 'button', action_id: 'open', value: 'x' }
   const blocks = [
     { type: 'header', text: { type: 'plain_text', text: 'New incident' } },
     { type: 'actions', elements: [{ type: 'button', action_id: 'acknowledge', value: id }, other] },
   ]
-  const { told, ...answer } = await team.click('U1', id, blocks)
+  const { response, ...answer } = await team.click('U1', id, blocks)
   t.same(answer, { status: 200, body: null })
   t.ok((await incident(id)).acknowledged_at)
-  t.match(told, { replace_original: true, blocks: [blocks[0], { elements: [other] }, { type: 'context' }] })
-  t.match(told.blocks[2].elements[0].text, 'Acknowledged by <@U1>: Search is slow')
-  t.match((await team.click('U2', id, blocks)).told, { response_type: 'ephemeral', text: /viewer/ })
+  t.match(response, { replace_original: true, blocks: [blocks[0], { elements: [other] }, { type: 'context' }] })
+  t.match(response.blocks[2].elements[0].text, 'Acknowledged by <@U1>: Search is slow')
+  t.match((await team.click('U2', id, blocks)).response, { response_type: 'ephemeral', text: /viewer/ })
 })
 
-t.test('a button in a list that one person sees leaves what waits still', async t => {
+t.test('A button in an ephemeral list leaves the other incidents', async t => {
   const ids = [await team.incident(mine, 'Left is slow'), await team.incident(mine, 'Right is slow')]
-  const { told } = await team.click('U1', ids[0]!, [], true)
-  t.match(told, { replace_original: true, text: /^Acknowledged by <@U1>: Left is slow\n.*Right is slow/ })
-  const buttons = told.blocks.flatMap(({ accessory }: { accessory?: { value: string } }) => accessory?.value ?? [])
+  const { response } = await team.click('U1', ids[0]!, [], true)
+  t.match(response, { replace_original: true, text: /^Acknowledged by <@U1>: Left is slow\n.*Right is slow/ })
+  const buttons = response.blocks.flatMap(({ accessory }: { accessory?: { value: string } }) => accessory?.value ?? [])
   t.ok(buttons.includes(ids[1]) && !buttons.includes(ids[0]))
   for (const id of ids) await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
 })
 
-t.test('the button of an incident that is over, or of somebody else’s, does nothing but go', async t => {
+t.test('The button of a resolved incident, or of another project, changes nothing and is removed', async t => {
   const id = await team.incident(mine, 'Gone')
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
-  t.match((await team.click('U1', id, [], true)).told, { replace_original: true, text: /the incident is resolved/ })
+  t.match((await team.click('U1', id, [], true)).response, { replace_original: true, text: /the incident is resolved/ })
   const other = await api.tenant()
   const foreign = await team.incident(other, 'Not ours')
-  t.match((await team.click('U1', foreign, [], true)).told, { text: /incident not found/ })
+  t.match((await team.click('U1', foreign, [], true)).response, { text: /incident not found/ })
   const { body } = await api.call('GET', `/incidents/${foreign}`, { key: other.key })
   t.equal(body.data.acknowledged_at, null)
 })
 
-t.test('what the provider did not sign, or not lately, is 401 and does nothing', async t => {
+t.test('A request without a valid and recent signature is refused with 401', async t => {
   const id = await team.incident(mine, 'Forged')
   const text = new URLSearchParams({ team_id: 'T1', user_id: 'U1', text: 'ack' }).toString()
   const nowSeconds = Math.floor(Date.now() / 1_000)
@@ -173,18 +173,18 @@ t.test('what the provider did not sign, or not lately, is 401 and does nothing',
   t.equal((await incident(id)).acknowledged_at, null)
 })
 
-t.test('a request that comes twice does nothing twice, and says nothing the second time', async t => {
+t.test('A repeated request is processed once and gets an empty response', async t => {
   const text = new URLSearchParams({ team_id: 'T1', user_id: 'U1', text: 'status', id: 'once' }).toString()
   const headers = provider.signed(text)
   const before = provider.bodies('response').length
   const first = await team.send('/chat/commands', text, headers)
   t.equal(first.status, 200)
-  // on a busy machine the answer follows
-  t.match(first.body.text === 'One moment…' ? await team.nextTold(before) : first.body, { text: /down/ })
+  // on a busy machine the answer is posted later
+  t.match(first.body.text === 'One moment…' ? await team.nextResponse(before) : first.body, { text: /down/ })
   t.same(await team.send('/chat/commands', text, headers), { status: 200, body: null })
 })
 
-t.test('nonsense that is signed is answered and harms nothing', async t => {
+t.test('A signed request with invalid content is answered and changes nothing', async t => {
   for (const text of [
     '',
     'payload=',
@@ -200,22 +200,22 @@ t.test('nonsense that is signed is answered and harms nothing', async t => {
   t.equal((await team.send('/chat/commands', long, provider.signed(long))).status, 413)
 })
 
-t.test('who waits longer than the chat allows is told so, and then the answer', async t => {
+t.test('A command that takes too long gets a pending reply, and then the answer', async t => {
   const before = provider.bodies('response').length
   await api.db.transaction(async tx => {
     await tx.raw('LOCK TABLE monitors, chat_spent IN ACCESS EXCLUSIVE MODE')
-    t.match((await team.commandAtOnce('U1', 'status')).body, { text: 'One moment…' })
+    t.match((await team.sendCommand('U1', 'status')).body, { text: 'One moment…' })
   })
-  t.match(await team.nextTold(before), { response_type: 'ephemeral', text: /1 down/ })
+  t.match(await team.nextResponse(before), { response_type: 'ephemeral', text: /1 down/ })
 })
 
-t.test('a fault of ours is told to the person, in a sentence', async t => {
+t.test('An internal error is reported to the user', async t => {
   await api.db.raw('ALTER TABLE incidents RENAME COLUMN title TO broken')
   t.match((await team.command('U1', 'status')).body, { text: /Picket cannot answer at the moment/ })
-  const { told } = await team.click('U1', '0190a0a0-0000-7000-8000-000000000000')
+  const { response } = await team.click('U1', '0190a0a0-0000-7000-8000-000000000000')
   await api.db.raw('ALTER TABLE incidents RENAME COLUMN broken TO title')
   await api.db.raw('ALTER TABLE chat_spent RENAME TO broken')
   t.match((await team.command('U1', 'status')).body, { text: /Picket cannot answer at the moment/ })
   await api.db.raw('ALTER TABLE broken RENAME TO chat_spent')
-  t.match(told, { text: /Picket cannot answer at the moment/ })
+  t.match(response, { text: /Picket cannot answer at the moment/ })
 })

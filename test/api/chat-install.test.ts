@@ -11,7 +11,7 @@ const { url: databaseUrl } = await createDatabase(t)
 const api = await startApi(t, { ...provider.env, DATABASE_URL: databaseUrl })
 const mine = await api.tenant()
 
-/** Begins an installation as the API does; answers its state. */
+/** Begins an installation through the API. Returns its state. */
 async function begin(key = mine.key, query = ''): Promise<string> {
   const { status, headers } = await api.call('GET', `/chat/oauth/install${query}`, { key })
   t.equal(status, 302)
@@ -28,7 +28,7 @@ async function install(consent: Parameters<typeof provider.consent>[0] = {}, key
 const installations = async (key = mine.key) => (await api.call('GET', '/chat/installations', { key })).body.data
 const channels = async (key = mine.key) => (await api.call('GET', '/alerts/channels', { key })).body.data
 
-t.test('GET /chat/oauth/install 302 leads to the consent screen with the seven scopes and a signed state', async t => {
+t.test('GET /chat/oauth/install 302 redirects to the consent screen with seven scopes and a signed state', async t => {
   const { status, headers } = await api.call('GET', '/chat/oauth/install', { key: mine.key })
   const location = new URL(headers.get('location')!)
   t.equal(status, 302)
@@ -42,7 +42,7 @@ t.test('GET /chat/oauth/install 302 leads to the consent screen with the seven s
   t.notMatch(location.href, /secret/)
 })
 
-t.test('GET /chat/oauth/install 400 for a page that is not ours', async t => {
+t.test('GET /chat/oauth/install 400 for a page of another origin', async t => {
   const foreign = [
     'https://evil.example/',
     '//evil.example',
@@ -56,13 +56,13 @@ t.test('GET /chat/oauth/install 400 for a page that is not ours', async t => {
   }
 })
 
-t.test('GET /chat/oauth/install 409 for a key whose maker is gone', async t => {
+t.test('GET /chat/oauth/install 409 for a key whose creator was deleted', async t => {
   const key = await api.keyOf(mine, 'write')
   await api.db.raw(`UPDATE api_keys SET created_by = NULL WHERE scope = 'write'`)
   t.equal((await api.call('GET', '/chat/oauth/install', { key })).status, 409)
 })
 
-t.test('GET /chat/oauth/callback 302 stores the installation and makes a default channel', async t => {
+t.test('GET /chat/oauth/callback 302 stores the installation and creates a default channel', async t => {
   const state = await begin(mine.key, '?redirect_to=/settings/team%3Ftab%3Dchat')
   const done = await callback({ state, code: provider.consent() })
   t.equal(done.status, 302)
@@ -80,7 +80,7 @@ t.test('GET /chat/oauth/callback 302 stores the installation and makes a default
   t.match(installed, { action: 'created', actor: { kind: 'user', id: mine.userId } })
 })
 
-t.test('the token of a team is nowhere to be read', async t => {
+t.test('The token of a team is not readable in the API or the database', async t => {
   const tables = ['chat_installations', 'alert_channels', 'audit_log', 'chat_spent']
   const rows = await Promise.all(
     tables.map(name => query(api.db, 'SELECT to_jsonb(x)::text FROM ?? x', [name] as never)),
@@ -89,7 +89,7 @@ t.test('the token of a team is nowhere to be read', async t => {
   t.notMatch(JSON.stringify([rows, answers]), /xoxb-|secret-of-the-app/)
 })
 
-t.test('GET /chat/oauth/callback installs the same team again without a second installation or channel', async t => {
+t.test('GET /chat/oauth/callback 302 installs a team again without a second installation or channel', async t => {
   const before = await installations()
   await execute(api.db, `UPDATE alert_channels SET is_paused = true, paused_at = now(), paused_reason = 'failures'`)
   t.equal((await install({ channel: 'C2' })).status, 302)
@@ -105,7 +105,7 @@ t.test('GET /chat/oauth/callback installs the same team again without a second i
 })
 
 t.test(
-  'GET /chat/oauth/callback 400 for a state that is wrong, old or used, and asks the provider for nothing',
+  'GET /chat/oauth/callback 400 for an invalid, expired or used state, without a call of the provider',
   async t => {
     const asked = provider.calls('oauth.v2.access').length
     const used = await begin()
@@ -119,20 +119,20 @@ t.test(
     for (const state of [used, forged, text, `${text}.`, '', 'x.y', `${text}.${signature}.z`]) {
       const { status, body } = await callback({ state, code: provider.consent() })
       t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'state' }] } } })
-      t.match(body.error.message, /begin the installation again/)
+      t.match(body.error.message, /start the installation again/)
     }
     t.equal((await callback({ code: 'x' })).status, 400)
     t.equal(provider.calls('oauth.v2.access').length, asked)
   },
 )
 
-t.test('GET /chat/oauth/callback counts one of two requests with one state', async t => {
+t.test('GET /chat/oauth/callback accepts one of two requests with the same state', async t => {
   const state = await begin()
   const both = await Promise.all([1, 2].map(() => callback({ state, code: provider.consent() })))
   t.same(both.map(({ status }) => status).sort(), [302, 400])
 })
 
-t.test('GET /chat/oauth/callback 400 says that somebody declined, or that a code was used before', async t => {
+t.test('GET /chat/oauth/callback 400 for a declined consent and for a used code', async t => {
   const declined = await callback({ state: await begin(), error: 'access_denied' })
   t.match(declined, { status: 400, body: { error: { message: /declined/ } } })
   const code = provider.consent()
@@ -144,7 +144,7 @@ t.test('GET /chat/oauth/callback 400 says that somebody declined, or that a code
 
 const HTML = { accept: 'text/html,*/*;q=0.8' }
 
-/** Somebody of a new organization who is signed in. */
+/** Creates a signed-in member of a new organization. */
 async function member(role: string) {
   const tenant = await api.tenant()
   const body = { email: `${crypto.randomUUID()}@example.com`, role }
@@ -154,14 +154,14 @@ async function member(role: string) {
   return { ...tenant, visitor }
 }
 
-/** The way back from the consent screen, in somebody's browser. */
+/** Returns from the consent screen in a browser. */
 async function comeBack(visitor: ReturnType<typeof createVisitor>, fields: Record<string, string>) {
   const back = await visitor.get(`/api/v1/chat/oauth/callback?${new URLSearchParams(fields)}`, HTML)
   t.match(back, { status: 302, location: /^\/settings\/chat\/connect\?/ })
   return { path: back.location!, page: await visitor.get(back.location!, HTML) }
 }
 
-t.test('who is signed in begins and ends an installation without being asked anything', async t => {
+t.test('A signed-in editor installs the app without confirmation', async t => {
   const { visitor, key } = await member('editor')
   t.match((await visitor.get('/settings/chat')).text, /No team is connected yet/)
   const { status, location } = await visitor.get('/settings/chat/install')
@@ -173,7 +173,7 @@ t.test('who is signed in begins and ends an installation without being asked any
   t.match(await installations(key), [{ team_id: 'T20' }])
 })
 
-t.test('somebody else’s browser is asked first, and told by whom and for what it was begun', async t => {
+t.test('Another browser has to confirm, and sees who started the installation and for which project', async t => {
   const { visitor: attacker, key, projectId } = await member('editor')
   await execute(api.db, `UPDATE projects SET name = '<b>Ours' WHERE id = ?`, [projectId])
   const { location } = await attacker.get('/settings/chat/install')
@@ -181,32 +181,29 @@ t.test('somebody else’s browser is asked first, and told by whom and for what 
   for (const state of states) {
     for (const { visitor } of [{ visitor: createVisitor(api.origin) }, await member('admin')]) {
       const { page, path } = await comeBack(visitor, { state, code: provider.consent({ team: 'T21' }) })
-      t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Ours.*Begun by/s })
+      t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Ours.*Started by/s })
       t.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/)
       const forged = await visitor.post(path, {}, { ...HTML, origin: 'https://evil.example' })
       t.match(forged, { status: 403, text: /not sent by a page of this site/ })
     }
   }
-  t.same(await installations(key), [], 'nothing happens before somebody says so')
+  t.same(await installations(key), [], 'nothing happens before the confirmation')
 })
 
-t.test(
-  'a stranger who agrees connects the team, and lands where the program said, or reads that it is done',
-  async t => {
-    const { key } = await api.tenant()
-    const stranger = createVisitor(api.origin)
-    const done = await comeBack(stranger, { state: await begin(key), code: provider.consent({ team: 'T22' }) })
-    t.match(await stranger.post(done.path, {}, HTML), { status: 200, text: /<strong dir="auto">Team T22<\/strong>/ })
-    t.match(await installations(key), [{ team_id: 'T22' }])
-    t.match(await stranger.post(done.path, {}, HTML), { status: 400, text: /This link was used before/ })
-    const long = `/settings/team?tab=${'x'.repeat(1_900)}`
-    const state = await begin(key, `?redirect_to=${encodeURIComponent(long)}`)
-    const there = await comeBack(stranger, { state, code: provider.consent({ team: 'T22' }) })
-    t.match(await stranger.post(there.path, {}, HTML), { status: 303, location: `http://localhost:0${long}` })
-  },
-)
+t.test('A stranger who confirms connects the team and is redirected, or sees that it is connected', async t => {
+  const { key } = await api.tenant()
+  const stranger = createVisitor(api.origin)
+  const done = await comeBack(stranger, { state: await begin(key), code: provider.consent({ team: 'T22' }) })
+  t.match(await stranger.post(done.path, {}, HTML), { status: 200, text: /<strong dir="auto">Team T22<\/strong>/ })
+  t.match(await installations(key), [{ team_id: 'T22' }])
+  t.match(await stranger.post(done.path, {}, HTML), { status: 400, text: /This link has already been used/ })
+  const long = `/settings/team?tab=${'x'.repeat(1_900)}`
+  const state = await begin(key, `?redirect_to=${encodeURIComponent(long)}`)
+  const there = await comeBack(stranger, { state, code: provider.consent({ team: 'T22' }) })
+  t.match(await stranger.post(there.path, {}, HTML), { status: 303, location: `http://localhost:0${long}` })
+})
 
-t.test('what a read key began is connected only when an editor or admin is signed in and confirms it', async t => {
+t.test('An installation that was started with a read key needs the confirmation of an editor or admin', async t => {
   const { visitor: editor, ...tenant } = await member('editor')
   const viewer = createVisitor(api.origin)
   const body = { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' }
@@ -217,7 +214,7 @@ t.test('what a read key began is connected only when an editor or admin is signe
 
   t.match(await callback(fields), {
     status: 403,
-    body: { error: { code: 'insufficient_scope', message: /an editor or admin of the project is signed in/ } },
+    body: { error: { code: 'insufficient_scope', message: /where an editor or admin of the project is signed in/ } },
   })
   const stranger = createVisitor(api.origin)
   const { page, path } = await comeBack(stranger, fields)
@@ -234,18 +231,21 @@ t.test('what a read key began is connected only when an editor or admin is signe
   t.not((await installations(tenant.key))[0].installed_by, tenant.userId, 'the editor who confirmed it')
 })
 
-t.test('a person who comes back in vain reads why, in the words of the error', async t => {
+t.test('A failed installation shows the reason', async t => {
   const visitor = createVisitor(api.origin)
   const { page } = await comeBack(visitor, { state: await begin(), error: 'access_denied<script>' })
-  t.match(page, { status: 400, text: /The chat refused the installation; nothing was changed\./ })
+  t.match(page, { status: 400, text: /The chat refused the installation; nothing has changed\./ })
   t.match(page.headers.get('content-type'), /^text\/html/)
   t.match(page.headers.get('content-security-policy'), /default-src 'none'/)
   t.notMatch(page.text, /<script>/)
-  t.match((await comeBack(visitor, { state: 'x.y', code: 'x' })).page, { status: 400, text: /not one of ours/ })
-  t.match(await visitor.get('/settings/chat/connect?state=a&state=b', HTML), { status: 400, text: /not one of ours/ })
+  t.match((await comeBack(visitor, { state: 'x.y', code: 'x' })).page, { status: 400, text: /This link is invalid/ })
+  t.match(await visitor.get('/settings/chat/connect?state=a&state=b', HTML), {
+    status: 400,
+    text: /This link is invalid/,
+  })
 })
 
-t.test('the settings show the teams of one’s own project, and viewers look only', async t => {
+t.test('The settings show the teams of the own project, and viewers cannot connect', async t => {
   t.match(await createVisitor(api.origin).get('/settings/chat'), {
     status: 303,
     location: '/sign-in?return_to=/settings/chat',
@@ -261,34 +261,34 @@ t.test('the settings show the teams of one’s own project, and viewers look onl
   t.notMatch(page.text, /settings\/chat\/install/)
 })
 
-t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies, and nothing is stored', async t => {
+t.test('GET /chat/oauth/callback 503 for an unreachable provider or an invalid response stores nothing', async t => {
   const key = (await api.tenant()).key
-  const lies: [string, object | number | 'hang' | 'reset', RegExp][] = [
-    ['away', 500, /out of order/],
-    ['gone', 'reset', /cannot be reached/],
-    ['silent', 'hang', /cannot be reached/],
-    ['busy', { status: 429, headers: { 'retry-after': '30' } }, /too often/],
-    ['HTML', { status: 200, body: '<html>ok</html>' }, /cannot be read/],
-    ['no token', { ok: true, team: { id: 'T9', name: 'x' }, token_type: 'bot', scope: 'chat:write' }, /without a team/],
+  const responses: [string, object | number | 'hang' | 'reset', RegExp][] = [
+    ['away', 500, /is unavailable/],
+    ['gone', 'reset', /is unreachable/],
+    ['silent', 'hang', /is unreachable/],
+    ['busy', { status: 429, headers: { 'retry-after': '30' } }, /too many requests/],
+    ['HTML', { status: 200, body: '<html>ok</html>' }, /invalid response/],
+    ['no token', { ok: true, team: { id: 'T9', name: 'x' }, token_type: 'bot', scope: 'chat:write' }, /lacks a team/],
     [
       'a token with a line break',
       { ok: true, access_token: 'a\r\nb', token_type: 'bot', scope: 'chat:write' },
-      /without/,
+      /lacks/,
     ],
-    ['no team', { ok: true, access_token: 'xoxb-x', token_type: 'bot', scope: 'chat:write', team: null }, /without/],
+    ['no team', { ok: true, access_token: 'xoxb-x', token_type: 'bot', scope: 'chat:write', team: null }, /lacks/],
     [
       'a person’s token',
       { ok: true, access_token: 'x', token_type: 'user', team: { id: 'T9' }, scope: 'chat:write' },
       /bot/,
     ],
-    ['nearly true', { ok: 'true', access_token: 'xoxb-x', team: { id: 'T9' } }, /cannot be read/],
+    ['nearly true', { ok: 'true', access_token: 'xoxb-x', team: { id: 'T9' } }, /invalid response/],
     [
       'no scope',
       { ok: true, access_token: 'x', token_type: 'bot', team: { id: 'T9' }, scope: 'commands' },
       /chat:write/,
     ],
   ]
-  for (const [what, answer, message] of lies) {
+  for (const [what, answer, message] of responses) {
     const state = await begin(key)
     provider.next('oauth.v2.access', answer)
     const { status, body } = await callback({ state, code: provider.consent() })
@@ -299,7 +299,7 @@ t.test('GET /chat/oauth/callback 503 for a provider that is away, hangs or lies,
   t.same(await channels(key), [])
 })
 
-t.test('GET /chat/oauth/callback 400 for a whole organization, whose grant is given back', async t => {
+t.test('GET /chat/oauth/callback 400 for a whole organization revokes the grant', async t => {
   const state = await begin()
   const enterprise = { id: 'E1', name: 'Acme' }
   const grant = { ok: true, access_token: 'xoxb-org', token_type: 'bot', scope: 'chat:write', team: null, enterprise }
@@ -311,26 +311,29 @@ t.test('GET /chat/oauth/callback 400 for a whole organization, whose grant is gi
   t.equal(provider.calls('auth.revoke').at(-1)?.token, 'xoxb-org')
 })
 
-t.test('GET /chat/oauth/callback 409 for a team that another project has', async t => {
+t.test('GET /chat/oauth/callback 409 for a team of another project', async t => {
   const other = await api.tenant()
   t.match(await install({}, other.key), { status: 409, body: { error: { message: /another project/ } } })
   t.same(await installations(other.key), [])
 })
 
-t.test('DELETE /chat/installations/{id} 200 revokes the grant and removes the channels, again it is 404', async t => {
-  const other = await api.tenant()
-  await install({ team: 'T2' }, other.key)
-  const [{ id }] = await installations(other.key)
-  t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: mine.key })).status, 404)
-  const deleted = await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })
-  t.match(deleted, { status: 200, body: { data: { id, deleted: true } } })
-  t.match(provider.calls('auth.revoke').at(-1)?.token, /^xoxb-\d+-T2$/)
-  t.same(await channels(other.key), [])
-  t.same(await installations(other.key), [])
-  t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })).status, 404)
-})
+t.test(
+  'DELETE /chat/installations/{id} 200 revokes the grant and deletes the channels, and 404 the second time',
+  async t => {
+    const other = await api.tenant()
+    await install({ team: 'T2' }, other.key)
+    const [{ id }] = await installations(other.key)
+    t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: mine.key })).status, 404)
+    const deleted = await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })
+    t.match(deleted, { status: 200, body: { data: { id, deleted: true } } })
+    t.match(provider.calls('auth.revoke').at(-1)?.token, /^xoxb-\d+-T2$/)
+    t.same(await channels(other.key), [])
+    t.same(await installations(other.key), [])
+    t.equal((await api.call('DELETE', `/chat/installations/${id}`, { key: other.key })).status, 404)
+  },
+)
 
-t.test('DELETE /chat/installations/{id} 200 while the provider is away: the grant is revoked later', async t => {
+t.test('DELETE /chat/installations/{id} 200 while the provider is unreachable revokes the grant later', async t => {
   const other = await api.tenant()
   await install({ team: 'T3' }, other.key)
   const [{ id }] = await installations(other.key)
@@ -339,10 +342,10 @@ t.test('DELETE /chat/installations/{id} 200 while the provider is away: the gran
   const pending = 'SELECT failures FROM chat_revocations WHERE team_id = ?'
   t.same(await query(api.db, pending, ['T3']), [{ failures: 1 }])
   await install({ team: 'T3' }, other.key)
-  t.same(await query(api.db, pending, ['T3']), [], 'a team that has the app again keeps its grant')
+  t.same(await query(api.db, pending, ['T3']), [], 'a team that installs again keeps its grant')
 })
 
-t.test('GET /chat/installations 200 answers all of a project, or a page', async t => {
+t.test('GET /chat/installations 200 lists all installations of a project, or a page', async t => {
   t.match(await api.call('GET', '/chat/installations', { key: mine.key }), {
     status: 200,
     body: { meta: { total: 1 } },
@@ -351,7 +354,7 @@ t.test('GET /chat/installations 200 answers all of a project, or a page', async 
   t.match(page, { status: 200, body: { data: [], meta: { page: 2, per_page: 1, total: 1, total_pages: 1 } } })
 })
 
-t.test('GET /chat/oauth/install 404 says what the operator has to set where no app is set up', async t => {
+t.test('GET /chat/oauth/install 404 names the missing settings when no app is configured', async t => {
   const none = { CHAT_CLIENT_ID: '', CHAT_CLIENT_SECRET: '', CHAT_SIGNING_SECRET: '' }
   const bare = await startApi(t, { DATABASE_URL: databaseUrl, ...none })
   for (const [path, key] of [

@@ -10,7 +10,7 @@ const provider = await startChatProvider(t)
 const api = await startApi(t, { ...provider.env, ROLES: 'api,deliver,schedule' })
 const team = createChatTeam(api, provider)
 
-/** A project whose team has the app, with a channel that hears of incidents. */
+/** Creates a project whose team has the app, with a channel that is subscribed to incidents. */
 async function project(teamId: string, consent: object = {}) {
   const account = await api.tenant()
   const installation = await team.install(account, { team: teamId, ...consent })
@@ -31,7 +31,7 @@ async function project(teamId: string, consent: object = {}) {
 
 const messagesTo = (channel: string) => provider.bodies('chat.postMessage').filter(body => body.channel === channel)
 
-t.test('an incident is posted by the app with a button, and the token is in no stored byte', async t => {
+t.test('An incident is posted with a button, and the token is not stored with the delivery', async t => {
   const { account, ended, key } = await project('T1')
   await team.incident(account, 'Shop <!channel> is slow')
   const [entry] = await ended(1)
@@ -42,17 +42,17 @@ t.test('an incident is posted by the app with a button, and the token is in no s
   const [message] = messagesTo('C2')
   const [acknowledge] = message.blocks.find(({ type }: { type: string }) => type === 'actions').elements
   t.match(acknowledge, { action_id: 'acknowledge' })
-  t.notOk(acknowledge.url, 'a button, no link')
+  t.notOk(acknowledge.url, 'a button, not a link')
   t.notMatch(JSON.stringify(message), /<!channel>/)
   const rows = await query(api.db, `SELECT to_jsonb(d)::text, convert_from(request_body, 'UTF8') FROM deliveries d`)
   const { body } = await api.call('GET', `/alerts/log/${entry.id}`, { key })
   t.notMatch(JSON.stringify([rows, body]), /xoxb/)
 })
 
-/** It looks every ten seconds by itself; here it has to know of what was committed just now. */
+/** Wakes the worker, which otherwise looks every ten seconds. */
 const wakeWorker = () => api.db.raw('NOTIFY chat')
 
-t.test('an acknowledged incident’s button goes from every message, whoever acknowledged it', async t => {
+t.test('The button of an acknowledged incident is removed from every message', async t => {
   const { account, ended, key } = await project('T2')
   const id = await team.incident(account, 'Mail is slow')
   await ended(1)
@@ -64,7 +64,7 @@ t.test('an acknowledged incident’s button goes from every message, whoever ack
   t.match(update.fields.blocks, /Acknowledged/)
 })
 
-t.test('a team whose chat wants to be left alone is, and another one’s buttons go meanwhile', async t => {
+t.test('A team whose provider asks for a delay does not delay other teams', async t => {
   const [first, second] = [await project('T12'), await project('T13')]
   const acknowledge = async (of: typeof first, title: string) => {
     const id = await team.incident(of.account, title)
@@ -80,12 +80,12 @@ t.test('a team whose chat wants to be left alone is, and another one’s buttons
   await acknowledge(second, 'Right is slow')
   await wakeWorker()
   t.ok(await waitFor(() => updatesOf('T13')[0]))
-  t.equal(updatesOf('T12').length, 1, 'it asked for a while')
+  t.equal(updatesOf('T12').length, 1, 'the provider asked for a delay')
   // the next test counts what is posted
   await Promise.all([first.ended(2), second.ended(2)])
 })
 
-t.test('a team that removes the app is known to have done so before anything is to be told', async t => {
+t.test('A team that removes the app is marked before the next message', async t => {
   const { read } = await project('T14')
   t.equal((await read()).revoked_at, null)
   const challenge = JSON.stringify({ type: 'url_verification', challenge: 'say this' })
@@ -95,21 +95,21 @@ t.test('a team that removes the app is known to have done so before anything is 
     body: challenge,
   })
   t.equal(await asked.text(), 'say this')
-  const tell = (event: object) => {
+  const sendEvent = (event: object) => {
     const text = JSON.stringify({ type: 'event_callback', team_id: 'T14', event_time: 1, event })
     return team.send('/chat/events', text, provider.signed(text))
   }
   const tests = () => provider.calls('auth.test').filter(({ token }) => token.endsWith('-T14'))
   await waitFor(() => tests()[0])
-  t.same(await tell({ type: 'app_uninstalled' }), { status: 200, body: null })
+  t.same(await sendEvent({ type: 'app_uninstalled' }), { status: 200, body: null })
   await waitFor(() => tests()[1])
-  t.equal((await read()).revoked_at, null, 'an old story: the team has the app')
+  t.equal((await read()).revoked_at, null, 'an outdated event: the team still has the app')
   provider.refuse(tests()[0]!.token, 'account_inactive')
-  await tell({ type: 'tokens_revoked', tokens: { bot: ['U0'] } })
+  await sendEvent({ type: 'tokens_revoked', tokens: { bot: ['U0'] } })
   await waitFor(async () => (await read()).revoked_at)
 })
 
-t.test('a message that the provider takes no more of is tried again when it wants it', async t => {
+t.test('A rate-limited message is retried after the requested delay', async t => {
   const { account, ended } = await project('T3')
   const before = provider.calls('chat.postMessage').length
   provider.next('chat.postMessage', { status: 429, headers: { 'retry-after': '2' } })
@@ -118,18 +118,18 @@ t.test('a message that the provider takes no more of is tried again when it want
   t.match(entry, { status: 'delivered', attempts: { length: 2 } })
   t.match(entry.attempts, [{ response_code: 429, error: /rate limit/ }, { error: null }])
   const [first, second] = provider.calls('chat.postMessage').slice(before)
-  t.ok(second!.received.atMs - first!.received.atMs >= 1_990, 'not before the two seconds it asked for')
+  t.ok(second!.received.atMs - first!.received.atMs >= 1_990, 'not before the requested two seconds')
   t.equal(second!.received.rawBody, first!.received.rawBody, 'the same bytes')
 })
 
-t.test('what the provider refuses for good is not tried again', async t => {
+t.test('A permanent refusal is not retried', async t => {
   const { account, ended } = await project('T4')
   provider.next('chat.postMessage', { ok: false, error: 'channel_not_found' })
   await team.incident(account, 'DNS is slow')
   t.match(await ended(1), [{ status: 'failed', attempts: [{ response_code: 200, error: /channel_not_found/ }] }])
 })
 
-t.test('HTML where an answer should be is no delivery', async t => {
+t.test('An HTML response is not a delivery', async t => {
   const { account, ended } = await project('T5')
   provider.next('chat.postMessage', { status: 200, body: '<html>ok</html>' })
   await team.incident(account, 'Login is slow')
@@ -137,25 +137,28 @@ t.test('HTML where an answer should be is no delivery', async t => {
   t.match(entry, { status: 'delivered', attempts: [{ error: /cannot be read/ }, { error: null }] })
 })
 
-t.test('a team that removed the app is marked so, and nothing more is asked of it until it is back', async t => {
-  const { account, ended, read, key, installation } = await project('T6')
-  provider.next('chat.postMessage', { ok: false, error: 'token_revoked' })
-  await team.incident(account, 'First')
-  t.match(await ended(1), [{ status: 'failed', attempts: [{ error: /token_revoked/ }] }])
-  await waitFor(async () => (await read()).revoked_at)
-  const asked = provider.calls('chat.postMessage').length
-  await team.incident(account, 'Second')
-  const [second] = await ended(2)
-  t.match(second, { status: 'failed', attempts: [{ error: /removed the app/ }] })
-  t.equal(provider.calls('chat.postMessage').length, asked)
-  t.match(await api.call('GET', `/chat/installations/${installation.id}/channels`, { key }), { status: 409 })
-  const again = await team.install(account, { team: 'T6' })
-  t.match(again, { id: installation.id, revoked_at: null })
-  await api.call('POST', `/alerts/log/${second.id}/retry`, { key })
-  await waitFor(async () => (await ended(2)).find(({ status }: { status: string }) => status === 'delivered'))
-})
+t.test(
+  'A team that removed the app is marked as revoked, and its API is not called until it installs again',
+  async t => {
+    const { account, ended, read, key, installation } = await project('T6')
+    provider.next('chat.postMessage', { ok: false, error: 'token_revoked' })
+    await team.incident(account, 'First')
+    t.match(await ended(1), [{ status: 'failed', attempts: [{ error: /token_revoked/ }] }])
+    await waitFor(async () => (await read()).revoked_at)
+    const asked = provider.calls('chat.postMessage').length
+    await team.incident(account, 'Second')
+    const [second] = await ended(2)
+    t.match(second, { status: 'failed', attempts: [{ error: /removed the app/ }] })
+    t.equal(provider.calls('chat.postMessage').length, asked)
+    t.match(await api.call('GET', `/chat/installations/${installation.id}/channels`, { key }), { status: 409 })
+    const again = await team.install(account, { team: 'T6' })
+    t.match(again, { id: installation.id, revoked_at: null })
+    await api.call('POST', `/alerts/log/${second.id}/retry`, { key })
+    await waitFor(async () => (await ended(2)).find(({ status }: { status: string }) => status === 'delivered'))
+  },
+)
 
-t.test('a token that is over is renewed once, and the message arrives with the new one', async t => {
+t.test('An expired token is renewed once, and the message arrives with the new one', async t => {
   const { account, ended } = await project('T7', { expiresIn: 43_200 })
   const before = provider.calls('oauth.v2.access').length
   provider.next('chat.postMessage', { ok: false, error: 'token_expired' })
@@ -168,7 +171,7 @@ t.test('a token that is over is renewed once, and the message arrives with the n
   t.not(old!.token, renewed!.token)
 })
 
-t.test('who is on call is told in person that an incident opened, who acknowledged it how it goes on', async t => {
+t.test('The person on call and the person who acknowledged get direct messages', async t => {
   const { account, key, installation, log, ended } = await project('T8')
   const names = ['ann', 'bob'].map(name => `${name}@t8.example.com`)
   const [ann, bob] = [await team.member(account, 'editor', names[0]!), await team.member(account, 'admin', names[1]!)]
@@ -190,7 +193,7 @@ t.test('who is on call is told in person that an incident opened, who acknowledg
     messagesTo('DUBOB').map(({ text }) => text),
     [/^Update: Disk is full/, /^Resolved: Disk is full/],
   )
-  t.equal(messagesTo('DUANN').length, 1, 'each is told what is theirs, once')
+  t.equal(messagesTo('DUANN').length, 1, 'each gets only their own messages')
 
   const oldAccount = provider.people.findIndex(({ id }) => id === 'UANN')
   provider.people.splice(oldAccount, 1, { id: 'UANN2', email: names[0]!, team: 'T8' })
@@ -205,18 +208,18 @@ t.test('who is on call is told in person that an incident opened, who acknowledg
   const told = (await log()).length
   await team.incident(account, 'Disk is full again')
   await ended(told + 1)
-  t.equal(messagesTo('DUANN2').length, 1, 'who has left is told nothing')
+  t.equal(messagesTo('DUANN2').length, 1, 'a former member gets no message')
 
   const links = async () => (await api.call('GET', '/chat/identities', { key })).body.meta.total
   t.equal(await links(), 2)
   await api.call('DELETE', `/chat/installations/${installation.id}`, { key })
-  t.equal(await links(), 2, 'who is who outlives the installation')
+  t.equal(await links(), 2, 'identity links outlive the installation')
   t.same(await query(api.db, reached, [[ann, bob]]), [])
   await team.install(account, { team: 'T8' })
   await waitFor(async () => (await query(api.db, reached, [[bob]])).length === 1)
 })
 
-t.test('the picker pages through all public channels, and asks once in a while', async t => {
+t.test('The channel list has all public channels and is cached', async t => {
   const { key, installation, account } = await project('T9')
   const path = `/chat/installations/${installation.id}/channels`
   const { body } = await api.call('GET', `${path}?per_page=2`, { key })
@@ -234,7 +237,7 @@ t.test('the picker pages through all public channels, and asks once in a while',
   t.equal((await api.call('GET', `/chat/installations/${fresh.id}/channels`, { key })).status, 503)
 })
 
-t.test('a channel can name only an installation of its own project, and the whole of it', async t => {
+t.test('A channel must name an installation of its own project, with all of its settings', async t => {
   const { installation } = await project('T10')
   const { key } = await api.tenant()
   const create = (config: object) =>
@@ -258,7 +261,7 @@ t.test('a channel can name only an installation of its own project, and the whol
   }
 })
 
-t.test('a channel that is made while its installation ends is a 404', async t => {
+t.test('A channel that is created while its installation is deleted is refused with 404', async t => {
   const { installation, key } = await project('T11')
   const config = { installation_id: installation.id, channel_id: 'C1' }
   const late = await whileHeld(

@@ -27,52 +27,49 @@ const suspend = (userId: string, isSuspended: boolean) =>
     userId,
   ])
 
-t.test(
-  'a suspended member reads and acknowledges nothing by chat, but still gets the direct messages of alerts',
-  async t => {
-    const incidentId = await team.incident(mine, 'Shop is down')
-    t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
-    await execute(
-      api.db,
-      `INSERT INTO alert_channels (id, project_id, name, type, config, person_id, is_default, created_at, updated_at)
+t.test('A suspended member cannot use commands or acknowledge, but still gets direct messages of alerts', async t => {
+  const incidentId = await team.incident(mine, 'Shop is down')
+  t.match((await team.command('U1', 'incidents')).body.text, /Shop is down/, 'before')
+  await execute(
+    api.db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, person_id, is_default, created_at, updated_at)
      VALUES (gen_random_uuid(), ?, 'Direct message', 'chat_a', '', ?, false, now(), now())`,
-      [mine.projectId, ann],
-    )
-    t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }])
-    await suspend(ann, true)
-    for (const command of ['status', 'incidents']) {
-      t.match((await team.command('U1', command)).body.text, /suspended/, command)
-      t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of an unknown person`)
-      t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
-    }
-    t.match((await team.command('U1', 'ack')).body.text, /suspended/)
-    t.match((await team.click('U1', incidentId)).told, { text: /Only members can acknowledge/ })
-    t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
-    t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }], 'alerts go on')
-    const unlinked = await listUnlinkedMembers(api.db, mine.projectId, 'T9')
-    t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
+    [mine.projectId, ann],
+  )
+  t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }])
+  await suspend(ann, true)
+  for (const command of ['status', 'incidents']) {
+    t.match((await team.command('U1', command)).body.text, /suspended/, command)
+    t.match((await team.command('U3', command)).body.text, /suspended/, `${command} of an unknown person`)
+    t.notMatch((await team.command('U2', command)).body.text, /suspended/, `${command} of another member`)
+  }
+  t.match((await team.command('U1', 'ack')).body.text, /suspended/)
+  t.match((await team.click('U1', incidentId)).response, { text: /Only members can acknowledge/ })
+  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_at: null })
+  t.match(await loadDirectRecipients(api.db, [mine.projectId]), [{ userId: ann }], 'alerts continue')
+  const unlinked = await listUnlinkedMembers(api.db, mine.projectId, 'T9')
+  t.same(unlinked.map(({ userId }) => userId).sort(), [mine.userId, bob].sort())
 
-    await suspend(ann, false)
-    t.match((await team.click('U1', incidentId)).told, { text: 'what it was about' })
-    t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
-  },
-)
+  await suspend(ann, false)
+  t.match((await team.click('U1', incidentId)).response, { text: 'what it was about' })
+  t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
+})
 
-t.test('an installation that a key began, which was suspended or deleted meanwhile, is not finished', async t => {
+t.test('An installation cannot be finished after its key was suspended or deleted', async t => {
   await api.call('DELETE', `/chat/installations/${installation.id}`, { key: mine.key })
   for (const end of ['UPDATE api_keys SET suspended_at = now() WHERE id = ?', 'DELETE FROM api_keys WHERE id = ?']) {
-    const made = await api.call('POST', '/api-keys', { key: mine.key, body: { name: 'began it', scope: 'admin' } })
+    const made = await api.call('POST', '/api-keys', { key: mine.key, body: { name: 'installer', scope: 'admin' } })
     const begun = await api.call('GET', '/chat/oauth/install', { key: made.body.data.key })
     const state = new URL(begun.headers.get('location')!).searchParams.get('state')!
     await execute(api.db, end, [made.body.data.id])
     const query = new URLSearchParams({ state, code: provider.consent({}) })
     const finished = await api.call('GET', `/chat/oauth/callback?${query}`, { key: null })
-    t.match(finished, { status: 400, body: { error: { message: /may not install/ } } })
+    t.match(finished, { status: 400, body: { error: { message: /no longer allowed to install/ } } })
   }
   t.equal((await api.call('GET', '/chat/installations', { key: mine.key })).body.meta.total, 0)
 })
 
-t.test('an installation that was begun before the owner of the address ended that session is not finished', async t => {
+t.test('An installation cannot be finished after its session was ended', async t => {
   const email = `${crypto.randomUUID()}@example.com`
   const body = { email, name: 'Acme' }
   const { claim_url: claimUrl, api_key: key } = (await api.call('POST', '/agent/bootstrap', { key: null, body })).body
@@ -85,6 +82,6 @@ t.test('an installation that was begun before the owner of the address ended tha
   const owner = createVisitor(api.origin)
   t.equal((await owner.post(new URL(link).pathname, { password: 'correct horse battery' })).status, 303)
   const connect = `/settings/chat/connect?${new URLSearchParams({ state, code: provider.consent({}) })}`
-  t.match(await stranger.post(connect, {}), { status: 400, text: /may not install/ })
+  t.match(await stranger.post(connect, {}), { status: 400, text: /no longer allowed to install/ })
   t.equal((await api.call('GET', '/chat/installations', { key })).body.meta.total, 0)
 })

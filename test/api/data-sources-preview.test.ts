@@ -9,7 +9,7 @@ const api = await startApi(t, { TESTS_PER_MINUTE: String(PER_MINUTE) })
 const target = await startTarget(t)
 const other = await startTarget(t)
 
-/** Each test has a project of its own, and so its own turns. */
+/** Each test has its own project, and so its own rate limit. */
 async function previewer() {
   const { key } = await api.tenant()
   return (body: object) => api.call('POST', '/data-sources/preview', { key, body })
@@ -24,7 +24,7 @@ const DOCUMENT = {
 const serve = (body: unknown) =>
   target.behave({ kind: 'answer', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-t.test('POST /data-sources/preview 200 shows the children that would be made, and stores nothing', async t => {
+t.test('POST /data-sources/preview 200 returns the children that a create would make, and stores nothing', async t => {
   serve(DOCUMENT)
   const preview = await previewer()
   const before = await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)')
@@ -50,13 +50,13 @@ t.test('POST /data-sources/preview 200 shows the children that would be made, an
         reason: /s away from now, at most 86400 s allowed$/,
       },
     ],
-    notes: ['queues.* leads to nothing in the document'],
+    notes: ['queues.* matches nothing in the document'],
   })
   t.equal(body.data.children.length, 4)
   t.same(await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)'), before)
 })
 
-t.test('a preview shows each value with its type', async t => {
+t.test('A preview returns each value with its type', async t => {
   const long = 'x'.repeat(300)
   serve({ a: false, b: 'false', c: 0, d: '0', e: null, f: 'null', g: [1, 2], h: { a: 1 }, i: 1.5e300, j: '', k: long })
   const preview = await previewer()
@@ -69,28 +69,32 @@ t.test('a preview shows each value with its type', async t => {
   t.match(body.data.children[0], { name: 'a false', status: 'down' })
 })
 
-t.test('a preview sends what is configured, credentials above headers', async t => {
+t.test('A preview sends the configured request, and credentials replace headers', async t => {
   serve({})
   const preview = await previewer()
-  const asked = async (body: object) => {
+  const sentRequest = async (body: object) => {
     await preview({ url: target.url, ...body })
     return target.requests.at(-1)!
   }
-  t.match(await asked({}), { method: 'GET', headers: { accept: 'application/json', authorization: undefined } })
-  t.match(await asked({ auth_type: 'basic', auth_config: { username: 'ann', password: 'hush' } }), {
+  t.match(await sentRequest({}), { method: 'GET', headers: { accept: 'application/json', authorization: undefined } })
+  t.match(await sentRequest({ auth_type: 'basic', auth_config: { username: 'ann', password: 'hush' } }), {
     headers: { authorization: `Basic ${Buffer.from('ann:hush').toString('base64')}` },
   })
   t.match(
-    await asked({ auth_type: 'api_key', auth_config: { header: 'X-Key', value: 'hush' }, headers: { 'x-key': 'a' } }),
+    await sentRequest({
+      auth_type: 'api_key',
+      auth_config: { header: 'X-Key', value: 'hush' },
+      headers: { 'x-key': 'a' },
+    }),
     {
       headers: { 'x-key': 'hush' },
     },
   )
-  const posted = await asked({ method: 'POST', body: '{"query":1}', headers: { Accept: 'text/json' } })
+  const posted = await sentRequest({ method: 'POST', body: '{"query":1}', headers: { Accept: 'text/json' } })
   t.match(posted, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/json' } })
 })
 
-t.test('http_ok asks the addresses that a document names, without the credentials of the source', async t => {
+t.test('http_ok requests the URLs of a document without the credentials of the source', async t => {
   other.behaveAt('/down', { kind: 'answer', status: 503 })
   serve({ a: `${other.url}up`, b: `${other.url}down`, c: 'http://10.0.0.1/', d: 204, e: 'http://[' })
   const preview = await previewer()
@@ -100,8 +104,8 @@ t.test('http_ok asks the addresses that a document names, without the credential
     fields: [{ path: '*', name_template: '{{key}}', rule_type: 'http_ok', rule_config: {} }],
   })
   t.match(body.data.children, [
-    { key: 'a', status: 'up', reason: /which answers 200/ },
-    { key: 'b', status: 'down', reason: /which answers 503/ },
+    { key: 'a', status: 'up', reason: /which responds with 200/ },
+    { key: 'b', status: 'down', reason: /which responds with 503/ },
     { key: 'c', status: 'unknown', reason: /private address/ },
     { key: 'd', status: 'up' },
     { key: 'e', status: 'down', reason: /expected a status code .* or a URL/ },
@@ -109,7 +113,7 @@ t.test('http_ok asks the addresses that a document names, without the credential
   t.notOk(other.requests.some(({ headers }) => headers.authorization))
 })
 
-t.test('a document that cannot be had is a failure with a sentence, not an error', async t => {
+t.test('A failed fetch gives a preview with a failure, not an error', async t => {
   const preview = await previewer()
   const failureOf = async () => (await preview({ url: target.url, fields: [FIELD] })).body
   target.behave({ kind: 'answer', headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>hello' })
@@ -123,7 +127,7 @@ t.test('a document that cannot be had is a failure with a sentence, not an error
   t.match(wrong, { data: { failure: { code: 'no_root', message: 'root_path data is null in the document' } } })
 })
 
-t.test('POST /data-sources/preview 400 for what a create refuses', async t => {
+t.test('POST /data-sources/preview 400 for a body that a create refuses', async t => {
   const preview = await previewer()
   t.match(await preview({ url: 'http://10.0.0.1/' }), { status: 400, body: { error: { details: [{ path: 'url' }] } } })
   t.match(await preview({ url: target.url, fields: [{ ...FIELD, rule_config: {} }] }), {
@@ -132,7 +136,7 @@ t.test('POST /data-sources/preview 400 for what a create refuses', async t => {
   })
 })
 
-t.test('a preview of a source that is stored may leave its secrets masked, for the same origin', async t => {
+t.test('A preview of a stored source accepts masked secrets for the same origin', async t => {
   serve({})
   const owner = await api.tenant()
   const writeKey = await api.keyOf(owner, 'write')
@@ -149,10 +153,10 @@ t.test('a preview of a source that is stored may leave its secrets masked, for t
   t.match(await preview(masked, key), { status: 404 })
 })
 
-t.test('POST /data-sources/preview 429 for more than so many a minute in a project', async t => {
+t.test('POST /data-sources/preview 429 when a project exceeds its limit per minute', async t => {
   serve({})
   const preview = await previewer()
-  // the minute may turn while they are sent
+  // a new minute may begin while they are sent
   const answers = []
   while (answers.length <= 2 * PER_MINUTE) {
     const some = Array.from({ length: 9 }, () => preview({ url: target.url }))

@@ -26,7 +26,7 @@ const rowOf = async (id: string) =>
     )
   )[0]!
 
-/** Children as the worker makes them, without a document. */
+/** Inserts children as the worker does, without a document. */
 async function insertChildren(sourceId: string, fieldId: string, keys: string[]): Promise<string[]> {
   const ids: string[] = []
   for (const key of keys) {
@@ -43,7 +43,7 @@ async function insertChildren(sourceId: string, fieldId: string, keys: string[])
   return ids
 }
 
-t.test('POST /data-sources 201 answers the id; what was not given has its default, and it is due at once', async t => {
+t.test('POST /data-sources 201 returns the id, applies defaults and makes the source due', async t => {
   const id = await create()
   t.match(await read(id), {
     ...PLAIN,
@@ -54,7 +54,7 @@ t.test('POST /data-sources 201 answers the id; what was not given has its defaul
   t.match(await rowOf(id), { isDue: true })
 })
 
-t.test('GET /data-sources 200 lists sources with their fields and counts, secrets masked', async t => {
+t.test('GET /data-sources 200 lists sources with fields, counts and masked secrets', async t => {
   const id = await create({ ...SOURCE, headers: { 'X-Api-Key': 'hush' } })
   const { status, body } = await call('GET', '/data-sources')
   t.equal(status, 200)
@@ -73,7 +73,7 @@ t.test('GET /data-sources 401 without a key', async t => {
   t.match(await api.call('GET', '/data-sources', { key: null }), { status: 401 })
 })
 
-t.test('POST /data-sources 402 when the plan is full, also for two at the same moment', async t => {
+t.test('POST /data-sources 402 when the limit of the plan is reached, also by concurrent requests', async t => {
   const free = await api.tenant('free')
   const answers = await Promise.all([1, 2, 3, 4].map(() => call('POST', '/data-sources', PLAIN, free.key)))
   t.same(answers.map(({ status }) => status).sort(), [201, 201, 402, 402])
@@ -83,16 +83,16 @@ t.test('POST /data-sources 402 when the plan is full, also for two at the same m
     message: 'the free plan includes 2 data sources and 2 are in use',
   })
   const monitor = { name: 'A', type: 'http', url: PLAIN.url }
-  const one = (await call('GET', '/data-sources', undefined, free.key)).body.data[0].id
+  const sourceId = (await call('GET', '/data-sources', undefined, free.key)).body.data[0].id
   for (let i = 0; i < 2; i++) {
     const made = (await call('POST', '/monitors', monitor, free.key)).body.data.id
-    await execute(api.db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [one, made])
+    await execute(api.db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [sourceId, made])
   }
   const project = await call('GET', '/project', undefined, free.key)
   t.match(project.body.data.limits, { data_sources: { used: 2 }, monitors: { used: 0 } })
 })
 
-t.test('POST /data-sources 400 tells each place that no schema can judge', async t => {
+t.test('POST /data-sources 400 lists each problem with its path', async t => {
   const cases: [object, string, RegExp][] = [
     [{ url: 'ftp://shop.example.com' }, 'url', /http or https/],
     [{ url: 'http://10.0.0.1/' }, 'url', /blocked_target/],
@@ -106,10 +106,10 @@ t.test('POST /data-sources 400 tells each place that no schema can judge', async
     [{ auth_type: 'basic', auth_config: { username: 'a' } }, 'auth_config.password', /is required/],
     [{ auth_type: 'bearer', auth_config: { token: '********' } }, 'auth_config.token', /no stored token/],
     [{ auth_type: 'api_key', auth_config: { header: 'X Y', value: 'b' } }, 'auth_config', /not a header name/],
-    [{ root_path: 'a..b' }, 'root_path', /two dots/],
-    [{ root_path: 'a.*' }, 'root_path', /must not have wildcards/],
-    [{ fields: [FIELD, { ...FIELD, path: 'a[' }] }, 'fields[1].path', /cannot be read at character 2/],
-    [{ fields: [{ ...FIELD, name_template: '{{nmae}}' }] }, 'fields[0].name_template', /does not know/],
+    [{ root_path: 'a..b' }, 'root_path', /recursive descent/],
+    [{ root_path: 'a.*' }, 'root_path', /must not contain wildcards/],
+    [{ fields: [FIELD, { ...FIELD, path: 'a[' }] }, 'fields[1].path', /is invalid at character 2/],
+    [{ fields: [{ ...FIELD, name_template: '{{nmae}}' }] }, 'fields[0].name_template', /contains \{\{nmae\}\}/],
     [{ fields: [{ ...FIELD, rule_config: {} }] }, 'fields[0].rule_config.value', /is required for the rule equals/],
     [
       { fields: [{ ...FIELD, rule_type: 'diff_lte', rule_config: { other_path: 'now', max: 'a' } }] },
@@ -127,7 +127,7 @@ t.test('POST /data-sources 400 tells each place that no schema can judge', async
   t.same(await query(api.db, 'SELECT id FROM data_sources'), before)
 })
 
-t.test('POST /data-sources 201 ignores the ids of fields: each field gets an id of its own', async t => {
+t.test('POST /data-sources 201 ignores ids of fields and gives each field a new id', async t => {
   const source = await create({ ...SOURCE, fields: [FIELD] })
   const known = (await call('GET', `/data-sources/${source}/fields`)).body.data[0].id
   const ids = [known, known, uuidv7(), 'mine', '']
@@ -142,23 +142,26 @@ t.test('POST /data-sources 201 ignores the ids of fields: each field gets an id 
   )
 })
 
-t.test('PUT /data-sources/{id} 200 changes what it names; what changes the answer is fetched anew', async t => {
-  const id = await create(SOURCE)
-  await execute(api.db, `UPDATE data_sources SET next_fetch_at = now() + interval '1 hour', seen_hash = '\\x00'`)
-  t.match(await call('PUT', `/data-sources/${id}`, { name: 'Other', description: null }), {
-    status: 200,
-    body: { data: { id } },
-  })
-  t.match(await read(id), { name: 'Other', description: null, url: SOURCE.url, field_count: 1 })
-  t.match(await rowOf(id), { revision: 1, isDue: false, hash: Buffer })
-  await call('PUT', `/data-sources/${id}`, { root_path: null })
-  t.match(await rowOf(id), { revision: 2, isDue: true, hash: null })
-  t.match(await read(id), { root_path: null, auth_config: { header: 'X-Key', value: '********' } })
-  await call('PUT', `/data-sources/${id}`, { auth_type: null })
-  t.match(await read(id), { auth_type: null, auth_config: null })
-})
+t.test(
+  'PUT /data-sources/{id} 200 updates the given properties and fetches again when the request changes',
+  async t => {
+    const id = await create(SOURCE)
+    await execute(api.db, `UPDATE data_sources SET next_fetch_at = now() + interval '1 hour', seen_hash = '\\x00'`)
+    t.match(await call('PUT', `/data-sources/${id}`, { name: 'Other', description: null }), {
+      status: 200,
+      body: { data: { id } },
+    })
+    t.match(await read(id), { name: 'Other', description: null, url: SOURCE.url, field_count: 1 })
+    t.match(await rowOf(id), { revision: 1, isDue: false, hash: Buffer })
+    await call('PUT', `/data-sources/${id}`, { root_path: null })
+    t.match(await rowOf(id), { revision: 2, isDue: true, hash: null })
+    t.match(await read(id), { root_path: null, auth_config: { header: 'X-Key', value: '********' } })
+    await call('PUT', `/data-sources/${id}`, { auth_type: null })
+    t.match(await read(id), { auth_type: null, auth_config: null })
+  },
+)
 
-t.test('PUT /data-sources/{id} 404 for one that is unknown, another tenant’s or deleted', async t => {
+t.test('PUT /data-sources/{id} 404 for an unknown or deleted source, and for one of another tenant', async t => {
   const id = await create()
   const other = await api.tenant()
   t.match(await call('PUT', `/data-sources/${id}`, { name: 'x' }, other.key), { status: 404 })
@@ -167,14 +170,14 @@ t.test('PUT /data-sources/{id} 404 for one that is unknown, another tenant’s o
     t.match(await call('PUT', `/data-sources/${gone}`, { name: 'x' }), { status: 404 })
 })
 
-t.test('a mask keeps the stored secret, and a write key cannot lead it to another origin', async t => {
+t.test('A mask keeps the stored secret, and a write key cannot send it to another origin', async t => {
   const id = await create({ ...SOURCE, headers: { 'X-Api-Key': 'hush' } })
   const writeKey = await api.keyOf(account, 'write')
-  const sealed = () => query(api.db, 'SELECT headers, auth_config FROM data_sources WHERE id = ?', [id])
-  const before = await sealed()
+  const encrypted = () => query(api.db, 'SELECT headers, auth_config FROM data_sources WHERE id = ?', [id])
+  const before = await encrypted()
   const masked = { headers: { 'X-Api-Key': '********' }, auth_config: { header: 'X-Key', value: '********' } }
   t.match(await call('PUT', `/data-sources/${id}`, masked), { status: 200 })
-  t.same(await sealed(), before)
+  t.same(await encrypted(), before)
   const elsewhere = { url: 'https://evil.example.com/' }
   for (const body of [elsewhere, { ...elsewhere, ...masked }, { ...elsewhere, headers: null }]) {
     t.match(await call('PUT', `/data-sources/${id}`, body, writeKey), {
@@ -187,7 +190,7 @@ t.test('a mask keeps the stored secret, and a write key cannot lead it to anothe
   t.match(await call('PUT', `/data-sources/${id}`, { url: SOURCE.url }), { status: 200 }, 'an admin may')
 })
 
-t.test('fields in a PUT replace those of the source by id; the monitors of those left out are archived', async t => {
+t.test('PUT with fields replaces the fields by id and archives the monitors of omitted fields', async t => {
   const id = await create({ ...SOURCE, fields: [FIELD, { ...FIELD, path: 'b.*' }] })
   const [first, second] = (await read(id)).fields
   const [monitor] = await insertChildren(id, second.id, ['x'])
@@ -216,7 +219,7 @@ t.test('fields in a PUT replace those of the source by id; the monitors of those
   t.match(await call('PUT', `/data-sources/${id}`, { fields: [{ ...FIELD, id: second.id }] }), { status: 404 })
 })
 
-t.test('GET /data-sources/{id}/fields 200 lists fields in their order, in pages where one is asked for', async t => {
+t.test('GET /data-sources/{id}/fields 200 lists fields in display order, in pages on request', async t => {
   const id = await create()
   for (const [path, display_order] of [
     ['c', 3],
@@ -239,7 +242,7 @@ t.test('GET /data-sources/{id}/fields 200 lists fields in their order, in pages 
   })
 })
 
-t.test('a field is added, changed and removed by itself, and each lets the source be fetched anew', async t => {
+t.test('A field can be created, updated and deleted, and each change fetches the source again', async t => {
   const id = await create()
   const path = `/data-sources/${id}/fields`
   const field = (await call('POST', path, FIELD)).body.data
@@ -260,7 +263,7 @@ t.test('a field is added, changed and removed by itself, and each lets the sourc
   for (const gone of [field.id, 'x']) t.match(await call('DELETE', `${path}/${gone}`), { status: 404 })
 })
 
-t.test('POST /data-sources/{id}/fields 409 when the source has 50', async t => {
+t.test('POST /data-sources/{id}/fields 409 when the source has 50 fields', async t => {
   const id = await create({ ...PLAIN, fields: Array(50).fill(FIELD) })
   t.match(await call('POST', `/data-sources/${id}/fields`, FIELD), {
     status: 409,
@@ -268,7 +271,7 @@ t.test('POST /data-sources/{id}/fields 409 when the source has 50', async t => {
   })
 })
 
-t.test('a source that is deleted takes its monitors along, with the end of their incidents', async t => {
+t.test('Deleting a source deletes its monitors and resolves their incidents', async t => {
   const id = await create({ ...PLAIN, fields: [FIELD] })
   const { fields } = await read(id)
   const monitors = await insertChildren(id, fields[0].id, ['x', 'y'])
@@ -284,40 +287,37 @@ t.test('a source that is deleted takes its monitors along, with the end of their
   t.match(body.data, [{ title: 'x is down', status: 'resolved' }])
 })
 
-t.test('POST /data-sources/{id}/refresh 200 makes a source due at once', async t => {
+t.test('POST /data-sources/{id}/refresh 200 makes the source due', async t => {
   const id = await create()
   await execute(api.db, `UPDATE data_sources SET next_fetch_at = now() + interval '1 hour' WHERE id = ?`, [id])
   t.match(await call('POST', `/data-sources/${id}/refresh`), { status: 200, body: { data: { id } } })
   t.match(await rowOf(id), { isDue: true, revision: 1 })
 })
 
-t.test(
-  'POST /data-sources/{id}/publish 200 makes one component for each child monitor of the fields, once',
-  async t => {
-    const id = await create({ ...PLAIN, fields: [FIELD, { ...FIELD, path: 'b.*' }, { ...FIELD, path: 'c.*' }] })
-    const [a, b] = (await read(id)).fields
-    await insertChildren(id, a.id, ['x', 'y'])
-    await insertChildren(id, b.id, ['z'])
-    const page = (await call('POST', '/status-pages', { name: 'Acme', slug: uuidv7() })).body.data.id
-    const group = (await call('POST', `/status-pages/${page}/groups`, { name: 'Services' })).body.data.id
-    const body = { status_page_id: page, group_id: group, field_ids: [a.id] }
-    const first = await call('POST', `/data-sources/${id}/publish`, body)
-    t.equal(first.status, 200)
-    t.equal(first.body.data.created_component_ids.length, 2)
-    const more = await call('POST', `/data-sources/${id}/publish`, { ...body, group_id: null, field_ids: [b.id, a.id] })
-    t.equal(more.body.data.created_component_ids.length, 1)
-    t.same((await call('POST', `/data-sources/${id}/publish`, body)).body.data.created_component_ids, [])
-    const components = (await call('GET', `/status-pages/${page}/components`)).body.data
-    t.match(components, [
-      { id: first?.body.data.created_component_ids[0], name: 'Service x', group_id: group, status: 'unknown' },
-      { name: 'Service y', group_id: group },
-      { name: 'Service z', group_id: null },
-    ])
-    t.ok(components[1].display_order < components[2].display_order)
-  },
-)
+t.test('POST /data-sources/{id}/publish 200 creates one component for each child monitor, once', async t => {
+  const id = await create({ ...PLAIN, fields: [FIELD, { ...FIELD, path: 'b.*' }, { ...FIELD, path: 'c.*' }] })
+  const [a, b] = (await read(id)).fields
+  await insertChildren(id, a.id, ['x', 'y'])
+  await insertChildren(id, b.id, ['z'])
+  const page = (await call('POST', '/status-pages', { name: 'Acme', slug: uuidv7() })).body.data.id
+  const group = (await call('POST', `/status-pages/${page}/groups`, { name: 'Services' })).body.data.id
+  const body = { status_page_id: page, group_id: group, field_ids: [a.id] }
+  const first = await call('POST', `/data-sources/${id}/publish`, body)
+  t.equal(first.status, 200)
+  t.equal(first.body.data.created_component_ids.length, 2)
+  const more = await call('POST', `/data-sources/${id}/publish`, { ...body, group_id: null, field_ids: [b.id, a.id] })
+  t.equal(more.body.data.created_component_ids.length, 1)
+  t.same((await call('POST', `/data-sources/${id}/publish`, body)).body.data.created_component_ids, [])
+  const components = (await call('GET', `/status-pages/${page}/components`)).body.data
+  t.match(components, [
+    { id: first?.body.data.created_component_ids[0], name: 'Service x', group_id: group, status: 'unknown' },
+    { name: 'Service y', group_id: group },
+    { name: 'Service z', group_id: null },
+  ])
+  t.ok(components[1].display_order < components[2].display_order)
+})
 
-t.test('POST /data-sources/{id}/publish 404 for a source, page, group or field that there is not', async t => {
+t.test('POST /data-sources/{id}/publish 404 for an unknown source, page, group or field', async t => {
   const id = await create({ ...PLAIN, fields: [FIELD] })
   const [field] = (await read(id)).fields
   const page = (await call('POST', '/status-pages', { name: 'Acme', slug: uuidv7() })).body.data.id

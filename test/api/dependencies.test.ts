@@ -17,7 +17,7 @@ const detailsOf = (answer: { body: { error: { details: { path: string }[] } } })
 const create = async (call: Call, body: object = ACME): Promise<string> =>
   (await call('POST /dependencies', body)).body.data.id
 
-t.test('GET /dependencies/catalog 200: vendors by name, in pages, found by name and category', async t => {
+t.test('GET /dependencies/catalog 200 lists vendors by name, with filters and pages', async t => {
   const { call } = await api.account()
   const { status, body } = await call('GET /dependencies/catalog?per_page=3&q=git')
   t.equal(status, 200)
@@ -39,7 +39,7 @@ t.test('GET /dependencies/catalog 200: vendors by name, in pages, found by name 
   t.equal((await call('GET /dependencies/catalog?per_page=101')).status, 400)
 })
 
-t.test('POST /dependencies 201 by its slug; it is read, listed, changed and deleted', async t => {
+t.test('POST /dependencies 201 creates a dependency by slug, which can be read, updated and deleted', async t => {
   const { call, projectId } = await api.account()
   const channelId = await insertChannel(api.db, projectId, [])
   const created = await call('POST /dependencies', {
@@ -79,7 +79,7 @@ t.test('POST /dependencies 201 by its slug; it is read, listed, changed and dele
   }
 })
 
-t.test('POST /dependencies 201 by an address; the feed is found from the status page', async t => {
+t.test('POST /dependencies 201 creates a dependency by address and derives its feed', async t => {
   const { call } = await api.account()
   const record = async (body: object) => (await call('POST /dependencies', { ...ACME, ...body })).body.data
   t.match(await record({}), { slug: null, category: 'other', feed_url: `${ACME.status_url}/api/v2/summary.json` })
@@ -90,34 +90,34 @@ t.test('POST /dependencies 201 by an address; the feed is found from the status 
   t.match(await record(json), { feed_url: ACME.status_url, feed_mapping: json.feed_mapping })
 })
 
-t.test('PUT /dependencies/{id} 200: an address of your own leaves the catalogue and brings its feed', async t => {
+t.test('PUT /dependencies/{id} 200 with an address removes the slug and changes the feed', async t => {
   const { call } = await api.account()
   const id = await create(call, { slug: 'github' })
   const { body } = await call(`PUT /dependencies/${id}`, { status_url: 'https://status.example.com/' })
   const feed_url = 'https://status.example.com/api/v2/summary.json'
   t.match(body.data, { slug: null, name: 'GitHub', status_url: 'https://status.example.com/', feed_url })
   t.equal((await call(`PUT /dependencies/${id}`, { feed_mapping: { title: 'name' } })).status, 400)
-  t.equal((await call(`PUT /dependencies/${UNKNOWN}`, { name: 'Nobody' })).status, 404)
+  t.equal((await call(`PUT /dependencies/${UNKNOWN}`, { name: 'Unknown' })).status, 404)
 })
 
 const BAD: [title: string, body: object, paths: string[]][] = [
-  ['nothing', {}, ['name', 'status_url', 'feed_type']],
+  ['an empty body', {}, ['name', 'status_url', 'feed_type']],
   ['a slug with an address', { slug: 'github', status_url: ACME.status_url }, ['status_url']],
-  ['an address that is none', { ...ACME, status_url: 'status.acme.example' }, ['status_url']],
+  ['an invalid address', { ...ACME, status_url: 'status.acme.example' }, ['status_url']],
   ['another scheme', { ...ACME, status_url: 'ftp://acme.example/' }, ['status_url']],
-  ['an address inwards', { ...ACME, status_url: 'http://169.254.169.254/latest' }, ['status_url']],
-  ['a feed inwards', { ...ACME, feed_url: 'http://[::1]/feed' }, ['feed_url']],
+  ['a private address', { ...ACME, status_url: 'http://169.254.169.254/latest' }, ['status_url']],
+  ['a private address of the feed', { ...ACME, feed_url: 'http://[::1]/feed' }, ['feed_url']],
   ['credentials in an address', { ...ACME, status_url: 'https://a:b@acme.example' }, ['status_url']],
-  ['a mapping for what is no JSON', { ...ACME, feed_mapping: { title: 'name' } }, ['feed_mapping']],
+  ['a mapping for a feed that is not JSON', { ...ACME, feed_mapping: { title: 'name' } }, ['feed_mapping']],
   [
-    'an unknown place in a mapping',
+    'an unknown field in a mapping',
     { ...ACME, feed_type: 'json', feed_mapping: { colour: 'a' } },
     ['feed_mapping.colour'],
   ],
   ['an unknown type of feed', { ...ACME, feed_type: 'xml' }, ['feed_type']],
 ]
 for (const [title, body, paths] of BAD) {
-  t.test(`POST /dependencies 400 ${title}, and nothing is stored`, async t => {
+  t.test(`POST /dependencies 400 for ${title} stores nothing`, async t => {
     const { call } = await api.account()
     const answer = await call('POST /dependencies', body)
     t.equal(answer.status, 400)
@@ -126,17 +126,17 @@ for (const [title, body, paths] of BAD) {
   })
 }
 
-t.test('POST /dependencies 404 for an unknown slug, and for a channel of nobody or of another project', async t => {
+t.test('POST /dependencies 404 for an unknown slug, and for an unknown channel or one of another project', async t => {
   const [{ call }, stranger] = [await api.account(), await api.account()]
   const foreign = await insertChannel(api.db, stranger.projectId, [])
-  t.equal((await call('POST /dependencies', { slug: 'nobody' })).status, 404)
+  t.equal((await call('POST /dependencies', { slug: 'unknown' })).status, 404)
   for (const alert_channel_id of [foreign, UNKNOWN, 'no id']) {
     t.equal((await call('POST /dependencies', { ...ACME, overrides: [{ alert_channel_id }] })).status, 404)
   }
   t.equal((await call('GET /dependencies')).body.meta.total, 0)
 })
 
-t.test('POST /dependencies 409 past 200, also when two come at once', async t => {
+t.test('POST /dependencies 409 beyond 200 dependencies, also by concurrent requests', async t => {
   const { call, projectId } = await api.account()
   const id = await create(call)
   await execute(
@@ -152,7 +152,7 @@ t.test('POST /dependencies 409 past 200, also when two come at once', async t =>
   t.match(answers.find(({ status }) => status === 409)?.body.error.message, /200 dependencies/)
 })
 
-t.test('what people change of a dependency is in the audit log', async t => {
+t.test('Changes of a dependency are in the audit log', async t => {
   const { call, projectId } = await api.account()
   const id = await create(call)
   await call(`PUT /dependencies/${id}`, { name: 'Renamed' })
@@ -165,7 +165,7 @@ t.test('what people change of a dependency is in the audit log', async t => {
   t.equal(rows.length, 2)
 })
 
-/** An incident of a vendor, so many minutes ago, over after some when it is. */
+/** Inserts an incident of a vendor that began and ended this many minutes ago. */
 async function insertVendorIncident(
   { projectId }: Account,
   dependencyId: string,
@@ -187,7 +187,7 @@ async function insertVendorIncident(
   )
 }
 
-t.test('GET /dependencies/{id}/incidents 200: newest first, in pages; of another project 404', async t => {
+t.test('GET /dependencies/{id}/incidents 200 lists incidents newest first, and 404 for another project', async t => {
   const account = await api.account()
   const id = await create(account.call)
   await insertVendorIncident(account, id, { title: 'First', from: 60, to: 30 })
@@ -208,7 +208,7 @@ t.test('GET /dependencies/{id}/incidents 200: newest first, in pages; of another
   t.equal((await stranger.call(`GET /dependencies/${id}/incidents`)).status, 404)
 })
 
-t.test('GET /incidents/{id} 200: an outage shows what vendors reported while it lasted, the worst first', async t => {
+t.test('GET /incidents/{id} 200 shows overlapping vendor incidents as possible causes, the worst first', async t => {
   const account = await api.account()
   const dependency_id = await create(account.call)
   const monitorId = await insertMonitor(api.db, account.projectId, { name: 'Shop' })
@@ -219,11 +219,11 @@ t.test('GET /incidents/{id} 200: an outage shows what vendors reported while it 
   )
   await insertVendorIncident(account, dependency_id, { title: 'Before', from: 90, to: 60 })
   await insertVendorIncident(account, dependency_id, { title: 'Slow', severity: 'minor', from: 40 })
-  await insertVendorIncident(account, dependency_id, { title: 'Told late', severity: 'critical', from: 10 })
+  await insertVendorIncident(account, dependency_id, { title: 'Reported late', severity: 'critical', from: 10 })
   await insertVendorIncident(account, dependency_id, { title: 'News', severity: 'none', from: 40 })
   const { body } = await account.call(`GET /incidents/${incidents[0]!.id}`)
   t.match(body.data.possible_causes, [
-    { dependency_id, name: 'Acme', title: 'Told late', severity: 'critical', resolved_at: null },
+    { dependency_id, name: 'Acme', title: 'Reported late', severity: 'critical', resolved_at: null },
     { dependency_id, name: 'Acme', title: 'Slow', severity: 'minor', source_url: 'https://status.acme.example/1' },
   ])
   t.equal(body.data.possible_causes.length, 2)

@@ -33,11 +33,12 @@ const cells = (values: Record<string, string>): Behaviour => ({
   body: JSON.stringify({ cells: values }),
 })
 
-/** A source of this path of the target, or of another server; what becomes of it, and its monitors by their keys. */
+/** Creates a source for a path of the target, or of another server, with functions to read it and its monitors. */
 async function createSource(place: string, given: object = {}) {
   const url = new URL(place, target.url).href
   const answer = await api.post('/data-sources', { name: place, url, fields: [FIELD], timeout_ms: 20_000, ...given })
-  if (answer.status !== 201) throw new Error(`a source answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  if (answer.status !== 201)
+    throw new Error(`creating a source returned ${answer.status}: ${JSON.stringify(answer.body)}`)
   const { id } = answer.body.data
   const read = async () => (await api.get(`/data-sources/${id}`)).body.data
   const statuses = async () => {
@@ -52,70 +53,67 @@ async function createSource(place: string, given: object = {}) {
       waitFor(async () => (await statuses()) === wanted, { label: `"${wanted}" of ${place}` }),
     monitor: async (key: string) => {
       const { body } = await api.get('/monitors?per_page=100')
-      return body.data.find((one: { data_source: object }) => {
-        const origin = one.data_source as { id: string; key: string } | null
+      return body.data.find((found: { data_source: object }) => {
+        const origin = found.data_source as { id: string; key: string } | null
         return origin?.id === id && origin?.key === key
       })
     },
   }
 }
 
-t.test(
-  'A value of a document goes down and up again: incident, alerts, history and page as of any monitor',
-  async t => {
-    target.behaveAt('/shop', cells({ a: 'ok', b: 'ok' }))
-    const source = await createSource('/shop')
-    await source.becomes('a up, b up')
-    target.behaveAt('/shop', cells({ a: 'ok', b: 'broken' }))
-    await source.refresh()
-    const isOfMonitor = ({ json }: { json: { event: string } }) => json.event.startsWith('monitor.')
-    const [down] = await receiver.waitFor(1, { match: isOfMonitor })
-    const monitor = await source.monitor('b')
-    t.match(down!.json, {
-      event: 'monitor.down',
-      data: {
-        monitor: { id: monitor.id, name: 'Cell b', type: 'http', status: 'down' },
-        check: { region: 'data-source' },
-      },
-    })
-    t.match(down!.json.data.check.error, /broken/)
-    t.match(down!.headers['x-service-signature'], /^sha256=[0-9a-f]{64}$/)
-    t.match(monitor, { status: 'down', data_source: { name: '/shop', key: 'b' }, configuration_issues: [] })
+t.test('A value that goes down and up again has incidents, alerts, history and a page like any monitor', async t => {
+  target.behaveAt('/shop', cells({ a: 'ok', b: 'ok' }))
+  const source = await createSource('/shop')
+  await source.becomes('a up, b up')
+  target.behaveAt('/shop', cells({ a: 'ok', b: 'broken' }))
+  await source.refresh()
+  const isOfMonitor = ({ json }: { json: { event: string } }) => json.event.startsWith('monitor.')
+  const [down] = await receiver.waitFor(1, { match: isOfMonitor })
+  const monitor = await source.monitor('b')
+  t.match(down!.json, {
+    event: 'monitor.down',
+    data: {
+      monitor: { id: monitor.id, name: 'Cell b', type: 'http', status: 'down' },
+      check: { region: 'data-source' },
+    },
+  })
+  t.match(down!.json.data.check.error, /broken/)
+  t.match(down!.headers['x-service-signature'], /^sha256=[0-9a-f]{64}$/)
+  t.match(monitor, { status: 'down', data_source: { name: '/shop', key: 'b' }, configuration_issues: [] })
 
-    const page = (await api.post('/status-pages', { name: 'Shop', slug: 'shop' })).body.data
-    const field_ids = [(await source.read()).fields[0].id]
-    await api.post(`/data-sources/${source.id}/publish`, { status_page_id: page.id, field_ids })
-    const shown = (await api.get(`/status-pages/${page.id}/components`)).body.data
-    t.same(shown.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`).sort(), [
-      'Cell a operational',
-      'Cell b outage',
-    ])
+  const page = (await api.post('/status-pages', { name: 'Shop', slug: 'shop' })).body.data
+  const field_ids = [(await source.read()).fields[0].id]
+  await api.post(`/data-sources/${source.id}/publish`, { status_page_id: page.id, field_ids })
+  const shown = (await api.get(`/status-pages/${page.id}/components`)).body.data
+  t.same(shown.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`).sort(), [
+    'Cell a operational',
+    'Cell b outage',
+  ])
 
-    target.behaveAt('/shop', cells({ a: 'ok', b: 'ok' }))
-    await source.refresh()
-    const [, up] = await receiver.waitFor(2, { match: isOfMonitor })
-    t.match(up!.json, { event: 'monitor.up', data: { monitor: { id: monitor.id }, down_duration: String } })
-    const incidents = (await api.get('/incidents')).body.data
-    t.match(incidents, [{ title: 'Cell b is down', status: 'resolved', source: 'automatic' }])
-    const transitions = (await api.get(`/monitors/${monitor.id}/transitions`)).body.data
-    t.match(transitions[1], { to: 'down', explanation: { data_source: { key: 'b', rule: 'equals' } } })
-    const checks = await waitFor(
-      async () => {
-        const { data } = (await api.get(`/monitors/${monitor.id}/checks`)).body
-        return data.length >= 3 && data
-      },
-      { label: 'the history' },
-    )
-    t.match(checks[1], {
-      status: 'down',
-      region: 'data-source',
-      probe_id: null,
-      error: { source: 'target', code: 'rule' },
-    })
-  },
-)
+  target.behaveAt('/shop', cells({ a: 'ok', b: 'ok' }))
+  await source.refresh()
+  const [, up] = await receiver.waitFor(2, { match: isOfMonitor })
+  t.match(up!.json, { event: 'monitor.up', data: { monitor: { id: monitor.id }, down_duration: String } })
+  const incidents = (await api.get('/incidents')).body.data
+  t.match(incidents, [{ title: 'Cell b is down', status: 'resolved', source: 'automatic' }])
+  const transitions = (await api.get(`/monitors/${monitor.id}/transitions`)).body.data
+  t.match(transitions[1], { to: 'down', explanation: { data_source: { key: 'b', rule: 'equals' } } })
+  const checks = await waitFor(
+    async () => {
+      const { data } = (await api.get(`/monitors/${monitor.id}/checks`)).body
+      return data.length >= 3 && data
+    },
+    { label: 'the history' },
+  )
+  t.match(checks[1], {
+    status: 'down',
+    region: 'data-source',
+    probe_id: null,
+    error: { source: 'target', code: 'rule' },
+  })
+})
 
-t.test('A document with more keys than a source may have monitors says so, until it has fewer', async t => {
+t.test('A source reports when its document has more keys than monitors are allowed', async t => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'ok']))
   target.behaveAt('/many', cells(many(250)))
   const source = await createSource('/many')
@@ -124,11 +122,11 @@ t.test('A document with more keys than a source may have monitors says so, until
   await truncated(250)
   t.match(await source.read(), {
     truncated: { keys: 250, monitors: 200 },
-    problem: 'the document has 250 keys for monitors; only the first 200, in the order of fields and keys, have one',
+    problem: 'the document has 250 keys; only the first 200, in the order of fields and keys, have a monitor',
     child_monitor_count: 200,
     last_error: null,
   })
-  // the first 200 stay what they are, so nothing changes for a monitor
+  // the first 200 keys are the same, so no monitor changes
   target.behaveAt('/many', cells(many(260)))
   await source.refresh()
   await truncated(260)
@@ -140,7 +138,7 @@ t.test('A document with more keys than a source may have monitors says so, until
 
 const REFUSALS =
   'PUT /monitors/{id} 409, PUT /monitors/{id}/auth 409, DELETE /monitors/{id} 409, POST /monitors/{id}/check 409'
-t.test(`Of a monitor of a data source: ${REFUSALS}`, async t => {
+t.test(`Changes of a monitor of a data source are refused: ${REFUSALS}`, async t => {
   target.behaveAt('/fixed', cells({ a: 'ok' }))
   const source = await createSource('/fixed')
   await source.becomes('a up')
@@ -156,37 +154,34 @@ t.test(`Of a monitor of a data source: ${REFUSALS}`, async t => {
   t.equal((await source.monitor('a')).name, 'Mine')
 })
 
-t.test(
-  'A document that cannot be had makes the monitors unknown, says why, and is told after the third time',
-  async t => {
-    target.behaveAt('/page', cells({ a: 'broken' }))
-    const source = await createSource('/page')
-    await source.becomes('a down')
-    target.behaveAt('/page', { kind: 'answer', body: '<!doctype html><p>Maintenance' })
-    for (const count of [1, 2, 3]) {
-      await source.refresh()
-      await waitFor(async () => (await source.read()).consecutive_failures >= count)
-    }
-    t.match(await source.read(), { last_error: 'the answer is not JSON: it is an HTML page' })
-    await source.becomes('a null')
-    const isOfSource = ({ json }: { json: { data: { incident?: { title: string } } } }) =>
-      json.data.incident?.title === 'Data source /page cannot be fetched'
-    const [created] = await receiver.waitFor(1, { match: isOfSource })
-    t.match(created!.json, { event: 'incident.created', data: { incident: { severity: 'minor' } } })
-    target.behaveAt('/page', cells({ a: 'broken' }))
+t.test('A failed fetch makes monitors unknown, and the third failure opens an incident', async t => {
+  target.behaveAt('/page', cells({ a: 'broken' }))
+  const source = await createSource('/page')
+  await source.becomes('a down')
+  target.behaveAt('/page', { kind: 'answer', body: '<!doctype html><p>Maintenance' })
+  for (const count of [1, 2, 3]) {
     await source.refresh()
-    const [, resolved] = await receiver.waitFor(2, { match: isOfSource })
-    t.equal(resolved!.json.event, 'incident.resolved')
-    await source.becomes('a down')
-    const downs = receiver.received.filter(
-      ({ json }) => json.event === 'monitor.down' && json.data.monitor.url.endsWith('/page'),
-    )
-    t.equal(downs.length, 1, 'the outage that went on is not told again')
-  },
-)
+    await waitFor(async () => (await source.read()).consecutive_failures >= count)
+  }
+  t.match(await source.read(), { last_error: 'the response is not JSON: it is an HTML page' })
+  await source.becomes('a null')
+  const isOfSource = ({ json }: { json: { data: { incident?: { title: string } } } }) =>
+    json.data.incident?.title === 'Data source /page cannot be fetched'
+  const [created] = await receiver.waitFor(1, { match: isOfSource })
+  t.match(created!.json, { event: 'incident.created', data: { incident: { severity: 'minor' } } })
+  target.behaveAt('/page', cells({ a: 'broken' }))
+  await source.refresh()
+  const [, resolved] = await receiver.waitFor(2, { match: isOfSource })
+  t.equal(resolved!.json.event, 'incident.resolved')
+  await source.becomes('a down')
+  const downs = receiver.received.filter(
+    ({ json }) => json.event === 'monitor.down' && json.data.monitor.url.endsWith('/page'),
+  )
+  t.equal(downs.length, 1, 'the continuing outage is not announced again')
+})
 
-t.test('Sources that mean harm are told what is wrong, and the others go on', async t => {
-  // in parts: this process is also Picket's way to PostgreSQL and must not stand still for seconds
+t.test('Hostile sources get an error and do not affect other sources', async t => {
+  // in parts: this process also relays the connection to PostgreSQL and must not block for seconds
   const part = gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))
   const packed = Buffer.concat(Array.from({ length: 32 }, () => part))
   const endless = `http://127.0.0.1:${await startRawServer(t, flood)}/`
@@ -202,7 +197,7 @@ t.test('Sources that mean harm are told what is wrong, and the others go on', as
   const sources = []
   for (const [place, behaviour, error] of rows) {
     if (behaviour) target.behaveAt(place, behaviour)
-    // a busy machine may take seconds for what the other sources say
+    // a busy machine may need seconds for the other sources
     const given = place === '/silent' ? { timeout_ms: 2_000 } : {}
     sources.push({ place, error, source: await createSource(place, given) })
   }
@@ -214,7 +209,7 @@ t.test('Sources that mean harm are told what is wrong, and the others go on', as
   }
 })
 
-t.test('A document of other keys each time leaves at most 200 monitors', async t => {
+t.test('A document with new keys each time leaves at most 200 monitors', async t => {
   const shape = (turn: number) =>
     cells(Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`${turn}-${i}`, 'ok'])))
   target.behaveAt('/shapes', shape(0))
@@ -230,21 +225,21 @@ t.test('A document of other keys each time leaves at most 200 monitors', async t
   await api.delete(`/data-sources/${source.id}`)
 })
 
-t.test('PostgreSQL away for a while: nothing is told that is not so, and fetching goes on after', async t => {
+t.test('An outage of PostgreSQL changes no status, and fetching continues after it', async t => {
   target.behaveAt('/steady', cells({ a: 'ok' }))
   const source = await createSource('/steady')
   await source.becomes('a up')
   await relay.cut()
   target.behaveAt('/steady', cells({ a: 'broken' }))
   const failures = () => picket.controlPlane.lines.filter(({ loop }) => loop === 'data-sources').length
-  await waitFor(() => failures() >= 2, { label: 'a worker that fails again and again' })
+  await waitFor(() => failures() >= 2, { label: 'repeated failures of the worker' })
   await relay.restore()
   await waitFor(async () => (await source.refresh()).status === 200)
   await source.becomes('a down')
   t.match(await source.read(), { consecutive_failures: 0, last_error: null })
 })
 
-t.test('Two processes share 100 sources, each is fetched once, also when one of them is killed', async t => {
+t.test('Two processes share 100 sources and fetch each once, also when one is killed', async t => {
   const second = await picket.addControlPlane()
   const url = `${target.url}shared`
   const ids = Array.from({ length: 100 }, (_, i) => i)
@@ -256,7 +251,7 @@ t.test('Two processes share 100 sources, each is fetched once, also when one of 
     for (const { path } of ours) counts.set(path, (counts.get(path) ?? 0) + 1)
     return counts
   }
-  /** All of them fall due in this moment, and only once. */
+  /** Makes all of them due now, and only once. */
   const round = (name: string) =>
     execute(db, `UPDATE data_sources SET next_fetch_at = now(), fetch_interval_s = 86400 WHERE name LIKE :name`, {
       name,
@@ -289,7 +284,7 @@ t.test('Two processes share 100 sources, each is fetched once, also when one of 
   await query(db, "SELECT pg_notify('data_sources', '')")
   await waitFor(() => countsFrom(again).size > 8)
   await second.kill9()
-  // what the dead one held, after its lease
+  // release the sources of the killed process as after its lease
   await execute(
     db,
     "UPDATE data_sources SET lease_until = now() WHERE name = 'shared' AND lease_until < now() + interval '1 hour'",

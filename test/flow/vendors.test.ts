@@ -26,21 +26,21 @@ const isRead = (id: string) =>
   waitFor(async () => (await read(`/dependencies/${id}`)).last_checked_at, {
     label: 'the first read',
   })
-const toldOf = (name: string) => ({
+const eventsOf = (name: string) => ({
   match: (hook: { json: { data: { vendor?: { name: string } } } }) => hook.json.data.vendor?.name === name,
 })
 
 const id = await track('Acme', vendor.statusUrl)
 await isRead(id)
 
-t.test('Two processes read a feed once between them, and what a vendor reports is told once', async t => {
+t.test('Two processes read a feed once and announce an incident once', async t => {
   const [startMs, before] = [performance.now(), vendor.reads()]
   await waitFor(() => vendor.reads() >= before + 12, { label: 'twelve reads' })
   const seconds = (performance.now() - startMs) / 1_000
-  // two processes that each read would need half as long; some reads may wait here to be counted
+  // two processes that both read would need half the time; some reads may not be counted yet
   t.ok(vendor.reads() - before <= seconds + 4, `${vendor.reads() - before} reads in ${seconds} s`)
   vendor.report({ id: 'o', name: 'Storage is down' })
-  const [hook] = await receiver.waitFor(1, toldOf('Acme'))
+  const [hook] = await receiver.waitFor(1, eventsOf('Acme'))
   t.match(hook?.json, {
     event: 'vendor.down',
     data: {
@@ -51,7 +51,7 @@ t.test('Two processes read a feed once between them, and what a vendor reports i
   t.match(await read(`/dependencies/${id}`), { status: 'down', open_incidents: 1, last_error: null })
 })
 
-t.test('A monitor that goes down meanwhile shows what its vendor reports', async t => {
+t.test('An incident of a monitor shows the incident of its vendor as a possible cause', async t => {
   shop.behave({ kind: 'answer', status: 500 })
   await create('/monitors', { name: 'Shop', type: 'http', url: shop.url, interval_seconds: 30, retry_count: 0 })
   const incident = await waitFor(async () => (await read('/incidents'))[0], {
@@ -63,12 +63,12 @@ t.test('A monitor that goes down meanwhile shows what its vendor reports', async
   })
 })
 
-t.test('A feed that hangs holds up no other, and is shown as our trouble', async t => {
+t.test('A feed that hangs does not delay other feeds and shows an error', async t => {
   slow.behave({ kind: 'hang', after: 'connect' })
   const slowId = await track('Slow', slow.statusUrl)
   await waitFor(() => slow.reads() > 0, { label: 'the first read' })
   vendor.report()
-  const hooks = await receiver.waitFor(2, toldOf('Acme'))
+  const hooks = await receiver.waitFor(2, eventsOf('Acme'))
   t.equal(hooks[1]?.json.event, 'vendor.resolved')
   const failed = await waitFor(
     async () => {
@@ -81,6 +81,6 @@ t.test('A feed that hangs holds up no other, and is shown as our trouble', async
   t.same(
     receiver.received.map(({ json }) => json.event),
     ['vendor.down', 'vendor.resolved'],
-    'nobody is told anything else',
+    'no other event is sent',
   )
 })

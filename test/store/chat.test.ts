@@ -43,7 +43,7 @@ const tools = {
   },
 }
 
-/** A team whose token is to be renewed now. */
+/** Creates an installation whose token is due for renewal. */
 async function installation(refreshToken: string | null = 'xoxe-old') {
   const { projectId, userId } = await insertTenant(db)
   const owner = { id: uuidv7(), projectId }
@@ -67,22 +67,22 @@ async function installation(refreshToken: string | null = 'xoxe-old') {
   return { ...owner, read: async () => (await findInstallation(db, projectId, owner.id))! }
 }
 
-t.test('of several processes one renews a token, and another one if that died', async t => {
+t.test('One process renews a token, and another one after its lease expired', async t => {
   const { id } = await installation()
   t.match(await loadDueWork(db, now), { renewals: true, people: true, revocations: false, buttons: false })
   const claims = await Promise.all([1, 2, 3, 4].map(() => claimRenewals(db, later(30), now)))
   t.same(
-    claims.flat().map(one => one.id),
+    claims.flat().map(claimed => claimed.id),
     [id],
   )
   t.same(await claimRenewals(db, later(60), later(29)), [])
   t.equal((await claimRenewals(db, later(60), later(31))).length, 1)
   const people = await Promise.all([1, 2, 3, 4].map(() => claimPeopleMatch(db, later(30), now)))
-  t.equal(people.filter(one => one !== null).length, 1)
+  t.equal(people.filter(claimed => claimed !== null).length, 1)
   await db.raw('DELETE FROM chat_installations')
 })
 
-t.test('while the provider is away or lies a token stays, and is renewed after it', async t => {
+t.test('A token is kept while the provider fails, and renewed later', async t => {
   const { read, ...owner } = await installation()
   provider.next('oauth.v2.access', 500, { ok: true, access_token: 5 }, { ok: false, error: 'bad_client_secret' })
   for (const seconds of [0, 31, 62]) {
@@ -102,7 +102,7 @@ t.test('while the provider is away or lies a token stays, and is renewed after i
   t.equal(provider.calls('oauth.v2.access').length, asked, 'nothing is due')
 })
 
-t.test('an installation whose secrets do not open keeps nobody else waiting', async t => {
+t.test('An installation whose tokens cannot be decrypted does not affect others', async t => {
   const [broken, { read, ...owner }] = [await installation(), await installation()]
   await execute(db, `UPDATE chat_installations SET tokens = 'x', renew_at = ? WHERE id = ?`, [later(-60), broken.id])
   const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
@@ -112,14 +112,14 @@ t.test('an installation whose secrets do not open keeps nobody else waiting', as
   await execute(db, 'DELETE FROM chat_installations WHERE id = ?', [broken.id])
 })
 
-t.test('a token that cannot be renewed any more ends the installation', async t => {
+t.test('A refused refresh token marks the installation as revoked', async t => {
   const [refused, without] = [await installation(), await installation(null)]
   await renewTokens(tools, now)
-  t.same((await refused.read()).revokedAt, now, 'the provider knows it not')
+  t.same((await refused.read()).revokedAt, now, 'the provider refuses it')
   t.same((await without.read()).revokedAt, now)
 })
 
-t.test('however many members are not in the chat, who is on call is looked for', async t => {
+t.test('The person on call is looked up first among many unlinked members', async t => {
   const { projectId, organizationId, userId } = await insertTenant(db)
   await execute(
     db,
@@ -140,22 +140,22 @@ t.test('however many members are not in the chat, who is on call is looked for',
     rounds.map(members => members[0]?.userId),
     [userId, userId],
   )
-  t.notSame(rounds[0], rounds[1], 'and the others in their turn')
+  t.notSame(rounds[0], rounds[1], 'the others are selected at random')
 })
 
-t.test('what counts once counts once, whoever brings it at the same time', async t => {
+t.test('A hash is claimed once by concurrent requests', async t => {
   const hash = randomBytes(32)
   const first = await Promise.all([1, 2, 3, 4].map(() => claimOnce(db, hash, later(60))))
   t.equal(first.filter(isFirst => isFirst).length, 1)
 })
 
-t.test('a grant that could not be ended is ended later, by one process, and a hopeless one is let go', async t => {
+t.test('A failed revocation is retried later by one process, and dropped after a permanent refusal', async t => {
   const { read, ...owner } = await installation()
   provider.next('auth.revoke', 'reset')
   await removeInstallation(tools, owner.projectId, owner.id, now)
   t.equal(provider.calls('auth.revoke').length, 1)
   await revokeDue(tools, later(59))
-  t.equal(provider.calls('auth.revoke').length, 1, 'not before its time')
+  t.equal(provider.calls('auth.revoke').length, 1, 'not before it is due')
   await Promise.all([1, 2, 3].map(() => revokeDue(tools, later(61))))
   t.same(
     provider.calls('auth.revoke').map(({ token }) => token),

@@ -16,14 +16,14 @@ import { waitFor } from '../support/wait.ts'
 
 const HOUR_S = 3_600
 
-/** Of a source that, fetched now, is not due again within half an hour: it is fetched when the test says so only. */
+/** Returns the id of a source whose next slot is at least half an hour away, so that only the test makes it due. */
 function idWithLateSlot(): string {
   const [id, now] = [uuidv7(), new Date()]
   const waitMs = computeNextSlot({ id, fetchIntervalS: HOUR_S }, now).getTime() - now.getTime()
   return waitMs > 1_800_000 ? id : idWithLateSlot()
 }
 
-t.test('a source of 200 monitors costs one fetch, and one transaction when something changed, else none', async t => {
+t.test('A source of 200 monitors needs one fetch, and one transaction only when something changed', async t => {
   const db = createPostgres((await createDatabase(t)).url)
   t.teardown(() => db.destroy())
   const nats = await connectNats((await startNats(t)).url, 'test')
@@ -66,7 +66,7 @@ t.test('a source of 200 monitors costs one fetch, and one transaction when somet
     )
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
   }
-  /** What one more fetch costs, once its end is stored. */
+  /** Counts fetches and transactions until the end of one more fetch is stored. */
   const costOfNext = async (count: number) => {
     transactions = 0
     db.on('query', noteBegin)

@@ -34,7 +34,7 @@ const publicUrl = 'https://picket.test'
 const tools = { db, publicUrl, secrets: createSecretCipher(Buffer.alloc(32)), checkLiteral: () => null }
 const LEASE_MS = 60_000
 
-/** A source with one field, due now, and what a worker would do with it. */
+/** Creates a source with one field, due now, with functions that act as a worker. */
 async function createSource(interval = 60) {
   const { projectId } = await insertTenant(db)
   const channelId = await insertChannel(db, projectId, [])
@@ -60,7 +60,7 @@ async function createSource(interval = 60) {
     const claimed = await claimDue(db, 'one', 100, LEASE_MS)
     return claimed.find(source => source.id === id)!
   }
-  /** Fetches once; true when it was worth a transaction. */
+  /** Fetches once. Returns true when it needed a transaction. */
   const fetch = async (result: FetchResult): Promise<boolean> => {
     const source = await claim()
     const done = { source, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 12 }
@@ -76,7 +76,7 @@ async function createSource(interval = 60) {
     names: (cells: Record<string, string>) =>
       fetchOf(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>
-      fetch({ failure: { code: 'http_status', message: 'the source answers with status 500', isOurFault } }),
+      fetch({ failure: { code: 'http_status', message: 'the source responded with status 500', isOurFault } }),
     monitors: () =>
       query<{ id: string; key: string; name: string; status: string | null; isGone: boolean }>(
         db,
@@ -104,24 +104,24 @@ async function createSource(interval = 60) {
 const statusesOf = (rows: { key: string; status: string | null }[]) =>
   Object.fromEntries(rows.map(({ key, status }) => [key, status]))
 
-t.test('Without a source a process asks for one once in ten seconds', async t => {
+t.test('Without a source a process queries every ten seconds', async t => {
   const queries: { sql: string; atMs: number }[] = []
   const note = ({ sql }: { sql: string }) => void queries.push({ sql, atMs: performance.now() })
   db.on('query', note)
-  // no history is written without a fetch
+  // without a fetch no history is written
   const nats = {} as Nats
   const worker = startDataSourceWorker({
     ...{ ...tools, nats, log: createLog('test', 'silent'), metrics: createMetrics() },
     egress: createEgress({ allow: [] }),
   })
-  await waitFor(() => queries.length > 2, { label: 'a third question' })
+  await waitFor(() => queries.length > 2, { label: 'a third query' })
   await worker.stop()
   db.off('query', note)
   // the second one may come sooner
   const [, second, third] = queries
   t.equal(third?.sql, second?.sql)
   const gapMs = third!.atMs - second!.atMs
-  // rounds begin on the beats of the process, up to 250 ms earlier
+  // rounds are aligned within the process and begin up to 250 ms earlier
   t.ok(gapMs >= 9_500, `${gapMs} ms`)
 })
 
@@ -143,11 +143,11 @@ t.test('A value becomes a monitor with a verdict, an incident, an alert and an e
   t.same(
     await query(db, 'SELECT count(*) AS rules FROM alert_rules WHERE project_id = ?', [source.projectId]),
     [{ rules: 4 }],
-    'the default channel hears of each',
+    'each has a rule for the default channel',
   )
 })
 
-t.test('The same again costs no transaction', async t => {
+t.test('An unchanged result needs no transaction', async t => {
   const source = await createSource()
   t.ok(await source.says({ a: 'up', b: 'down' }))
   t.notOk(await source.says({ a: 'up', b: 'down' }))
@@ -155,22 +155,22 @@ t.test('The same again costs no transaction', async t => {
   t.same(await source.events(), ['monitor.down', 'monitor.up'])
 })
 
-t.test('A source that is away makes its monitors unknown, and tells nobody', async t => {
+t.test('An unreachable source makes its monitors unknown and sends no alert', async t => {
   const source = await createSource()
   await source.says({ a: 'up', b: 'down', c: 'degraded' })
   const before = await source.events()
-  t.notOk(await source.fails(), 'it is asked once more')
+  t.notOk(await source.fails(), 'the first failure is confirmed by a second fetch')
   t.ok(await source.fails())
   t.same(statusesOf(await source.monitors()), { a: null, b: null, c: null })
-  t.match(await source.incidents(), [{ status: 'investigating' }], 'the open outage is not over')
+  t.match(await source.incidents(), [{ status: 'investigating' }], 'the open incident stays open')
   t.notOk(await source.fails(), 'nothing has changed since')
   t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded' }))
   t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
   t.same(await source.events(), before)
-  t.equal((await source.incidents()).length, 1, 'and it is the same outage')
+  t.equal((await source.incidents()).length, 1, 'it is the same outage')
 })
 
-t.test('A source that fails every other time writes nothing, and is asked again within seconds', async t => {
+t.test('A source that fails every other time changes nothing and is fetched again within seconds', async t => {
   const source = await createSource()
   await source.says({ a: 'up', b: 'down' })
   for (let i = 0; i < 3; i++) {
@@ -190,7 +190,7 @@ t.test('A source that fails every other time writes nothing, and is asked again 
   t.same(count, { transitions: 2 })
 })
 
-t.test('An outage that ended out of sight is resolved and told, with the whole of its length', async t => {
+t.test('An outage that ended while the source was unreachable is resolved and announced', async t => {
   const source = await createSource()
   await source.says({ a: 'down' })
   for (let i = 0; i < 2; i++) await source.fails()
@@ -209,7 +209,7 @@ t.test('An outage that ended out of sight is resolved and told, with the whole o
   ])
 })
 
-t.test('After three failures in a row the source has an incident of its own, and a success resolves it', async t => {
+t.test('Three consecutive failures open an incident of the source, and a success resolves it', async t => {
   const source = await createSource()
   for (let i = 0; i < 2; i++) await source.fails()
   t.same(await source.incidents(), [])
@@ -224,7 +224,7 @@ t.test('After three failures in a row the source has an incident of its own, and
   ])
 })
 
-t.test('Our own faults are not counted against a source', async t => {
+t.test('Internal faults do not count as failures of a source', async t => {
   const source = await createSource()
   await source.says({ a: 'up' })
   for (let i = 0; i < 4; i++) await source.fails(true)
@@ -232,7 +232,7 @@ t.test('Our own faults are not counted against a source', async t => {
   t.same(statusesOf(await source.monitors()), { a: null })
 })
 
-t.test('A name follows the template until somebody gives another', async t => {
+t.test('A name follows the template until a user changes it', async t => {
   const source = await createSource()
   await source.names({ a: 'One', b: 'One' })
   await source.names({ a: 'Two', b: 'Two' })
@@ -245,7 +245,7 @@ t.test('A name follows the template until somebody gives another', async t => {
   )
 })
 
-t.test('A missing key is unknown, is archived after a day, and comes back as the same monitor', async t => {
+t.test('The monitor of a missing key is unknown, archived after a day, and restored with its key', async t => {
   const source = await createSource()
   await source.says({ a: 'up', b: 'down' })
   await source.says({ a: 'up' })
@@ -256,12 +256,12 @@ t.test('A missing key is unknown, is archived after a day, and comes back as the
   await archiveMissing(tools, source.id, new Date(Date.now() + 25 * 3_600_000))
   t.ok((await source.monitors())[1]!.isGone)
   t.match(await source.incidents(), [{ status: 'resolved' }])
-  t.same(await source.events(), ['monitor.down'], 'no monitor.up: nobody knows that it is')
+  t.same(await source.events(), ['monitor.down'], 'no monitor.up, because the status is unknown')
   await source.says({ a: 'up', b: 'up' })
   t.match((await source.monitors())[1], { id: before!.id, status: 'up', isGone: false })
 })
 
-t.test('Documents of ever new keys leave at most 200 monitors living and 200 archived', async t => {
+t.test('Documents with new keys leave at most 200 active and 200 archived monitors', async t => {
   const source = await createSource()
   for (let i = 0; i < 5; i++) {
     const keys = Array.from({ length: 150 }, (_, k) => [`${i}-${k}`, k % 10 === 0 ? 'down' : 'up'] as const)
@@ -275,11 +275,11 @@ t.test('Documents of ever new keys leave at most 200 monitors living and 200 arc
     'SELECT count(*) AS count FROM monitors WHERE project_id = ?',
     [source.projectId],
   )) as [{ count: number }]
-  t.equal(count, 400, 'the others are forgotten for good')
+  t.equal(count, 400, 'the others are deleted')
   t.equal(statusesOf(monitors)['4-0'], 'down')
 })
 
-t.test('A paused monitor is left alone, and looked at anew when it is resumed', async t => {
+t.test('A paused monitor does not change, and is evaluated again when it is resumed', async t => {
   const source = await createSource()
   await source.says({ a: 'up' })
   const [monitor] = await source.monitors()
@@ -287,12 +287,12 @@ t.test('A paused monitor is left alone, and looked at anew when it is resumed', 
   t.ok(await source.says({ a: 'down' }))
   t.same(await source.events(), [])
   await resumeMonitor(tools, source.projectId, monitor!.id, new Date())
-  t.ok((await findNextDueAt(db))! <= new Date(), 'it is due at once')
-  t.ok(await source.says({ a: 'down' }), 'although it says the same as before')
+  t.ok((await findNextDueAt(db))! <= new Date(), 'it is due now')
+  t.ok(await source.says({ a: 'down' }), 'although the result is unchanged')
   t.same(await source.events(), ['monitor.down'])
 })
 
-t.test('A source that was changed while it was fetched is not taken in', async t => {
+t.test('The result of a source that was changed during the fetch is discarded', async t => {
   const source = await createSource()
   const claimed = await source.claim()
   await execute(db, 'UPDATE data_sources SET revision = revision + 1 WHERE id = ?', [source.id])
@@ -302,7 +302,7 @@ t.test('A source that was changed while it was fetched is not taken in', async t
   t.same(await source.monitors(), [])
 })
 
-t.test('A source is claimed by one process, and by another after the lease', async t => {
+t.test('A source is claimed by one process, and by another after the lease expired', async t => {
   await execute(db, "UPDATE data_sources SET next_fetch_at = now() + interval '1 hour'")
   const source = await createSource()
   t.match(await claimDue(db, 'one', 100, LEASE_MS), [{ id: source.id }])
@@ -310,13 +310,13 @@ t.test('A source is claimed by one process, and by another after the lease', asy
   await execute(db, "UPDATE data_sources SET lease_until = now() - interval '1 ms' WHERE id = ?", [source.id])
   const [taken] = await claimDue(db, 'two', 100, LEASE_MS)
   await endFetches(db, 'one', [buildRelease(taken!, new Date(), 60_000)])
-  t.same(await claimDue(db, 'three', 100, LEASE_MS), [], 'who had it before gives back nothing')
+  t.same(await claimDue(db, 'three', 100, LEASE_MS), [], 'the earlier owner releases nothing')
   await db.transaction(tx => fetchSoon(tx, source.id, new Date()))
   await endFetches(db, 'two', [buildRelease(taken!, new Date(), 60_000)])
-  t.match(await claimDue(db, 'three', 100, LEASE_MS), [{ id: source.id }], 'asked for meanwhile, it stays due')
+  t.match(await claimDue(db, 'three', 100, LEASE_MS), [{ id: source.id }], 'a refresh meanwhile keeps it due')
 })
 
-t.test('Slots are spread, on time, and the same whoever counts them', async t => {
+t.test('Slots follow the interval and are the same for every process', async t => {
   const source = await createSource(30)
   const claimed = await source.claim()
   const at = new Date('2026-08-01T00:00:00Z')

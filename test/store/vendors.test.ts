@@ -16,11 +16,11 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { startVendorSite, toldOfVendor, type VendorSite } from '../support/vendors.ts'
+import { listVendorEvents, startVendorSite, type VendorSite } from '../support/vendors.ts'
 import { insertChannel } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
-/** as many processes, each with connections of its own */
+/** two pools that act as two processes */
 const pool = { max: 8, acquireMs: 300_000 }
 const [db, other] = [createPostgres(url, pool), createPostgres(url, pool)]
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
@@ -51,38 +51,35 @@ const track = (projectId: string, site: VendorSite, body: DependencyCreate = {},
     at(minute),
   )
 
-/** A round of a process's worker at a minute: what became of each feed that was due. */
+/** Runs one round of a worker at a minute. Returns the outcome of each feed that was due. */
 async function read(minute: number, on: Db = db, timeoutMs = 30_000): Promise<string[]> {
   const tools = { db: on, egress, timeoutMs, intervalMs: 60_000, jitterMs: () => 0, now: () => at(minute) }
   const due = await claimDueFeeds(on, at(minute), at(minute + 0.9), 100)
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
 }
-const namesOf = async (id: string) => (await toldOfVendor(db, id)).map(({ name }) => name)
-/** Nobody follows any feed any more, so that each test begins with none that is due. */
-const forgetAll = () => execute(db, 'DELETE FROM dependencies')
+const namesOf = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
+/** Deletes all dependencies, so that each test begins without due feeds. */
+const deleteAll = () => execute(db, 'DELETE FROM dependencies')
 
-t.test(
-  'An incident of a vendor is told once when it begins and once when it is over, to whoever subscribed',
-  async t => {
-    const site = await startVendorSite(t)
-    const { projectId } = await newProject()
-    site.report({ id: 'old', name: 'Old' })
-    const id = await track(projectId, site)
-    t.same(await read(0), ['changed'])
-    site.report({ id: 'old', name: 'Old' }, OUTAGE)
-    t.same(await read(1), ['changed'])
-    t.same(await read(2), ['same'])
-    site.report({ id: 'old', name: 'Old' })
-    for (const minute of [3, 4, 5]) await read(minute)
-    t.same(await toldOfVendor(db, id), [
-      { name: 'vendor.down', title: 'Outage', deliveries: 1 },
-      { name: 'vendor.resolved', title: 'Outage', deliveries: 1 },
-    ])
-    await forgetAll()
-  },
-)
+t.test('An incident of a vendor is announced to subscribers once when it begins and once when it ends', async t => {
+  const site = await startVendorSite(t)
+  const { projectId } = await newProject()
+  site.report({ id: 'old', name: 'Old' })
+  const id = await track(projectId, site)
+  t.same(await read(0), ['changed'])
+  site.report({ id: 'old', name: 'Old' }, OUTAGE)
+  t.same(await read(1), ['changed'])
+  t.same(await read(2), ['same'])
+  site.report({ id: 'old', name: 'Old' })
+  for (const minute of [3, 4, 5]) await read(minute)
+  t.same(await listVendorEvents(db, id), [
+    { name: 'vendor.down', title: 'Outage', deliveries: 1 },
+    { name: 'vendor.resolved', title: 'Outage', deliveries: 1 },
+  ])
+  await deleteAll()
+})
 
-t.test('A feed is read once for all projects and processes, and forgotten when nobody follows it', async t => {
+t.test('A feed is read once for all projects and processes, and deleted without a dependency', async t => {
   const site = await startVendorSite(t)
   const projects = await Promise.all([newProject(), newProject(), newProject()])
   const ids = await Promise.all(projects.map(({ projectId }) => track(projectId, site)))
@@ -98,7 +95,7 @@ t.test('A feed is read once for all projects and processes, and forgotten when n
   t.same(await query(db, 'SELECT id FROM vendor_feeds WHERE url LIKE ?', [`${site.statusUrl}%`]), [])
 })
 
-t.test('What has not changed is not sent again, and costs those who follow it nothing', async t => {
+t.test('An unchanged feed is requested with validators and changes no dependency', async t => {
   const site = await startVendorSite(t)
   const { projectId } = await newProject()
   const id = await track(projectId, site)
@@ -109,10 +106,10 @@ t.test('What has not changed is not sent again, and costs those who follow it no
   t.same([await read(1), await read(2)], [['same'], ['same']])
   t.equal(site.requests.at(-1)?.headers['if-none-match'], '"2"')
   t.match(await findDependency(db, projectId, id), { severities: ['major'], lastError: null, readAt: at(2) })
-  await forgetAll()
+  await deleteAll()
 })
 
-t.test('An entry without another word is over after a day, though its feed says that nothing has changed', async t => {
+t.test('An entry without an update ends after a day, also when its feed has not changed', async t => {
   const target = await startTarget(t)
   const { projectId } = await newProject()
   const say = (...items: string[]) =>
@@ -132,25 +129,25 @@ t.test('An entry without another word is over after a day, though its feed says 
   say(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
   await read(1)
   t.same(await namesOf(id), ['vendor.down'])
-  const isAskedForNews = () => target.requests.at(-1)?.headers['if-none-match'] === '"1"'
+  const isConditional = () => target.requests.at(-1)?.headers['if-none-match'] === '"1"'
   await read(2)
-  t.ok(isAskedForNews(), 'a young one cannot be over: the feed need not be sent again')
+  t.ok(isConditional(), 'a recent entry cannot end by its age, so the request is conditional')
   for (const minute of [1_445, 1_446, 1_447]) await read(minute)
   t.same(await namesOf(id), ['vendor.down', 'vendor.resolved'])
-  await forgetAll()
+  await deleteAll()
 })
 
-/** `timeoutMs` where it is waited for */
+/** `timeoutMs` for those that time out */
 const FAILURES: [title: string, break_: (site: VendorSite) => unknown, error: RegExp, timeoutMs?: number][] = [
-  ['answers 503', site => site.behave({ kind: 'answer', status: 503 }), /status 503/],
-  ['is a web page', site => site.behave({ kind: 'answer', body: '<html>Sorry</html>' }), /web page came instead/],
+  ['responds with 503', site => site.behave({ kind: 'answer', status: 503 }), /status 503/],
+  ['is a web page', site => site.behave({ kind: 'answer', body: '<html>Sorry</html>' }), /is a web page/],
   ['hangs', site => site.behave({ kind: 'hang', after: 'headers' }), /timed out|deadline|in time|time/, 500],
-  ['is endless', site => site.behave({ kind: 'big', bytes: 1_000_000_000, chunked: true }), /longer than 5 MiB/],
-  ['leads inwards', site => site.behave({ kind: 'redirect', to: 'http://10.0.0.1/' }), /10\.0\.0\.1/],
-  ['is gone', site => site.close(), /refused/i],
+  ['is endless', site => site.behave({ kind: 'big', bytes: 1_000_000_000, chunked: true }), /larger than 5 MiB/],
+  ['redirects to a private address', site => site.behave({ kind: 'redirect', to: 'http://10.0.0.1/' }), /10\.0\.0\.1/],
+  ['refuses connections', site => site.close(), /refused/i],
 ]
 for (const [title, break_, error, timeoutMs] of FAILURES) {
-  t.test(`A feed that ${title} is our trouble, shown as such, and says nothing about the vendor`, async t => {
+  t.test(`A feed that ${title} shows an error and changes no incident`, async t => {
     const site = await startVendorSite(t)
     const { projectId } = await newProject()
     const id = await track(projectId, site)
@@ -161,13 +158,13 @@ for (const [title, break_, error, timeoutMs] of FAILURES) {
     t.same(await read(2, db, timeoutMs), ['failed'])
     t.match(await findDependency(db, projectId, id), { lastError: error, failures: 1, severities: ['major'] })
     t.same(await read(3, db, timeoutMs), ['failed'])
-    t.same(await read(4), [], 'it is tried again later and later')
+    t.same(await read(4), [], 'the interval grows')
     t.same(await namesOf(id), ['vendor.down'])
-    await forgetAll()
+    await deleteAll()
   })
 }
 
-t.test('A process that stood still does not write what it had read before another one did', async t => {
+t.test('A suspended process does not overwrite a later read of another process', async t => {
   const site = await startVendorSite(t)
   const { projectId } = await newProject()
   const id = await track(projectId, site)
@@ -180,10 +177,10 @@ t.test('A process that stood still does not write what it had read before anothe
   await refreshFeed(stale!, tools)
   t.match(await findDependency(db, projectId, id), { severities: ['major'], readAt: at(2) })
   t.same(await namesOf(id), ['vendor.down'])
-  await forgetAll()
+  await deleteAll()
 })
 
-t.test('Who comes to a feed that is known meets it as it is; what comes after is news', async t => {
+t.test('A dependency on a known feed gets its report, and only later incidents are announced', async t => {
   const site = await startVendorSite(t)
   const [first, late] = [await newProject(), await newProject()]
   await track(first.projectId, site)
@@ -194,11 +191,11 @@ t.test('Who comes to a feed that is known meets it as it is; what comes after is
   t.equal(site.reads(), 1)
   site.report(OUTAGE, { id: 'b', name: 'Slow', impact: 'minor' })
   await read(1)
-  t.same(await toldOfVendor(db, id), [{ name: 'vendor.degraded', title: 'Slow', deliveries: 1 }])
-  await forgetAll()
+  t.same(await listVendorEvents(db, id), [{ name: 'vendor.degraded', title: 'Slow', deliveries: 1 }])
+  await deleteAll()
 })
 
-t.test('Hundreds who follow one feed hear of it once each, however many processes tell them', async t => {
+t.test('Hundreds of dependencies on one feed get one event each, with several processes', async t => {
   const site = await startVendorSite(t)
   const projects = await Promise.all([newProject(), newProject()])
   const ids = await Promise.all(Array.from({ length: 130 }, (_, i) => track(projects[i % 2]!.projectId, site)))
@@ -206,15 +203,15 @@ t.test('Hundreds who follow one feed hear of it once each, however many processe
   site.report(OUTAGE)
   await Promise.all([read(1), read(1, other)])
   await Promise.all([read(2), read(2, other)])
-  const told = await Promise.all(ids.map(id => toldOfVendor(db, id)))
+  const events = await Promise.all(ids.map(id => listVendorEvents(db, id)))
   t.same(
-    told.filter(one => one.length !== 1 || one[0]?.deliveries !== 1),
+    events.filter(ofDependency => ofDependency.length !== 1 || ofDependency[0]?.deliveries !== 1),
     [],
   )
-  await forgetAll()
+  await deleteAll()
 })
 
-t.test('A channel hears of a dependency what its override says, subscribed or not', async t => {
+t.test('An override decides which events a channel gets, with or without a subscription', async t => {
   const site = await startVendorSite(t)
   const { projectId, channelId } = await newProject()
   const pager = await insertChannel(db, projectId, [])
@@ -228,19 +225,19 @@ t.test('A channel hears of a dependency what its override says, subscribed or no
   await read(1)
   site.report(OUTAGE)
   await read(2)
-  const heard = await query<{ channel: string; event: string }>(
+  const deliveries = await query<{ channel: string; event: string }>(
     db,
     `SELECT channel_id AS channel, event_name AS event FROM deliveries WHERE subject = ? ORDER BY created_at, id`,
     [`vendor:${id}`],
   )
-  t.same(heard, [
+  t.same(deliveries, [
     { channel: channelId, event: 'vendor.degraded' },
     { channel: pager, event: 'vendor.down' },
   ])
-  await forgetAll()
+  await deleteAll()
 })
 
-t.test('With other components, or another feed, a dependency begins anew in silence', async t => {
+t.test('A change of components or feed announces no existing incident', async t => {
   const [site, next] = [await startVendorSite(t), await startVendorSite(t)]
   const { projectId } = await newProject()
   const id = await track(projectId, site, { components: ['Web', 'EU'] })
@@ -256,11 +253,11 @@ t.test('With other components, or another feed, a dependency begins anew in sile
   t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
   await read(1)
   t.match(await findDependency(db, projectId, id), { severities: ['major'] })
-  t.same(await toldOfVendor(db, id), [])
-  await forgetAll()
+  t.same(await listVendorEvents(db, id), [])
+  await deleteAll()
 })
 
-t.test('A vendor of the catalogue that has moved is followed to where a new release knows it', async t => {
+t.test('A dependency moves to the new address of its vendor in the catalog', async t => {
   const site = await startVendorSite(t)
   const { projectId } = await newProject()
   const [moved, own] = [await track(projectId, site), await track(projectId, site)]
@@ -279,11 +276,11 @@ t.test('A vendor of the catalogue that has moved is followed to where a new rele
     updatedAt: at(1),
   })
   t.match(await findDependency(db, projectId, own), { feedUrl: `${site.statusUrl}api/v2/summary.json` })
-  t.same(await toldOfVendor(db, moved), [])
-  await forgetAll()
+  t.same(await listVendorEvents(db, moved), [])
+  await deleteAll()
 })
 
-t.test('A feed that makes up hundreds of incidents fills no table', async t => {
+t.test('A feed with hundreds of new incidents stores a limited number', async t => {
   const site = await startVendorSite(t)
   const { projectId } = await newProject()
   const id = await track(projectId, site)
@@ -298,5 +295,5 @@ t.test('A feed that makes up hundreds of incidents fills no table', async t => {
   ])
   t.ok(kept!.count <= 500, `${kept!.count} incidents`)
   t.equal((await namesOf(id)).filter(name => name === 'vendor.down').length, 10)
-  await forgetAll()
+  await deleteAll()
 })

@@ -1,9 +1,9 @@
-/** What chats would read as markup, calls or links in messages of an installation at https://picket.example.com. */
+/** Functions that find markup, mentions and links in chat messages of a server at https://picket.example.com. */
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of three chats
 type Json = any
 
-/** Every text of a body with the keys that lead to it. */
+/** Returns every text of a body with its path. */
 export function textsOf(value: unknown, keys: string[] = []): { keys: string[]; text: string }[] {
   if (typeof value === 'string') return [{ keys, text: value }]
   if (typeof value !== 'object' || value === null) return []
@@ -12,7 +12,7 @@ export function textsOf(value: unknown, keys: string[] = []): { keys: string[]; 
 
 const found = (texts: string[], pattern: RegExp) => texts.filter(text => pattern.test(text))
 
-/** In chat_a what others wrote is plain text: no call, no link, no style. */
+/** Finds markup in a chat_a message: text of users must be plain. */
 export function markupInChatA(body: Json): string[] {
   const shown = textsOf(body).filter(({ keys }) => !keys.includes('url') && !keys.includes('value'))
   const own = shown.map(({ text }) =>
@@ -21,7 +21,7 @@ export function markupInChatA(body: Json): string[] {
       .replace(/<https:\/\/picket\.example\.com\/[^|<>]*\|([^<>]*)>/g, '$1'),
   )
   const objects: Json[] = body.blocks.flatMap((block: Json) => [block.text, ...(block.fields ?? [])])
-  const marked = objects.filter(one => one?.type === 'mrkdwn').map(one => String(one.text))
+  const marked = objects.filter(object => object?.type === 'mrkdwn').map(object => String(object.text))
   const ofOthers = marked.filter(text => text.includes('picket.example.com'))
   const labels = marked.filter(text => !text.includes('picket.example.com'))
   return [
@@ -31,7 +31,7 @@ export function markupInChatA(body: Json): string[] {
   ]
 }
 
-/** In chat_b every sign of markup is escaped, and no one is called. */
+/** Finds unescaped markup and mentions in a chat_b message. */
 export function markupInChatB(body: Json): string[] {
   const [embed] = body.embeds
   const link = /\[((?:\\.|[^[\]\\])*)\]\(https:\/\/picket\.example\.com[^()\s]*\)/g
@@ -41,11 +41,11 @@ export function markupInChatB(body: Json): string[] {
       .replace(/^\*\*(down|degraded|up)\*\* /gm, '')
       .replace(/\\[\\*_~`|<>[\]()#+.-]/g, 'x'),
   )
-  const calls = JSON.stringify(body.allowed_mentions) === '{"parse":[]}' ? [] : ['it may call people']
-  return [...calls, ...found(texts, /[*_~`|<>]|\[|^\s*(#|-|\d+\.)|@(everyone|here)/m)]
+  const mentions = JSON.stringify(body.allowed_mentions) === '{"parse":[]}' ? [] : ['mentions are allowed']
+  return [...mentions, ...found(texts, /[*_~`|<>]|\[|^\s*(#|-|\d+\.)|@(everyone|here)/m)]
 }
 
-/** In chat_c texts of others are in text runs, which have no markup. */
+/** Finds text of users outside of text runs, which have no markup, in a chat_c message. */
 export function markupInChatC(body: Json): string[] {
   const texts = textsOf(body.attachments[0].content.body)
   const outside = texts.filter(({ keys }) => keys.at(-1) === 'text' && !keys.includes('inlines'))

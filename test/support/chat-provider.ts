@@ -2,32 +2,32 @@ import { createHmac } from 'node:crypto'
 import { type Answer, type Received, type Receiver, startReceiver } from './receiver.ts'
 import type { Teardown } from './teardown.ts'
 
-/** One call of a method of the API, as the provider saw it. */
+/** One call of the provider's API. */
 export type Called = { method: string; fields: Record<string, string>; token: string; received: Received }
 
 type Person = { id: string; email: string; team?: string }
 
-/** What one consent gives: answered to the exchange of its code, once. */
+/** The result of a consent, returned once for its code. */
 type Consent = { team?: string; channel?: string; expiresIn?: number; more?: object }
 
-/** A provider of team chats as its public documentation describes it, on a free port of 127.0.0.1. */
+/** A chat provider as described by its public documentation, on a free port of 127.0.0.1. */
 export type ChatProvider = {
   origin: string
-  /** the settings of a control plane that has its app there */
+  /** the settings of a control plane with an app of this provider */
   env: Record<string, string>
   people: Person[]
   channels: string[]
-  /** somebody consents; answers the code that the callback is sent */
+  /** gives a consent; returns the code for the callback */
   consent(consent?: Consent): string
-  /** the next calls of a method are answered so, in order, instead of well */
+  /** sets the responses of the next calls of a method, in order */
   next(method: string, ...answers: (Answer | object)[]): void
-  /** every call with this token is refused so from now on */
+  /** refuses every call with this token */
   refuse(token: string, error: string): void
   calls(method: string): Called[]
-  /** what a message or an answer to a click held, parsed */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
+  /** parsed bodies of the calls of a method */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect messages of every kind
   bodies(method: string): any[]
-  /** headers with which it sends a text */
+  /** signed headers for a text */
   signed(text: string, atSeconds?: number, secret?: string): Record<string, string>
   receiver: Receiver
 }
@@ -160,7 +160,7 @@ function calledOf(received: Received): Called {
   }
 }
 
-/** Two a page, however many are asked for. */
+/** Returns a page of two channels, whatever limit is requested. */
 function pageOf(channels: string[], { cursor = '0' }: Record<string, string>) {
   const from = Number(cursor)
   const next = from + 2 < channels.length ? String(from + 2) : ''

@@ -7,7 +7,7 @@ import { waitFor } from './wait.ts'
 
 export type Account = Tenant & { key: string }
 
-/** A project whose team has the app, and what people of both do. */
+/** Functions for a project whose team has the app. */
 export function createChatTeam(api: ApiServer, provider: ChatProvider) {
   const send = async (path: string, text: string, headers: Record<string, string>) => {
     const answer = await fetch(`${api.origin}${path}`, { method: 'POST', headers, body: text })
@@ -16,18 +16,18 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
   }
   const formOf = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 
-  const told = () => provider.bodies('response')
-  /** What was posted to the address that came with a request, after `before` others. */
-  const nextTold = (before: number) => waitFor(() => told()[before], { label: 'an answer' })
+  const responses = () => provider.bodies('response')
+  /** Waits for the next body that is posted to the response URL, after `before` others. */
+  const nextResponse = (before: number) => waitFor(() => responses()[before], { label: 'a response' })
 
-  const commandAtOnce = (chatUserId: string, text: string, teamId = 'T1') => {
-    const speaker = { team_id: teamId, user_id: chatUserId, command: '/picket' }
-    const sent = formOf({ ...speaker, text, response_url: `${provider.origin}/response`, id: uuidv7() })
+  const sendCommand = (chatUserId: string, text: string, teamId = 'T1') => {
+    const user = { team_id: teamId, user_id: chatUserId, command: '/picket' }
+    const sent = formOf({ ...user, text, response_url: `${provider.origin}/response`, id: uuidv7() })
     return send('/chat/commands', sent, provider.signed(sent))
   }
 
   return {
-    /** Installs the app for a project; answers the installation. */
+    /** Installs the app for a project. Returns the installation. */
     async install({ key }: Account, consent: Parameters<ChatProvider['consent']>[0] = {}) {
       const begun = await api.call('GET', '/chat/oauth/install', { key })
       const state = new URL(begun.headers.get('location')!).searchParams.get('state')!
@@ -35,7 +35,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
       await api.call('GET', `/chat/oauth/callback?${query}`, { key: null })
       return (await api.call('GET', '/chat/installations', { key })).body.data[0]
     },
-    /** One more member of an organization. */
+    /** Adds a member to an organization. */
     async member({ organizationId }: Account, role: string, email: string): Promise<string> {
       const user = { userId: uuidv7(), organizationId, role, email }
       await execute(
@@ -51,7 +51,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
       )
       return user.userId
     },
-    /** A channel that the app writes to. */
+    /** Creates an alert channel that uses the app. */
     async channel({ key }: Account, installationId: string, channelId = 'C2'): Promise<string> {
       const config = { installation_id: installationId, channel_id: channelId }
       const made = await api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'chat_a', config } })
@@ -60,18 +60,18 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
     async incident({ key }: Account, title: string): Promise<string> {
       return (await api.call('POST', '/incidents', { key, body: { title } })).body.data.id
     },
-    /** `/picket <text>` as the provider passes it on, and the answer, which may come later on a busy machine. */
+    /** Sends `/picket <text>` and returns the answer, which may be posted later on a busy machine. */
     async command(chatUserId: string, text: string, teamId = 'T1') {
-      const before = told().length
-      const answer = await commandAtOnce(chatUserId, text, teamId)
+      const before = responses().length
+      const answer = await sendCommand(chatUserId, text, teamId)
       if (answer.body?.text !== 'One moment…') return answer
-      return { ...answer, body: await nextTold(before) }
+      return { ...answer, body: await nextResponse(before) }
     },
-    commandAtOnce,
-    nextTold,
-    /** A click on the button of a message; answers what it led to. */
+    sendCommand,
+    nextResponse,
+    /** Clicks the button of a message. Returns the response. */
     async click(chatUserId: string, incidentId: string, blocks: object[] = [], isEphemeral = false) {
-      const before = told().length
+      const before = responses().length
       const payload = {
         type: 'block_actions',
         user: { id: chatUserId, team_id: 'T1' },
@@ -84,7 +84,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
       }
       const sent = formOf({ payload: JSON.stringify(payload) })
       const { status, body } = await send('/chat/interactions', sent, provider.signed(sent))
-      return { status, body, told: await nextTold(before) }
+      return { status, body, response: await nextResponse(before) }
     },
     send,
   }

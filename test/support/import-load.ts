@@ -3,12 +3,12 @@ import { createApi } from './api.ts'
 import type { Teardown } from './teardown.ts'
 
 export type ImportLoad = {
-  /** by the status of its answer */
+  /** number of responses by status */
   answers: Record<number, number>
   stop(): Promise<void>
 }
 
-/** A file that changes each of its monitors when it follows one of another number. */
+/** Builds a file. Files with different timeouts change each monitor when they are imported in turns. */
 export const fileOf = (monitors: number, timeout_ms: number, url = 'http://127.0.0.1:9/') => ({
   version: 1,
   monitors: Array.from({ length: monitors }, (_, i) => ({
@@ -17,7 +17,7 @@ export const fileOf = (monitors: number, timeout_ms: number, url = 'http://127.0
   })),
 })
 
-/** A tenant that imports all the time, `atOnce` files in hand; what is refused is sent again when the answer says. */
+/** Imports files continuously, `atOnce` at the same time. Refused imports are repeated after Retry-After. */
 export function startImports(
   t: Teardown,
   to: { origin: string; key: string },
@@ -30,7 +30,7 @@ export function startImports(
   const work = async (first: number) => {
     for (let i = first; !isOver; i++) {
       const answer = await api.post('/import?dry_run=false', files[i % 2]).catch(() => null)
-      // 0: there was no answer
+      // 0: no response
       const status = answer?.status ?? 0
       answers[status] = (answers[status] ?? 0) + 1
       if (status !== 200 && !isOver) await pause(Number(answer?.headers.get('retry-after') ?? 1) * 1_000)

@@ -2,7 +2,7 @@ import { type Db, query } from '../../control-plane/foundation/platform/postgres
 import { type Behaviour, startTarget, type Target } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
-export type VendorSays = {
+export type VendorReport = {
   id: string
   name: string
   impact?: string
@@ -11,43 +11,48 @@ export type VendorSays = {
 }
 
 export type VendorSite = Pick<Target, 'requests' | 'close' | 'open'> & {
-  /** what people give as its address */
+  /** the address of its status page */
   statusUrl: string
-  /** from now on these incidents are open, with an etag for each report */
-  report(...incidents: VendorSays[]): void
-  /** what it does with whoever asks for its feed */
+  /** makes these incidents the open ones; each report has a new ETag */
+  report(...incidents: VendorReport[]): void
+  /** sets the behaviour of its feed */
   behave(behaviour: Behaviour): void
-  /** how often its feed was asked for */
+  /** number of requests of its feed */
   reads(): number
 }
 
 const SUMMARY = '/api/v2/summary.json'
 const STARTED_AT = new Date(Date.now() - 3_600_000).toISOString()
 
-/** The status page of a vendor on 127.0.0.1, in the shape of a Statuspage, where nothing is wrong at first. */
+/** Starts a status page of a vendor on 127.0.0.1 in the format of Statuspage, without incidents. */
 export async function startVendorSite(t: Teardown): Promise<VendorSite> {
   const { url, requests, behaveAt, close, open } = await startTarget(t)
   let reports = 0
   const behave = (behaviour: Behaviour) => behaveAt(SUMMARY, behaviour)
-  const report = (...incidents: VendorSays[]) =>
+  const report = (...incidents: VendorReport[]) =>
     behave({ kind: 'answer', headers: { etag: `"${++reports}"` }, body: JSON.stringify(summaryOf(incidents)) })
   report()
   const reads = () => requests.filter(({ path }) => path === SUMMARY).length
   return { statusUrl: url, requests, close, open, report, behave, reads }
 }
 
-const summaryOf = (incidents: VendorSays[]) => ({
+const summaryOf = (incidents: VendorReport[]) => ({
   page: { id: 'p', name: 'Acme', url: 'https://status.acme.example' },
   status: { indicator: 'none', description: '' },
   components: [],
-  incidents: incidents.map(one => ({ impact: 'major', status: 'investigating', started_at: STARTED_AT, ...one })),
+  incidents: incidents.map(incident => ({
+    impact: 'major',
+    status: 'investigating',
+    started_at: STARTED_AT,
+    ...incident,
+  })),
   scheduled_maintenances: [],
 })
 
-export type ToldOfVendor = { name: string; title: string; deliveries: number }
+export type VendorEvent = { name: string; title: string; deliveries: number }
 
-/** What was told of a dependency, in order. */
-export function toldOfVendor(db: Db, dependencyId: string): Promise<ToldOfVendor[]> {
+/** Returns the events of a dependency, in order. */
+export function listVendorEvents(db: Db, dependencyId: string): Promise<VendorEvent[]> {
   return query(
     db,
     `SELECT name, data #>> '{incident,title}' AS title,
@@ -57,7 +62,7 @@ export function toldOfVendor(db: Db, dependencyId: string): Promise<ToldOfVendor
   )
 }
 
-/** A body of `/dependencies` with every property that an address of one's own takes. */
+/** A body of `/dependencies` with every property of a dependency by address. */
 export const dependencyBody = (alert_channel_id: string) => ({
   name: 'Acme Cloud',
   category: 'cloud',

@@ -4,22 +4,22 @@ export type ChatMetrics = ReturnType<typeof createChatMetrics>
 
 const METRICS_BY_REGISTRY = new WeakMap<Metrics, ChatMetrics>()
 
-/** One set a process, whoever asks. */
+/** Returns the metrics of a registry, created once. */
 export function getChatMetrics(metrics: Metrics): ChatMetrics {
-  const made = METRICS_BY_REGISTRY.get(metrics) ?? createChatMetrics(metrics)
-  METRICS_BY_REGISTRY.set(metrics, made)
-  return made
+  const chatMetrics = METRICS_BY_REGISTRY.get(metrics) ?? createChatMetrics(metrics)
+  METRICS_BY_REGISTRY.set(metrics, chatMetrics)
+  return chatMetrics
 }
 
 function createChatMetrics(metrics: Metrics) {
   return {
-    calls: metrics.counter('picket_chat_calls_total', 'Calls of the chat provider, but for messages', [
+    calls: metrics.counter('picket_chat_calls_total', 'Calls of the chat provider, except messages', [
       'method',
       'outcome',
     ]),
     requests: metrics.counter(
       'picket_chat_requests_total',
-      'Commands and clicks of people in a chat, and notices of its provider',
+      'Commands and clicks in a chat, and events of its provider',
       ['kind', 'outcome'],
     ),
   }

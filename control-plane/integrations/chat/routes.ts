@@ -26,7 +26,7 @@ import { buildConnectPath } from './settings-pages/connect-path.ts'
 
 const tags = ['Chat']
 
-/** Installing the app in a team's chat, and ending that (specification, "Team-chat app install"). */
+/** Routes of chat installations (docs/design/chat.md#installation). */
 export function chatRoutes(app: App, tools: InstallTools): void {
   installRoutes(app, tools)
   installationRoutes(app, tools)
@@ -39,12 +39,12 @@ function installRoutes(app: App, tools: InstallTools): void {
     '/chat/oauth/install',
     {
       schema: {
-        summary: 'Go to the consent screen of the chat',
+        summary: 'Start a chat installation',
         description:
-          'An installation that a read key began is connected only when an editor or admin of the project is signed in to the browser and confirms it.',
+          'Redirects to the consent screen of the chat. An installation that was started with a read key needs the confirmation of an editor or admin who is signed in to the browser.',
         tags,
         querystring: InstallQuery,
-        response: responseSchemas(302, Type.Null({ description: 'Location is the consent screen' }), 400, 404, 409),
+        response: responseSchemas(302, Type.Null({ description: '`Location` is the consent screen.' }), 400, 404, 409),
       },
     },
     async (request, reply) => {
@@ -58,13 +58,15 @@ function installRoutes(app: App, tools: InstallTools): void {
     {
       config: { open: true },
       schema: {
-        summary: 'Where the chat sends people back: stores the installation',
+        summary: 'Finish a chat installation',
+        description: 'The redirect URL of the chat app. Exchanges the code and stores the installation.',
         tags,
         querystring: CallbackQuery,
         response: responseSchemas(
           302,
           Type.Null({
-            description: 'Location is the page that was asked for; a browser is led there by a page of ours',
+            description:
+              '`Location` is the requested page. A browser is first redirected to a page that confirms the installation.',
           }),
           400,
           403,
@@ -88,7 +90,8 @@ function identityRoutes(app: App, { db }: InstallTools): void {
     '/chat/identities',
     {
       schema: {
-        summary: 'Who members are in the chat, by their e-mail addresses; newest first',
+        summary: 'List chat identities',
+        description: 'Links between members and chat users, matched by e-mail address. Newest first.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(IdentityRecord), 400),
@@ -107,7 +110,8 @@ function channelRoutes(app: App, tools: InstallTools): void {
     '/chat/installations/:id/channels',
     {
       schema: {
-        summary: 'Public channels that an alert channel may write to, by their names',
+        summary: 'List the channels of a chat installation',
+        description: 'Public channels to which an alert channel can post, sorted by name.',
         tags,
         params: IdParams,
         querystring: ChannelQuery,
@@ -119,8 +123,8 @@ function channelRoutes(app: App, tools: InstallTools): void {
       const installation = isId(id) ? await findInstallation(tools.db, getCaller(request).projectId, id) : null
       if (!installation) throw notFound('chat installation')
       if (installation.revokedAt !== null) throw appRemovedError()
-      const wanted = (request.query.q ?? '').toLowerCase()
-      const channels = (await readChannels(installation)).filter(({ name }) => name.toLowerCase().includes(wanted))
+      const search = (request.query.q ?? '').toLowerCase()
+      const channels = (await readChannels(installation)).filter(({ name }) => name.toLowerCase().includes(search))
       const { limit, offset } = toPageBounds(request.query)
       return { data: channels.slice(offset, offset + limit), meta: buildPageMeta(request.query, channels.length) }
     },
@@ -132,7 +136,8 @@ function installationRoutes(app: App, tools: InstallTools): void {
     '/chat/installations',
     {
       schema: {
-        summary: 'List installations, newest first; all of them when no page is asked for',
+        summary: 'List chat installations',
+        description: 'Newest first. Returns all installations unless `page` or `per_page` is given.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(InstallationRecord), 400),
@@ -154,7 +159,8 @@ function installationRoutes(app: App, tools: InstallTools): void {
     '/chat/installations/:id',
     {
       schema: {
-        summary: 'End an installation: its channels go, its grant is revoked, identity links stay',
+        summary: 'Delete a chat installation',
+        description: 'Deletes its alert channels and revokes the grant. Identity links stay.',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),

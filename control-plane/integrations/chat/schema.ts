@@ -3,23 +3,26 @@ import { Id, pageProperties, strictObject, Timestamp } from '../../foundation/we
 
 export const InstallQuery = strictObject({
   redirect_to: Type.Optional(
-    Type.String({ maxLength: 2_048, description: 'a page of this origin to end at; default: the chat settings' }),
+    Type.String({
+      maxLength: 2_048,
+      description: 'Page of this origin to redirect to after the installation. Defaults to the chat settings.',
+    }),
   ),
 })
 
 export const ChannelQuery = strictObject({
   ...pageProperties,
-  q: Type.Optional(Type.String({ maxLength: 100, description: 'part of a name' })),
+  q: Type.Optional(Type.String({ maxLength: 100, description: 'Part of a name.' })),
 })
 
-/** What the provider adds to it is its own business. */
+/** Not strict, because the provider may add parameters. */
 export const CallbackQuery = Type.Object({
   code: Type.Optional(Type.String({ maxLength: 2_048 })),
   state: Type.Optional(Type.String({ maxLength: 8_192 })),
   error: Type.Optional(Type.String({ maxLength: 200 })),
 })
 
-/** A link between somebody in a team's chat and a member. */
+/** A link between a chat user and a member. */
 export const IdentityRecord = Type.Object({
   id: Id,
   team_id: Type.String(),

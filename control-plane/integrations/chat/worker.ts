@@ -7,13 +7,13 @@ import { revokeDue } from './installations/revoke-actions.ts'
 import { matchPeople } from './people/match-actions.ts'
 import { createButtonCleaner } from './requests/button-actions.ts'
 
-/** What has no notification, an incident that was resolved for instance, is seen after this. */
+/** Interval for work without a NOTIFY, such as the button of a resolved incident. */
 const IDLE_MS = 10_000
 const CLEANUP_EVERY_ROUNDS = 360
 
 /**
- * What has to be said to the provider without anybody waiting: tokens renewed, grants ended, people matched, buttons taken
- * away. Any number of processes may; idle it costs one query. `wake` it on NOTIFY "chat".
+ * Renews tokens, revokes grants, matches people and removes obsolete buttons. Any number of processes share the work. An
+ * idle round is one query. Call `wake` on NOTIFY "chat".
  */
 export function startChatWorker(context: LoopTools & RenewTools): Loop {
   const clearButtons = createButtonCleaner(context)
@@ -25,7 +25,7 @@ export function startChatWorker(context: LoopTools & RenewTools): Loop {
       if (due.renewals) await renewTokens(context, now())
       if (due.revocations) await revokeDue(context, now())
       if (due.buttons) await clearButtons(now())
-      // one team takes a while: what is due meanwhile comes before the next one
+      // matching a team takes a while, so other due work comes before the next team
       if (!due.people || !(await matchPeople(context, now()))) return
     }
   })

@@ -7,7 +7,7 @@ export type SourceAuthType = (typeof AUTH_TYPES)[number]
 export const RULE_TYPES = ['equals', 'in', 'diff_lte', 'truthy', 'http_ok'] as const
 export type RuleType = (typeof RULE_TYPES)[number]
 
-/** A row of `data_sources`. `headers` and `authConfig` are sealed (see sealed.ts); times are Dates. */
+/** A row of `data_sources`. `headers` and `authConfig` are encrypted (configuration/encryption.ts). */
 export type StoredSource = {
   id: string
   projectId: string
@@ -19,48 +19,48 @@ export type StoredSource = {
   body: string | null
   authType: SourceAuthType | null
   authConfig: Buffer | null
-  /** below it every path begins; null: the whole document */
+  /** the root of all paths; null: the whole document */
   rootPath: string | null
   fetchIntervalS: number
   timeoutMs: number
-  /** moves with whatever changes what is asked or how the answer is judged: what was fetched before that is void */
+  /** increments when the request or the fields change; results of earlier revisions are discarded */
   revision: number
   nextFetchAt: Date
   lastFetchedAt: Date | null
   lastSuccessAt: Date | null
-  /** a sentence; null after a success */
+  /** null after a successful fetch */
   lastError: string | null
-  /** in a row */
+  /** consecutive failures */
   failures: number
-  /** of the last document, where not all of its keys could become monitors; null: they could */
+  /** number of keys in the last document, when some of them have no monitor; else null */
   documentKeys: number | null
-  /** the source's own, while it cannot be fetched */
+  /** the open incident of the source while it cannot be fetched */
   incidentId: string | null
   createdAt: Date
   updatedAt: Date
 }
 
-/** What makes monitors of a document: where their values are, how they are called and when they are up. */
+/** Defines monitors of a document: the path of their values, the template of their names, and the rule. */
 export type FieldDefinition = {
   id: string
   path: string
   nameTemplate: string
   ruleType: RuleType
   ruleConfig: Record<string, unknown>
-  /** of the same rule; null: what is not up is down */
+  /** configuration of the same rule for degraded; null: a value that is not up is down */
   degradedRuleConfig: Record<string, unknown> | null
 }
 
 /** A row of `data_source_fields`. */
 export type StoredField = FieldDefinition & {
   dataSourceId: string
-  /** ascending, then by age */
+  /** ascending; equal values by age */
   displayOrder: number
   createdAt: Date
   updatedAt: Date
 }
 
-/** A living monitor that a field made. */
+/** A monitor of a field that is not archived. */
 export type ChildMonitor = {
   dataSourceId: string
   fieldId: string

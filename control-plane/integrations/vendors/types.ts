@@ -7,32 +7,32 @@ export type Dependency = {
   id: string
   projectId: string
   feedId: string
-  /** of the catalogue's entry; null: its address is the project's own */
+  /** slug of the catalog; null: an address of its own */
   slug: string | null
   name: string
   category: string
-  /** for people */
+  /** the status page for people */
   statusUrl: string
   feedUrl: string
   feedType: FeedType
   feedMapping: JsonMapping
-  /** none: all that the vendor reports */
+  /** empty: everything that the vendor reports */
   components: string[]
-  /** false: what the feed says next was there before, and is told to nobody */
+  /** false: the incidents of the next report existed before and are not announced */
   isBaselined: boolean
   createdAt: Date
   updatedAt: Date
 }
 
-/** How bad an incident is for whoever depends on the vendor; `none`: it is not. */
+/** The effect of an incident on a dependency. */
 export type ImpactLevel = 'none' | 'degraded' | 'down'
 
-/** A row of `vendor_incidents`: an incident of a vendor as one dependency meets it. */
+/** A row of `vendor_incidents`: an incident of a vendor for one dependency. */
 export type VendorIncident = {
   id: string
   projectId: string
   dependencyId: string
-  /** the vendor's own */
+  /** id in the feed of the vendor */
   sourceId: string
   title: string
   severity: VendorSeverity
@@ -41,12 +41,12 @@ export type VendorIncident = {
   sourceUrl: string
   startedAt: Date
   resolvedAt: Date | null
-  /** the worst that it was: only what is worse than that is news */
+  /** the worst level so far; only a worse level is announced */
   worst: ImpactLevel
-  /** whether its beginning was told, and its end */
-  told: 'begin' | 'end' | null
-  toldAt: Date | null
-  /** how many times in a row the feed has left it out */
+  /** whether its beginning or its end was announced */
+  announced: 'begin' | 'end' | null
+  announcedAt: Date | null
+  /** consecutive reads without it */
   missing: number
   createdAt: Date
   updatedAt: Date

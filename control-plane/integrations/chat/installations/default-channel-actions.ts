@@ -12,7 +12,7 @@ import type { Grant } from './grant.ts'
 import type { StoredInstallation } from './installation.ts'
 import { setDefaultChannel } from './installation-store.ts'
 
-/** The default channel that an installation has already, locked; null when there is none (any more). */
+/** Finds and locks the default channel of an installation; null when there is none. */
 export async function lockDefaultChannel(tx: Tx, installation: StoredInstallation): Promise<StoredChannel | null> {
   const { projectId, defaultChannelId: id } = installation
   return id === null ? null : lockChannel(tx, projectId, id)
@@ -21,9 +21,8 @@ export async function lockDefaultChannel(tx: Tx, installation: StoredInstallatio
 type Choice = { before: StoredChannel | null; chosen: NonNullable<Grant['channel']> }
 
 /**
- * The alert channel for what was chosen on the consent screen (specification, "Team-chat app install"): the one from
- * the installation before, active again and by its new name where nobody gave it another, or a new one that new
- * monitors are linked to.
+ * Saves the alert channel for the chat channel that was chosen on the consent screen: the default channel of the earlier
+ * installation, resumed and with its new name unless a user renamed it, or a new default channel.
  */
 export async function saveDefaultChannel(
   tx: Tx,
@@ -36,16 +35,16 @@ export async function saveDefaultChannel(
   const owner = { id: before?.id ?? newId(), projectId }
   const config = { installation_id: installation.id, channel_id: chosen.id, channel_name: chosen.name }
   const unpaused = { isPaused: false, pausedAt: null, pausedReason: null, consecutiveFailures: 0 }
-  const sealed = { config: encryptConfig(config, owner, secrets), chatInstallationId: installation.id }
-  const told = { ...sealed, ...unpaused, updatedAt: now }
+  const encrypted = { config: encryptConfig(config, owner, secrets), chatInstallationId: installation.id }
+  const settings = { ...encrypted, ...unpaused, updatedAt: now }
   const name = formatChannelName(chosen.name, installation)
   if (before) {
-    const { channel_name: was } = decryptConfig(before, secrets)
-    const isOurs = typeof was === 'string' && before.name === formatChannelName(was, installation)
-    return updateChannel(tx, { ...before, ...told, name: isOurs ? name : before.name })
+    const { channel_name: oldName } = decryptConfig(before, secrets)
+    const isGenerated = typeof oldName === 'string' && before.name === formatChannelName(oldName, installation)
+    return updateChannel(tx, { ...before, ...settings, name: isGenerated ? name : before.name })
   }
   const kind = { name, type: 'chat_a' as const, signingSecret: null, isDefault: true }
-  await insertChannel(tx, { ...owner, ...kind, ...told, createdAt: now })
+  await insertChannel(tx, { ...owner, ...kind, ...settings, createdAt: now })
   await setDefaultChannel(tx, installation.id, owner.id)
 }
 

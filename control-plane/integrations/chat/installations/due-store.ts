@@ -7,7 +7,7 @@ export type DueChatWork = { renewals: boolean; people: boolean; revocations: boo
 const ACTIVE = 'FROM chat_installations WHERE revoked_at IS NULL'
 const RENEWING = '(renewing_until IS NULL OR renewing_until <= :now)'
 
-/** What is to be done: the one query of an idle loop. */
+/** Returns which work is due. It is the only query of an idle loop. */
 export async function loadDueWork(db: Db, now: Date): Promise<DueChatWork> {
   const [due] = await query<DueChatWork>(
     db,
@@ -20,7 +20,7 @@ export async function loadDueWork(db: Db, now: Date): Promise<DueChatWork> {
   return due!
 }
 
-/** Leases installations whose token is to be renewed: each to one process at a time. */
+/** Claims installations whose token is due for renewal. */
 export const claimRenewals = (db: Db, leaseEnd: Date, now: Date): Promise<StoredInstallation[]> =>
   query(
     db,
@@ -30,7 +30,7 @@ export const claimRenewals = (db: Db, leaseEnd: Date, now: Date): Promise<Stored
     { leaseEnd, now },
   )
 
-/** The same for matching people: one at a time, because it takes a while. */
+/** Claims one installation whose people are due to be matched. Only one, because matching takes a while. */
 export async function claimPeopleMatch(db: Db, leaseEnd: Date, now: Date): Promise<StoredInstallation | null> {
   const [row] = await query<StoredInstallation>(
     db,

@@ -1,6 +1,6 @@
 import { toId, toLine, toRecord, toText, toToken } from '../provider/field-values.ts'
 
-/** What a team granted: the provider's answer to an exchanged code. */
+/** The grant of a team: the provider's response to an exchanged code. */
 export type Grant = {
   teamId: string
   teamName: string
@@ -9,15 +9,14 @@ export type Grant = {
   /** null: the token does not expire */
   refreshToken: string | null
   expiresInSeconds: number | null
-  /** the channel that was chosen on the consent screen */
+  /** the chat channel that was chosen on the consent screen */
   channel: { id: string; name: string } | null
 }
 
 type Fields = Record<string, unknown>
 
 /**
- * Reads `oauth.v2.access`; null when it lacks what an installation needs: a team, a token of a bot, and the right to
- * write.
+ * Parses the response of `oauth.v2.access`. Returns null when a team, a bot token or the scope `chat:write` is missing.
  */
 export function parseGrant(fields: Fields): Grant | null {
   const team = toRecord(fields.team)
@@ -30,7 +29,7 @@ export function parseGrant(fields: Fields): Grant | null {
 
 export type RenewedToken = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresInSeconds'>
 
-/** The token of a grant or of its renewal; null where there is none. */
+/** Parses the token of a grant or of its renewal; null when there is none. */
 export function parseToken(fields: Fields): RenewedToken | null {
   const accessToken = toToken(fields.access_token)
   if (accessToken === null) return null

@@ -30,7 +30,7 @@ export type InstallTools = {
   db: Db
   secrets: SecretCipher
   provider: Provider
-  /** null: the operator has set up no app */
+  /** null: the operator has not configured an app */
   settings: ChatSettings | null
   publicUrl: string
   /** signs states */
@@ -40,8 +40,8 @@ export type InstallTools = {
 const callbackUrl = (publicUrl: string) => `${publicUrl}/api/v1/chat/oauth/callback`
 
 /**
- * The consent screen for the caller's project. Throws 404 without an app, 400 for a page that is not ours, and 409 for a
- * key whose maker is gone: an installation is somebody's.
+ * Returns the address of the consent screen for the caller's project. Throws 404 without an app, 400 for a landing page
+ * of another origin, and 409 for a key whose creator has left, because an installation belongs to a user.
  */
 export function beginInstall(
   { settings, publicUrl, sign }: InstallTools,
@@ -51,7 +51,8 @@ export function beginInstall(
 ): string {
   if (!settings) throw appNotConfiguredError()
   const { projectId, userId } = caller
-  if (userId === null) throw conflict('the account that made this key is gone; use a key of somebody who is a member')
+  if (userId === null)
+    throw conflict('the user who created this key is not a member any more; use a key of a current member')
   const landing = resolveLandingUrl(redirectTo, publicUrl)
   if (landing === null) {
     const message = `redirect_to must be a page of ${publicUrl}`
@@ -70,13 +71,13 @@ export function beginInstall(
   return url.href
 }
 
-/** What the provider sends back with the person. */
+/** The query with which the provider redirects the user back. */
 export type OAuthCallback = { code?: string; state?: string; error?: string }
 
-/** What a person is told of an installation before they end it: who began it, and for what. */
+/** What the confirmation page shows of an installation: who began it, and for which project. */
 export type PendingInstall = Installer & { userId: string; projectId: string; needsEditor: boolean }
 
-/** Reads a state without using it up. Throws 400 like finishInstall, and 404 without an app. */
+/** Reads a state without using it. Throws 400 like finishInstall, and 404 without an app. */
 export async function loadPendingInstall(
   { settings, db, sign }: InstallTools,
   sent: string,
@@ -84,20 +85,27 @@ export async function loadPendingInstall(
 ): Promise<PendingInstall> {
   if (!settings) throw appNotConfiguredError()
   const state = verifyState(sent, sign, now)
-  const beginner = await findInstaller(db, state.projectId, state.userId)
-  if (!beginner) throw installerError()
+  const installer = await findInstaller(db, state.projectId, state.userId)
+  if (!installer) throw installerError()
   const { userId, projectId, needsEditor = false } = state
-  return { ...beginner, userId, projectId, needsEditor }
+  return { ...installer, userId, projectId, needsEditor }
 }
 
-/** Where a person goes after an installation, and which team has the app now. */
+/** Where the user is redirected after an installation, and the name of the team. */
 export type InstallResult = { landing: string; teamName: string }
 
 /**
- * Ends what beginInstall began: exchanges the code and stores the installation. `editor`: the signed-in editor or admin
- * who confirmed it, if there is one. Throws 404 without an app, 400 for a state or a code that does not count (any more),
- * 403 for what a read key began and no editor confirmed, 409 for a team of another project, and 503 when the provider
- * cannot be asked or understood.
+ * Finishes an installation (docs/design/chat.md#installation):
+ *
+ * 1. Verify the state, and that an editor confirmed the installation if a read key began it.
+ * 2. Mark the state as used.
+ * 3. Check that the user, key or session that began the installation is still valid.
+ * 4. Exchange the code for a grant.
+ * 5. In one transaction, check step 3 again and store the installation and its default channel.
+ *
+ * `editor`: the signed-in editor or admin who confirmed it, if any. Throws 404 without an app, 400 for an invalid state or
+ * code, 403 without the required confirmation, 409 for a team of another project, and 503 when the provider is
+ * unreachable or its response is invalid.
  */
 export async function finishInstall(
   tools: InstallTools,
@@ -113,9 +121,9 @@ export async function finishInstall(
   const state = await consumeState(tools, returned.state ?? '', now)
   if (returned.error !== undefined) throw installDeclinedError(returned.error)
   if (!returned.code) throw validationError([{ path: 'code', message: 'code is required' }])
-  const beginner = await findMember(db, state.projectId, state.userId)
-  if (!beginner || !(await isStillAuthorized(db, state, beginner))) throw installerError()
-  const person = editor ?? beginner
+  const installer = await findMember(db, state.projectId, state.userId)
+  if (!installer || !(await isStillAuthorized(db, state, installer))) throw installerError()
+  const person = editor ?? installer
   const fields = { code: returned.code, redirect_uri: callbackUrl(publicUrl) }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   if (!answer.ok) throw codeRejectedError(answer)
@@ -123,21 +131,21 @@ export async function finishInstall(
   if (!grant) throw await rejectGrant(tools, answer.fields)
   const actor = { kind: 'user' as const, id: person.userId, name: person.email }
   const acting = { ...actor, ip, projectId: state.projectId, organizationId: person.organizationId }
-  const mayStore = (tx: Tx) => isStillAuthorized(tx, state, beginner)
+  const isAuthorized = (tx: Tx) => isStillAuthorized(tx, state, installer)
   await storeGrant(
     { ...tools, db: withAuditActor(db, acting) },
     { ...state, userId: person.userId },
     grant,
-    mayStore,
+    isAuthorized,
     now,
   )
   return { landing: state.redirectTo, teamName: grant.teamName }
 }
 
 const NEEDS_EDITOR =
-  'a read key began this installation; open this address in a browser in which an editor or admin of the project is signed in'
+  'this installation was started with a read key; open this address in a browser where an editor or admin of the project is signed in'
 
-/** What cannot be used is given back, as far as it is a whole organization's: a team's may be another project's, too. */
+/** Revokes a grant for a whole organization. The grant of a team is not revoked, because another project may use it. */
 async function rejectGrant({ provider }: InstallTools, fields: Record<string, unknown>): Promise<ApiError> {
   if (fields.is_enterprise_install !== true) return incompleteGrantError()
   const token = parseToken(fields)?.accessToken
@@ -145,28 +153,28 @@ async function rejectGrant({ provider }: InstallTools, fields: Record<string, un
   return organizationInstallError()
 }
 
-/** Throws 400 for a state that we did not give out, that is too old, or that was used. */
+/** Marks a state as used. Throws 400 for a state that is forged, expired or already used. */
 async function consumeState({ db, sign }: InstallTools, sent: string, now: Date): Promise<InstallState> {
   const state = verifyState(sent, sign, now)
   const isFirst = await claimOnce(db, sha256(`state ${state.id}`), new Date(state.expiresAtMs))
-  if (!isFirst) throw stateError('was used before')
+  if (!isFirst) throw stateError('has already been used')
   return state
 }
 
 function verifyState(sent: string, sign: Signer, now: Date): InstallState {
   const state = decodeState(sent, sign, equalSecrets, now.getTime())
-  if (state === 'forged') throw stateError('is not one of ours')
-  if (state === 'expired') throw stateError('is older than 10 minutes')
+  if (state === 'forged') throw stateError('is invalid')
+  if (state === 'expired') throw stateError('has expired')
   return state
 }
 
 const installerError = () =>
-  stateError('belongs to an account, an API key or a session that may not install anything here any more')
+  stateError('belongs to an account, API key or session that is no longer allowed to install the app')
 
-const stateError = (why: string) =>
-  validationError([{ path: 'state', message: `state ${why}; begin the installation again` }])
+const stateError = (reason: string) =>
+  validationError([{ path: 'state', message: `state ${reason}; start the installation again` }])
 
-/** The key works, or the session is still there: the owner of the address may have ended others' access meanwhile. */
+/** Whether the key or session that began the installation is still valid. An access review may have ended it. */
 async function isStillAuthorized(
   db: Db | Tx,
   { keyId, sessionId }: InstallState,
@@ -180,18 +188,19 @@ async function storeGrant(
   tools: InstallTools,
   { projectId, userId }: InstallState,
   grant: Grant,
-  mayStore: (tx: Tx) => Promise<boolean>,
+  isAuthorized: (tx: Tx) => Promise<boolean>,
   now: Date,
 ) {
   const { db, secrets } = tools
   const { teamId, teamName, scopes, accessToken, refreshToken } = grant
   try {
     await db.transaction(async tx => {
-      // asking the provider took its time
-      if (!(await mayStore(tx))) throw installerError()
+      // authorization may have ended during the call of the provider
+      if (!(await isAuthorized(tx))) throw installerError()
       const known = await listTeamInstallations(tx, teamId)
-      if (known.some(one => one.projectId !== projectId && one.revokedAt === null)) throw teamTakenError(teamName)
-      const before = known.find(one => one.projectId === projectId)
+      if (known.some(installation => installation.projectId !== projectId && installation.revokedAt === null))
+        throw teamTakenError(teamName)
+      const before = known.find(installation => installation.projectId === projectId)
       const owner = { id: before?.id ?? newId(), projectId }
       const installation: StoredInstallation = {
         ...{ defaultChannelId: null, createdAt: now, ...before, ...owner, teamId, teamName, scopes },
@@ -207,7 +216,7 @@ async function storeGrant(
   }
 }
 
-/** Channels are locked before their installation, as everywhere. A second default channel is never made. */
+/** Locks the channel before the installation, as all code does. Never creates a second default channel. */
 async function saveInstallationAndChannel(
   tx: Tx,
   installation: StoredInstallation,
@@ -223,4 +232,4 @@ async function saveInstallationAndChannel(
 }
 
 const teamTakenError = (teamName: string) =>
-  conflict(`${teamName} is connected to another project; end the installation there first`)
+  conflict(`${teamName} is connected to another project; delete the installation there first`)

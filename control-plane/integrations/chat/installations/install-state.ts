@@ -1,25 +1,25 @@
 import type { Signer } from '../../../foundation/platform/crypto/signer.ts'
 
-/** For whom an installation is begun, and where it ends. The text is opaque to the provider, which sends it back. */
+/** The state of an installation in progress. The provider sends it back unchanged. */
 export type InstallState = {
-  /** told once: the same state does not count twice */
+  /** prevents a second use of the state */
   id: string
   projectId: string
   userId: string
   redirectTo: string
-  /** the API key with which it was begun, if it was one */
+  /** the API key that began it, if any */
   keyId?: string
-  /** the session in which it was begun, if it was one */
+  /** the session that began it, if any */
   sessionId?: string
-  /** who began it may only read, so a person who may change the project has to confirm it */
+  /** begun with read access only, so an editor or admin must confirm it */
   needsEditor?: boolean
   expiresAtMs: number
 }
 
-/** What states are signed for (platform/signer.ts). */
+/** The purpose of the key that signs states (foundation/platform/crypto/signer.ts). */
 export const STATE_PURPOSE = 'chat installs'
 
-/** Somebody consents within so many minutes (decisions 10.2). */
+/** Time from the beginning of an installation to its end. */
 export const STATE_TIMEOUT_MS = 10 * 60_000
 
 export function encodeState(state: InstallState, sign: Signer): string {
@@ -27,7 +27,7 @@ export function encodeState(state: InstallState, sign: Signer): string {
   return `${text}.${sign(text)}`
 }
 
-/** What a state says; 'forged' when we did not sign it, 'expired' when its time is over. */
+/** Decodes a state. Returns 'forged' for an invalid signature and 'expired' after its expiry. */
 export function decodeState(
   sent: string,
   sign: Signer,
@@ -40,14 +40,14 @@ export function decodeState(
   return state.expiresAtMs > nowMs ? state : 'expired'
 }
 
-/** Where a person lands after the installation: a page of our own origin, or null for any other text. */
+/** Returns the landing page after an installation, which must be on this origin; null for other addresses. */
 export function resolveLandingUrl(redirectTo: string | undefined, publicUrl: string): string | null {
   if (redirectTo === undefined) return `${publicUrl}/settings/chat`
-  // a URL parser drops line breaks, and reads a backslash as a slash
+  // URL parsers drop line breaks and treat a backslash as a slash
   if (/[\s\\\p{Cc}]/u.test(redirectTo)) return null
   const base = new URL(publicUrl)
   if (!URL.canParse(redirectTo, base)) return null
   const url = new URL(redirectTo, base)
-  const isOurs = url.origin === base.origin && url.username === '' && url.password === ''
-  return isOurs && /^(https?:\/\/|\/(?!\/))/i.test(redirectTo) ? url.href : null
+  const isOwnOrigin = url.origin === base.origin && url.username === '' && url.password === ''
+  return isOwnOrigin && /^(https?:\/\/|\/(?!\/))/i.test(redirectTo) ? url.href : null
 }

@@ -7,7 +7,7 @@ export const INSTALLATION_COLUMNS = `
   installed_at AS "installedAt", revoked_at AS "revokedAt", default_channel_id AS "defaultChannelId",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** A project's installations, newest first, and how many there are in all; without a page all of them. */
+/** Returns the installations of a project, newest first, and their total number. Without a page, all of them. */
 export async function listInstallations(
   db: Db,
   projectId: string,
@@ -25,18 +25,18 @@ export async function listInstallations(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** One installation. `id` has to be a valid id. */
+/** Finds an installation. `id` must be a valid id. */
 export async function findInstallation(db: Db, projectId: string, id: string): Promise<StoredInstallation | null> {
   const sql = `SELECT ${INSTALLATION_COLUMNS} FROM chat_installations WHERE project_id = ? AND id = ?`
   const [row] = await query<StoredInstallation>(db, sql, [projectId, id])
   return row ?? null
 }
 
-/** All that a team has, whichever project it is in. */
+/** Returns the installations of a team in all projects. */
 export const listTeamInstallations = (db: Db, teamId: string): Promise<StoredInstallation[]> =>
   query(db, `SELECT ${INSTALLATION_COLUMNS} FROM chat_installations WHERE team_id = ? ORDER BY id`, [teamId])
 
-/** Makes an installation or puts it in the place of the one with its id. Violates a unique index when another project has the team. */
+/** Inserts or replaces an installation. Violates a unique index when another project has the team. */
 export async function saveInstallation(tx: Tx, installation: StoredInstallation): Promise<void> {
   await execute(
     tx,
@@ -55,7 +55,7 @@ export async function saveInstallation(tx: Tx, installation: StoredInstallation)
 export const setDefaultChannel = (tx: Tx, id: string, channelId: string) =>
   execute(tx, 'UPDATE chat_installations SET default_channel_id = ? WHERE id = ?', [channelId, id])
 
-/** Deletes an installation with its channels; answers the tokens of its grant, null when there is none. Channels are locked first, as everywhere. */
+/** Deletes an installation and its channels, which are locked first. Returns the deleted row, or null. */
 export async function deleteInstallation(tx: Tx, projectId: string, id: string): Promise<StoredInstallation | null> {
   await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND chat_installation_id = ?', [projectId, id])
   const sql = `DELETE FROM chat_installations WHERE project_id = ? AND id = ? RETURNING ${INSTALLATION_COLUMNS}`
@@ -63,7 +63,7 @@ export async function deleteInstallation(tx: Tx, projectId: string, id: string):
   return row ?? null
 }
 
-/** Marks that the team removed the app, unless it was installed anew meanwhile. */
+/** Marks an installation as revoked, unless it was installed again meanwhile. */
 export async function markRevoked(db: Db, id: string, tokens: Buffer, now: Date): Promise<void> {
   await execute(
     db,
@@ -73,7 +73,7 @@ export async function markRevoked(db: Db, id: string, tokens: Buffer, now: Date)
   )
 }
 
-/** Something that counts once: true the first time, until `forgetAt`. */
+/** Claims a hash until `forgetAt`. Returns true the first time. */
 export async function claimOnce(db: Db, hash: Buffer, forgetAt: Date): Promise<boolean> {
   const sql = 'INSERT INTO chat_spent (hash, forget_at) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING'
   return (await execute(db, sql, [hash, forgetAt])) === 1
@@ -84,7 +84,7 @@ export const deleteExpiredClaims = (db: Db, now: Date) =>
 
 type RenewedTokens = Pick<StoredInstallation, 'id' | 'tokens' | 'tokenExpiresAt' | 'renewAt'>
 
-/** Puts a renewed token in the place of the one it was made of. */
+/** Replaces tokens by renewed ones, if they have not changed meanwhile. */
 export async function saveRenewedTokens(db: Db, renewed: RenewedTokens, before: Buffer, now: Date): Promise<void> {
   await execute(
     db,
@@ -95,19 +95,19 @@ export async function saveRenewedTokens(db: Db, renewed: RenewedTokens, before: 
   )
 }
 
-/** Lets an installation be looked at now: whether the team has the app still, and who its people are. */
+/** Schedules a check of an installation now: whether the team still has the app, and who its people are. */
 export async function scheduleInstallationCheck(db: Db, id: string, now: Date): Promise<void> {
   await execute(db, 'UPDATE chat_installations SET people_due_at = ? WHERE id = ?', [now, id])
   await execute(db, `SELECT pg_notify('chat', '')`)
 }
 
-/** The same for the installation that a team has, if it has one. */
+/** Schedules a check of the active installation of a team, if any. */
 export async function scheduleTeamCheck(db: Db, teamId: string, now: Date): Promise<void> {
   const active = (await listTeamInstallations(db, teamId)).find(({ revokedAt }) => revokedAt === null)
   if (active) await scheduleInstallationCheck(db, active.id, now)
 }
 
-/** Lets people be matched at another time, unless somebody has asked for that meanwhile. */
+/** Schedules the next match of people, unless another one was scheduled meanwhile. */
 export async function scheduleNextMatch(db: Db, id: string, leaseEnd: Date, dueAt: Date): Promise<void> {
   const sql = 'UPDATE chat_installations SET people_due_at = ? WHERE id = ? AND people_due_at = ?'
   await execute(db, sql, [dueAt, id, leaseEnd])

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Id, nullable, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 
-/** A row of `chat_installations`. `tokens` are sealed (channels/chat-tokens.ts). */
+/** A row of `chat_installations`. `tokens` are encrypted (alerting/channels/chat-tokens.ts). */
 export type StoredInstallation = {
   id: string
   projectId: string
@@ -10,7 +10,7 @@ export type StoredInstallation = {
   scopes: string[]
   tokens: Buffer
   tokenExpiresAt: Date | null
-  /** null: nothing is to be renewed */
+  /** null: the token does not expire */
   renewAt: Date | null
   installedBy: string | null
   installedAt: Date
@@ -21,20 +21,20 @@ export type StoredInstallation = {
   updatedAt: Date
 }
 
-/** The specification's "Chat installation". */
+/** A chat installation in responses. */
 export const InstallationRecord = Type.Object({
   id: Id,
   team_id: Type.String(),
   team_name: Type.String(),
-  installed_by: nullable(Type.String({ description: 'user id; null when that account is gone' })),
+  installed_by: nullable(Type.String({ description: 'Id of the user. Null when that account was deleted.' })),
   installed_at: Timestamp,
   scopes: Type.Array(Type.String()),
-  default_channel_id: nullable(Type.String({ description: 'the alert channel made at the installation' })),
+  default_channel_id: nullable(Type.String({ description: 'The alert channel that the installation created.' })),
   revoked_at: nullable(
     Type.Unsafe<string>({
       type: 'string',
       format: 'date-time',
-      description: 'the team removed the app; install it again',
+      description: 'When the team removed the app. Install it again to reconnect.',
     }),
   ),
   created_at: Timestamp,
@@ -56,19 +56,19 @@ export function toInstallationResponse(installation: StoredInstallation) {
   }
 }
 
-/** Tokens are renewed so long before they end: several tries of a provider that is away. */
+/** Tokens are renewed this long before they expire, which leaves time for retries. */
 const RENEWAL_LEAD_MS = 2 * 3_600_000
 
-/** When a token ends, and when it is to be renewed; both null for one that does not expire. */
+/** Computes when a token expires and when to renew it; both null for a token that does not expire. */
 export function computeTokenLifetime(
   expiresInSeconds: number | null,
   now: Date,
 ): Pick<StoredInstallation, 'tokenExpiresAt' | 'renewAt'> {
   if (expiresInSeconds === null) return { tokenExpiresAt: null, renewAt: null }
-  const lifeMs = expiresInSeconds * 1_000
-  const aheadMs = Math.min(RENEWAL_LEAD_MS, lifeMs / 2)
+  const lifetimeMs = expiresInSeconds * 1_000
+  const leadMs = Math.min(RENEWAL_LEAD_MS, lifetimeMs / 2)
   return {
-    tokenExpiresAt: new Date(now.getTime() + lifeMs),
-    renewAt: new Date(now.getTime() + lifeMs - aheadMs),
+    tokenExpiresAt: new Date(now.getTime() + lifetimeMs),
+    renewAt: new Date(now.getTime() + lifetimeMs - leadMs),
   }
 }

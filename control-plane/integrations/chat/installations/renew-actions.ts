@@ -13,10 +13,10 @@ import { tryInstallation } from './try-installation.ts'
 
 export type RenewTools = { db: Db; secrets: SecretCipher; provider: Provider; settings: ChatSettings | null; log: Log }
 
-/** Longer than a call takes. A provider that is away is asked again after it. */
+/** Longer than a call takes. A failed renewal is retried after it. */
 const LEASE_MS = 30_000
 
-/** Renews the tokens that end soon, or were refused as expired. Each is used once: whoever claims it is alone. */
+/** Renews tokens that expire soon or were refused as expired. A refresh token works once, so renewals are claimed. */
 export async function renewTokens({ settings, ...tools }: RenewTools, now: Date): Promise<void> {
   if (!settings) return
   const claimed = await claimRenewals(tools.db, new Date(now.getTime() + LEASE_MS), now)
@@ -37,11 +37,11 @@ async function renew(
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   const renewed = answer.ok ? parseToken(answer.fields) : null
   if (renewed === null) {
-    // the app's own settings may be wrong: that is no reason to give a team up
-    const isOver = !answer.ok && !isTransient(answer.reason) && answer.reason === 'invalid_refresh_token'
-    return isOver ? markRevoked(db, id, tokens, now) : undefined
+    // other errors may come from wrong settings of the app and do not end the installation
+    const isRefused = !answer.ok && !isTransient(answer.reason) && answer.reason === 'invalid_refresh_token'
+    return isRefused ? markRevoked(db, id, tokens, now) : undefined
   }
-  const { expiresInSeconds, ...own } = renewed
-  const sealed = encryptChatTokens(own, installation, secrets)
-  await saveRenewedTokens(db, { id, tokens: sealed, ...computeTokenLifetime(expiresInSeconds, now) }, tokens, now)
+  const { expiresInSeconds, ...newTokens } = renewed
+  const encrypted = encryptChatTokens(newTokens, installation, secrets)
+  await saveRenewedTokens(db, { id, tokens: encrypted, ...computeTokenLifetime(expiresInSeconds, now) }, tokens, now)
 }

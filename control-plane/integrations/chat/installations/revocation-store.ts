@@ -1,6 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** A grant whose installation is gone here, and that the provider has still to end. Its id is the installation's. */
+/** A grant of a deleted installation that the provider still has to revoke. Its id is the id of the installation. */
 export type Revocation = { id: string; projectId: string; teamId: string; tokens: Buffer; failures: number }
 
 export async function queueRevocation(
@@ -17,7 +17,7 @@ export async function queueRevocation(
   )
 }
 
-/** Leases what is due to the caller until `leaseEnd`. */
+/** Claims due revocations until `leaseEnd`. */
 export function claimRevocations(db: Db, leaseEnd: Date, now: Date): Promise<Revocation[]> {
   return query(
     db,
@@ -34,6 +34,6 @@ export const dropRevocation = (db: Db, id: string) => execute(db, 'DELETE FROM c
 export const postponeRevocation = (db: Db, id: string, until: Date) =>
   execute(db, 'UPDATE chat_revocations SET failures = failures + 1, next_attempt_at = ? WHERE id = ?', [until, id])
 
-/** A team that installs again may be given the grant that was to be ended. */
+/** Deletes the pending revocations of a team. A team that installs again may get the same grant. */
 export const dropRevocationsOfTeam = (tx: Tx, teamId: string) =>
   execute(tx, 'DELETE FROM chat_revocations WHERE team_id = ?', [teamId])

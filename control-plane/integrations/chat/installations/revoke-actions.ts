@@ -18,16 +18,16 @@ import { tryInstallation } from './try-installation.ts'
 
 export type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
 
-/** Longer than one call takes; whoever died meanwhile is relieved then. */
+/** Longer than one call takes. After it, another process retries. */
 const LEASE_MS = 30_000
 const FIRST_WAIT_MS = 60_000
 const MAX_WAIT_MS = 6 * 3_600_000
-/** About two weeks of six hours; the team can remove the app itself. */
+/** About two weeks. After that, the team has to remove the app itself. */
 const MAX_FAILURES = 60
 
 /**
- * Ends an installation: its channels are gone at once, its grant as soon as the provider can be told, identity links
- * stay (decisions 10.2). Throws 404.
+ * Deletes an installation and its channels, and revokes its grant now or, if the provider is unreachable, later. Identity
+ * links stay. Throws 404.
  */
 export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
   const revocation = await tools.db.transaction(async tx => {
@@ -40,7 +40,7 @@ export async function removeInstallation(tools: RevokeTools, projectId: string, 
   if (revocation) await revoke(tools, revocation, now)
 }
 
-/** Tells the provider of the grants that are over; what fails is tried again later. */
+/** Revokes the grants that are due. Failed revocations are retried later. */
 export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): Promise<void> {
   const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
   for (const revocation of due) await tryInstallation(tools.log, revocation.id, () => revoke(tools, revocation, now))
@@ -49,7 +49,7 @@ export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): P
 async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {
   const { id, failures } = revocation
   const answer = await callProvider(provider, 'auth.revoke', { as: getBotAuth(revocation, secrets) })
-  // what is refused for good is no grant any more
+  // a permanent refusal means that the grant does not exist any more
   if (answer.ok || !isTransient(answer.reason) || answer.reason === 'token_expired' || failures >= MAX_FAILURES) {
     await dropRevocation(db, id)
   } else {

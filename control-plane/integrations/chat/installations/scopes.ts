@@ -1,4 +1,4 @@
-/** What the app asks a team for (specification, "Team-chat app install"). */
+/** The scopes that the app requests. */
 export const SCOPES = [
   'chat:write',
   'channels:read',

@@ -1,6 +1,6 @@
 import type { Log } from '../../../../shared/process/log.ts'
 
-/** Does what concerns one installation. What it throws is our own fault, and keeps nobody else waiting. False then. */
+/** Runs work for one installation. An error is logged and returns false, so that it does not affect other installations. */
 export async function tryInstallation(
   log: Log,
   installationId: string,
@@ -10,7 +10,7 @@ export async function tryInstallation(
     await work()
     return true
   } catch (err) {
-    log.error({ err, installationId }, 'an installation of the chat was put off')
+    log.error({ err, installationId }, 'could not process a chat installation; it is deferred')
     return false
   }
 }

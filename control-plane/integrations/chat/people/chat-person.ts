@@ -1,11 +1,11 @@
 import { toId, toRecord, toText } from '../provider/field-values.ts'
 
-/** Somebody in a team's chat, as the provider vouches for them. */
+/** A user of a team's chat with a confirmed e-mail address. */
 export type ChatPerson = { chatUserId: string; email: string }
 
 /**
- * Reads `users.info` or `users.lookupByEmail`; null for whoever must not be taken for a member by e-mail: a bot, somebody
- * who left, a guest of another team, an address that nobody confirmed.
+ * Parses `users.info` or `users.lookupByEmail`. Returns null for users who must not be matched by e-mail: bots, deleted
+ * users, guests of other teams, and users with an unconfirmed address.
  */
 export function parsePerson(fields: Record<string, unknown>, teamId: string): ChatPerson | null {
   const user = toRecord(fields.user)

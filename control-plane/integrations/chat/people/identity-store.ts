@@ -2,7 +2,7 @@ import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { Member } from './people-store.ts'
 
-/** A link between somebody in a team's chat and a user, as it is answered. */
+/** A link between a user of a team's chat and a user of Picket, in the form of the API. */
 export type IdentityRow = {
   id: string
   team_id: string
@@ -12,7 +12,7 @@ export type IdentityRow = {
   updated_at: Date
 }
 
-/** The member behind a user of a team's chat; null without a link, or when the user is not a member (any more) or is suspended. */
+/** Finds the member linked with a chat user; null without a link, or when the user is suspended or not a member. */
 export async function findLinkedMember(
   db: Db,
   projectId: string,
@@ -32,7 +32,7 @@ export async function findLinkedMember(
 
 export type NewIdentityLink = { projectId: string; teamId: string; chatUserId: string; userId: string }
 
-/** Links the two, unless one of them is linked already. */
+/** Inserts a link, unless one of the two is already linked. */
 export async function insertLink(db: Db, link: NewIdentityLink, now: Date): Promise<void> {
   await execute(
     db,
@@ -42,7 +42,7 @@ export async function insertLink(db: Db, link: NewIdentityLink, now: Date): Prom
   )
 }
 
-/** Ends what links either of the two to somebody else. Answers the users who were linked. */
+/** Deletes the links of both users. Returns the users of Picket that were linked. */
 export async function deleteLinks(tx: Tx, link: NewIdentityLink): Promise<string[]> {
   const rows = await query<{ user_id: string }>(
     tx,
@@ -53,7 +53,7 @@ export async function deleteLinks(tx: Tx, link: NewIdentityLink): Promise<string
   return rows.map(({ user_id }) => user_id)
 }
 
-/** One page of a project's links, newest first, and how many there are in all. */
+/** Returns a page of a project's links, newest first, and their total number. */
 export async function listIdentities(db: Db, projectId: string, page: { limit: number; offset: number }) {
   const rows = await query<IdentityRow>(
     db,

@@ -16,18 +16,17 @@ import {
   resumeDirectChannels,
 } from './people-store.ts'
 
-/** Longer than a round may take. */
+/** Longer than one match can take. */
 const LEASE_MS = 10 * 60_000
-/** Who becomes a member, or gets an account in the chat, is found after this, or at their first command. */
+/** New members and new chat users are matched after this, or at their first command. */
 const MATCH_INTERVAL_MS = 24 * 3_600_000
 const RETRY_DELAY_MS = 5 * 60_000
 
 type Refusal = Extract<ChatApiResult, { ok: false }>
 
 /**
- * Looks at an installation: whether the team has the app still, as no message may need it for months; links members to
- * whom they are in its chat, by their e-mail addresses; and opens a way to each of them. Answers whether there was a
- * team to be looked at.
+ * Checks one installation: whether the team still has the app (there may be no message for months), links members with
+ * chat users by their e-mail addresses, and opens a direct channel to each. Returns whether an installation was due.
  */
 export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolean> {
   const leaseEnd = new Date(now.getTime() + LEASE_MS)
@@ -44,7 +43,7 @@ export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolea
   return true
 }
 
-/** Null while the team has the app. */
+/** Returns null while the team has the app, else the error. */
 async function checkAppInstalled(
   { secrets, provider }: PeopleTools,
   installation: StoredInstallation,
@@ -53,7 +52,7 @@ async function checkAppInstalled(
   return answer.ok ? null : answer
 }
 
-/** Answers the refusal that ended it early; null at its end. */
+/** Returns the error that stopped it early, or null. */
 async function linkMembers(tools: PeopleTools, installation: StoredInstallation, now: Date): Promise<Refusal | null> {
   const { db, secrets, provider } = tools
   const { projectId, teamId } = installation
@@ -88,5 +87,5 @@ async function openDirectChannels(
   return null
 }
 
-/** Says nothing about the others. */
+/** Errors about one person, which do not stop the match of others. */
 const PERSON_ERRORS = ['user_not_found', 'user_disabled', 'user_not_visible', 'users_not_found', 'cannot_dm_bot']

@@ -11,25 +11,25 @@ import { deleteDirectChannel, findMemberByEmail, type Member } from './people-st
 
 export type PeopleTools = { db: Db; secrets: SecretCipher; provider: Provider }
 
-/** Somebody waits for the answer, and the chat for ours. */
+/** Short, because the chat waits for a response. */
 const LOOKUP_TIMEOUT_MS = 1_500
 
 /**
- * The member that somebody in a team's chat is; whoever is not linked yet, or has another account in the chat now, is
- * looked for by their e-mail address. Null for whom nobody knows here, 'unasked' while the provider cannot be asked.
+ * Finds the member for a chat user. Without a link, for example after a change of the chat account, it is found by
+ * e-mail address. Returns null when there is no such member, and 'unavailable' when the provider cannot be reached.
  */
 export async function findChatMember(
   { db, secrets, provider }: PeopleTools,
   installation: StoredInstallation,
   chatUserId: string,
   now: Date,
-): Promise<Member | null | 'unasked'> {
+): Promise<Member | null | 'unavailable'> {
   const { projectId, teamId, id } = installation
   const linked = await findLinkedMember(db, projectId, teamId, chatUserId)
   if (linked) return linked
-  const asked = { as: getBotAuth(installation, secrets), fields: { user: chatUserId }, timeoutMs: LOOKUP_TIMEOUT_MS }
-  const answer = await callProvider(provider, 'users.info', asked)
-  if (!answer.ok && isTransient(answer.reason)) return 'unasked'
+  const call = { as: getBotAuth(installation, secrets), fields: { user: chatUserId }, timeoutMs: LOOKUP_TIMEOUT_MS }
+  const answer = await callProvider(provider, 'users.info', call)
+  if (!answer.ok && isTransient(answer.reason)) return 'unavailable'
   const person = answer.ok ? parsePerson(answer.fields, teamId) : null
   const member = person?.chatUserId === chatUserId ? await findMemberByEmail(db, projectId, person.email) : null
   if (!member) return null
@@ -41,8 +41,8 @@ export async function findChatMember(
 type IdentityPair = { chatUserId: string; userId: string }
 
 /**
- * Links the two, whoever they were linked to before: the chat says now whose address this is. Ways in person that lead
- * to what was before are closed; the next round opens others.
+ * Links a chat user with a member and replaces earlier links of both, because the chat knows the current owner of the
+ * address. Deletes the direct channels of replaced links; the next match opens new ones.
  */
 export async function linkPerson(
   db: Db,

@@ -1,6 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** A member of the organization that a project belongs to, whose membership is not suspended. */
+/** A member of a project's organization that is not suspended. */
 export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
 
 const MEMBERS = `
@@ -8,16 +8,16 @@ const MEMBERS = `
   FROM projects p JOIN memberships m ON m.organization_id = p.organization_id JOIN users u ON u.id = m.user_id
   WHERE p.id = :projectId AND m.suspended_at IS NULL`
 
-/** Null for somebody who is no member (any more). */
+/** Finds a member; null when the user is not a member. */
 export async function findMember(db: Db, projectId: string, userId: string): Promise<Member | null> {
   const [row] = await query<Member>(db, `${MEMBERS} AND u.id = :userId`, { projectId, userId })
   return row ?? null
 }
 
-/** Who began an installation, in the words that a stranger is asked with. */
+/** Who began an installation, for the confirmation page. */
 export type Installer = { email: string; projectName: string; organizationName: string }
 
-/** Null for somebody who is no member (any more). */
+/** Finds who began an installation; null when the user is not a member. */
 export async function findInstaller(db: Db, projectId: string, userId: string): Promise<Installer | null> {
   const [row] = await query<Installer>(
     db,
@@ -30,13 +30,13 @@ export async function findInstaller(db: Db, projectId: string, userId: string): 
   return row ?? null
 }
 
-/** The member with an e-mail address, however that is written. */
+/** Finds a member by e-mail address, case-insensitively. */
 export async function findMemberByEmail(db: Db, projectId: string, email: string): Promise<Member | null> {
   const [row] = await query<Member>(db, `${MEMBERS} AND u.email = lower(:email)`, { projectId, email })
   return row ?? null
 }
 
-/** Some monitors that are not up, the worst first. */
+/** Returns up to 10 monitors that are not up, the worst first. */
 export function listFailingMonitors(
   db: Db,
   projectId: string,
@@ -50,10 +50,10 @@ export function listFailingMonitors(
   )
 }
 
-/** So many calls a round: the provider lets us ask some fifty times a minute. */
+/** Calls in one match. The provider allows about fifty calls a minute. */
 const MAX_CALLS_PER_ROUND = 100
 
-/** Some members who are linked to nobody in a team's chat: who is on call, and of the others not always the same. */
+/** Returns members without a link: the person on call first, then a random selection. */
 export const listUnlinkedMembers = (db: Db, projectId: string, teamId: string): Promise<Member[]> =>
   query(
     db,
@@ -64,7 +64,7 @@ export const listUnlinkedMembers = (db: Db, projectId: string, teamId: string): 
     { projectId, teamId },
   )
 
-/** Linked members to whom no way in person is open. */
+/** Returns linked members without a direct channel. */
 export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamId: string) =>
   query<{ userId: string; chatUserId: string }>(
     db,
@@ -79,7 +79,7 @@ export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamI
 
 export type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
 
-/** The way to one person, unless there is one. `config` is sealed (channels/sealed.ts). */
+/** Inserts the direct channel of a member, unless it exists. `config` is encrypted. */
 export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
   await execute(
     db,
@@ -91,11 +91,11 @@ export async function insertDirectChannel(db: Db, channel: DirectChannel, now: D
   )
 }
 
-/** Closes the way to one person. */
+/** Deletes the direct channel of a member. */
 export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
   execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ? AND person_id = ?', [installationId, userId])
 
-/** Nobody sees these channels, so nobody else can resume one that paused itself while its chat was in trouble. */
+/** Resumes direct channels that were paused after failures. Users cannot do it, because these channels are hidden. */
 export const resumeDirectChannels = (db: Db, installationId: string, now: Date) =>
   execute(
     db,

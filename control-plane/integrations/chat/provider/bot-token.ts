@@ -1,7 +1,7 @@
 import { decryptChatTokens } from '../../../alerting/channels/chat-tokens.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 
-/** In whose name the provider is called for a team: its bot's. */
+/** Returns the bot token of an installation. */
 export const getBotAuth = (
   installation: { id: string; projectId: string; tokens: Buffer },
   secrets: SecretCipher,

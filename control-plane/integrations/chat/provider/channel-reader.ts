@@ -6,26 +6,26 @@ import { type ListedChannel, parseChannels } from './channel-list.ts'
 import { providerCallError } from './errors.ts'
 import { callProvider, type Provider } from './provider-reader.ts'
 
-/** How old a list may be, and how many are kept. */
+/** Maximum age of a cached list. */
 const CACHE_TIMEOUT_MS = 30_000
 const MAX_CACHED_LISTS = 1_000
-/** A thousand channels each. */
+/** Each page has a thousand channels. */
 const MAX_PAGES = 10
 
 type Tools = { secrets: SecretCipher; provider: Provider }
 type CachedChannels = { tokens: Buffer; readMs: number; channels: Promise<ListedChannel[]> }
 
-/** The public channels of a team by their names, up to 30 s old. Throws 503, and 409 when the team removed the app. */
+/** Creates a reader of the public channels of a team, sorted by name, up to 30 s old. It throws 503, and 409 when the team removed the app. */
 export function createChannelReader(tools: Tools): (installation: StoredInstallation) => Promise<ListedChannel[]> {
-  const kept = new Map<string, CachedChannels>()
+  const cache = new Map<string, CachedChannels>()
   return installation => {
     const { id, tokens } = installation
-    const known = kept.get(id)
+    const known = cache.get(id)
     if (known?.tokens.equals(tokens) && nowMs() - known.readMs < CACHE_TIMEOUT_MS) return known.channels
-    if (kept.size >= MAX_CACHED_LISTS) kept.clear()
+    if (cache.size >= MAX_CACHED_LISTS) cache.clear()
     const channels = fetchAllChannels(installation, tools)
-    kept.set(id, { tokens, readMs: nowMs(), channels })
-    channels.catch(() => kept.delete(id))
+    cache.set(id, { tokens, readMs: nowMs(), channels })
+    channels.catch(() => cache.delete(id))
     return channels
   }
 }

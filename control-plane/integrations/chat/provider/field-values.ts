@@ -1,4 +1,4 @@
-/** What a provider sends may be anything: these make of it what can be used, or nothing. */
+/** Functions that read values of unknown type from responses of the provider. */
 
 type Fields = Record<string, unknown>
 
@@ -7,13 +7,13 @@ export const toRecord = (value: unknown): Fields =>
 
 export const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** An id of the provider's. */
+/** An id of the provider. */
 export const toId = (value: unknown): string | null =>
   /^[A-Za-z0-9]{1,40}$/.test(toText(value)) ? toText(value) : null
 
-/** What can stand in a header. */
+/** A token that can be sent in a header. */
 export const toToken = (value: unknown): string | null =>
   /^[\x21-\x7e]{1,2000}$/.test(toText(value)) ? toText(value) : null
 
-/** A name, in one line. */
+/** A name as one line. */
 export const toLine = (value: unknown): string => toText(value).replace(/\p{C}/gu, ' ').trim().slice(0, 80)

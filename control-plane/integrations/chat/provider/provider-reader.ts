@@ -4,10 +4,10 @@ import { type ChatApiResult, parseChatResponse } from '../../../alerting/channel
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'
 import { getChatMetrics } from '../metrics.ts'
 
-/** The way to the provider. `apiUrl` has no slash at the end. */
+/** The API of the provider. `apiUrl` has no trailing slash. */
 export type Provider = { apiUrl: string; egress: Egress; metrics: Metrics }
 
-/** Who calls: a team's bot, or the app itself. */
+/** Credentials of a call: the bot of a team, or the app itself. */
 export type ProviderAuth = { token: string } | { clientId: string; clientSecret: string }
 
 export type ProviderCall = { as: ProviderAuth; fields?: Record<string, string>; timeoutMs?: number }
@@ -15,7 +15,7 @@ export type ProviderCall = { as: ProviderAuth; fields?: Record<string, string>; 
 const TIMEOUT_MS = 5_000
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
-/** Calls one method of the provider's API. Never rejects for what the provider does. */
+/** Calls a method of the provider's API. Never rejects because of the provider. */
 export async function callProvider(
   { apiUrl, egress, metrics }: Provider,
   method: string,
@@ -36,15 +36,15 @@ export async function callProvider(
   return answer
 }
 
-/** Posts to the address that came with a signed request. True when it was taken; never rejects. */
+/** Posts to the response URL of a signed request. Returns whether it was accepted; never rejects. */
 export async function postResponse(url: string, body: object, timeoutMs: number, { egress, metrics }: Provider) {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return false
   const headers = { 'content-type': 'application/json', 'user-agent': 'Picket-Chat/1' }
   const posted = { url, headers, body: Buffer.from(JSON.stringify(body)) }
   const { statusCode, error } = await httpPost(posted, timeoutMs, 1_024, egress)
-  const isTaken = !error && statusCode === 200
-  getChatMetrics(metrics).calls.inc({ method: 'response_url', outcome: isTaken ? 'ok' : 'refused' })
-  return isTaken
+  const isAccepted = !error && statusCode === 200
+  getChatMetrics(metrics).calls.inc({ method: 'response_url', outcome: isAccepted ? 'ok' : 'refused' })
+  return isAccepted
 }
 
 const METRIC_OUTCOMES = ['unreachable', 'unavailable', 'unreadable', 'ratelimited']

@@ -11,39 +11,39 @@ import { clearChatMessage, listObsoleteButtons, type ObsoleteButton } from './bu
 type Tools = { db: Db; secrets: SecretCipher; provider: Provider; log: Log }
 type Refusal = Extract<ChatApiResult, { ok: false }>
 
-/** A team in trouble is asked again after this, if it does not say when itself. */
+/** Minimum delay after a refusal of the provider for a team. */
 const MIN_RETRY_DELAY_MS = 10_000
-/** What is our own fault does not pass soon. */
+/** Delay after an internal error. */
 const FAULT_RETRY_DELAY_MS = 600_000
 
 /**
- * Takes buttons away that have served: their incidents are acknowledged or over, by whichever way. A team in trouble is
- * left alone for as long as it asks for, without the others; to do it twice changes nothing.
+ * Creates a function that removes obsolete buttons: their incidents are acknowledged, resolved or deleted. A team whose
+ * provider refuses waits as long as the provider asks, without delaying other teams. It is idempotent.
  */
 export function createButtonCleaner(tools: Tools): (now: Date) => Promise<void> {
-  const restUntilMs = new Map<string, number>()
+  const deferredUntilMs = new Map<string, number>()
   return async now => {
-    for (const [id, untilMs] of restUntilMs) if (untilMs <= now.getTime()) restUntilMs.delete(id)
-    for (const served of await listObsoleteButtons(tools.db, [...restUntilMs.keys()])) {
-      const { id } = served.installation
-      if (restUntilMs.has(id)) continue
-      const rest = (waitMs: number | null) =>
-        restUntilMs.set(id, now.getTime() + Math.max(MIN_RETRY_DELAY_MS, waitMs ?? 0))
+    for (const [id, untilMs] of deferredUntilMs) if (untilMs <= now.getTime()) deferredUntilMs.delete(id)
+    for (const button of await listObsoleteButtons(tools.db, [...deferredUntilMs.keys()])) {
+      const { id } = button.installation
+      if (deferredUntilMs.has(id)) continue
+      const defer = (waitMs: number | null) =>
+        deferredUntilMs.set(id, now.getTime() + Math.max(MIN_RETRY_DELAY_MS, waitMs ?? 0))
       const isDone = await tryInstallation(tools.log, id, async () => {
-        const refusal = await clear(tools, served)
-        if (refusal === null) await clearChatMessage(tools.db, served.deliveryId)
-        else rest(refusal.retryAfterMs)
+        const refusal = await updateMessage(tools, button)
+        if (refusal === null) await clearChatMessage(tools.db, button.deliveryId)
+        else defer(refusal.retryAfterMs)
       })
-      if (!isDone) rest(FAULT_RETRY_DELAY_MS)
+      if (!isDone) defer(FAULT_RETRY_DELAY_MS)
     }
   }
 }
 
-/** Null when there is nothing left to do; the refusal when it may work later. */
-async function clear({ secrets, provider }: Tools, served: ObsoleteButton): Promise<Refusal | null> {
-  const { installation, message, body, incidentId } = served
+/** Removes the button from its message. Returns a refusal that may be temporary, else null. */
+async function updateMessage({ secrets, provider }: Tools, button: ObsoleteButton): Promise<Refusal | null> {
+  const { installation, message, body, incidentId } = button
   const { text, blocks } = JSON.parse(body.toString('utf8')) as { text: string; blocks: unknown[] }
-  const changed = JSON.stringify(removeButton(blocks, incidentId, describeOutcome(served)))
+  const changed = JSON.stringify(removeButton(blocks, incidentId, describeOutcome(button)))
   const answer = await callProvider(provider, 'chat.update', {
     as: getBotAuth(installation, secrets),
     fields: { ...message, text, blocks: changed },

@@ -1,18 +1,18 @@
 import { ACKNOWLEDGE_ACTION } from '../../../alerting/channels/kinds/slack-layout.ts'
 import { toId, toRecord, toText } from '../provider/field-values.ts'
 
-/** A click on a button that acknowledges. */
+/** A click on an acknowledge button. */
 export type ButtonClick = {
   teamId: string
   chatUserId: string
   incidentId: string
-  /** where answers go */
+  /** where responses are posted */
   responseUrl: string
-  /** the message that the button is in; ephemeral ones are seen by one person */
+  /** the message with the button; one person sees an ephemeral message */
   message: { text: string; blocks: unknown[]; isEphemeral: boolean }
 }
 
-/** Reads an interaction; null for one that needs nothing, a click on a link for instance. */
+/** Parses an interaction; null for one that needs no action, such as a click on a link. */
 export function parseClick(payload: unknown): ButtonClick | null {
   const { type, user, team, actions, message, container, response_url: responseUrl } = toRecord(payload)
   const [action] = Array.isArray(actions) ? actions.map(toRecord) : []
@@ -33,14 +33,14 @@ export function parseClick(payload: unknown): ButtonClick | null {
   }
 }
 
-/** The blocks of a message without the button that acknowledges an incident, and a line about what came of it. */
+/** Returns the blocks of a message without the acknowledge button of an incident, with a line about the outcome. */
 export function removeButton(blocks: unknown[], incidentId: string, line: string): unknown[] {
   const kept = blocks.flatMap(block => {
     const { type, elements } = toRecord(block)
     if (type !== 'actions' || !Array.isArray(elements)) return [block]
     const others = elements
       .map(toRecord)
-      .filter(one => one.action_id !== ACKNOWLEDGE_ACTION || one.value !== incidentId)
+      .filter(element => element.action_id !== ACKNOWLEDGE_ACTION || element.value !== incidentId)
     return others.length === 0 ? [] : [{ ...toRecord(block), elements: others }]
   })
   return [...kept, { type: 'context', elements: [{ type: 'mrkdwn', text: line }] }]

@@ -1,23 +1,23 @@
 import type { ChatMessage } from '../../../alerting/deliveries/types.ts'
 import { type Db, execute, query } from '../../../foundation/platform/postgres/client.ts'
 
-/** A message in a chat whose button has served. `chatUserId`: who acknowledged, if the team's chat knows them. */
+/** A message with an obsolete button. `chatUserId`: who acknowledged the incident, if linked with a chat user. */
 export type ObsoleteButton = {
   deliveryId: string
   installation: { id: string; projectId: string; tokens: Buffer }
   message: ChatMessage
   body: Buffer
   incidentId: string
-  /** null: it was deleted */
+  /** null: the incident was deleted */
   status: string | null
   chatUserId: string | null
 }
 
 /**
- * Some messages about incidents that somebody acknowledged, or that are over or deleted: of each installation in its
- * turn, but for those in `resting`.
+ * Returns messages about incidents that are acknowledged, resolved or deleted, with turns between installations, except
+ * those in `deferred`.
  */
-export async function listObsoleteButtons(db: Db, resting: string[]): Promise<ObsoleteButton[]> {
+export async function listObsoleteButtons(db: Db, deferred: string[]): Promise<ObsoleteButton[]> {
   const rows = await query<Row>(
     db,
     `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id, ci.tokens,
@@ -31,13 +31,13 @@ export async function listObsoleteButtons(db: Db, resting: string[]): Promise<Ob
      WHERE d.chat_message IS NOT NULL
        AND (i.id IS NULL OR i.acknowledged_at IS NOT NULL OR i.status = 'resolved')
      ORDER BY row_number() OVER (PARTITION BY ci.id ORDER BY d.id), d.id LIMIT 50`,
-    [resting],
+    [deferred],
   )
   return rows.map(({ id, projectId, tokens, ...row }) => ({ ...row, installation: { id, projectId, tokens } }))
 }
 
 type Row = Omit<ObsoleteButton, 'installation'> & ObsoleteButton['installation']
 
-/** The button is gone, or nobody can take it away any more. */
+/** Records that the button was removed, or cannot be removed any more. */
 export const clearChatMessage = (db: Db, deliveryId: string) =>
   execute(db, 'UPDATE deliveries SET chat_message = NULL WHERE id = ?', [deliveryId])

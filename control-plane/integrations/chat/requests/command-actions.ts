@@ -21,45 +21,44 @@ import {
 
 export type CommandTools = PeopleTools & { publicUrl: string }
 
-/** Who speaks: somebody in a team's chat, and from which address the provider passed it on. */
+/** A user of a team's chat, and the address from which the provider sent the request. */
 export type ChatUser = { teamId: string; chatUserId: string; ip: string }
 
-/** The installation that commands of a team mean. */
+/** Finds the active installation of a team. */
 export async function findActiveInstallation({ db }: CommandTools, teamId: string): Promise<StoredInstallation | null> {
   return (await listTeamInstallations(db, teamId)).find(({ revokedAt }) => revokedAt === null) ?? null
 }
 
-/** Does what a slash command says and answers the person. What it shows, everybody in the team may see. */
+/** Runs a slash command and returns the reply. Everyone in the team may see what it shows. */
 export async function runCommand(
   tools: CommandTools,
-  speaker: ChatUser,
+  user: ChatUser,
   command: SlashCommand,
   now: Date,
 ): Promise<EphemeralReply> {
-  const installation = await findActiveInstallation(tools, speaker.teamId)
+  const installation = await findActiveInstallation(tools, user.teamId)
   if (!installation) return buildUnknownTeamReply(tools.publicUrl)
   const { projectId } = installation
   if (command.kind === 'help') return buildHelpReply()
-  if (!(await canRead(tools, installation, speaker, now))) return buildReply(UNDER_REVIEW)
-  const { incidents, total } = await openIncidents(tools, projectId)
+  if (!(await canRead(tools, installation, user, now))) return buildReply(UNDER_REVIEW)
+  const { incidents, total } = await listOpenIncidents(tools, projectId)
   if (command.kind === 'incidents') return buildShortReply(incidents, total, '*Open incidents*', now)
   if (command.kind === 'status') {
-    const [counts, troubled] = await Promise.all([
+    const [counts, failing] = await Promise.all([
       countMonitors(tools.db, projectId),
       listFailingMonitors(tools.db, projectId),
     ])
-    return buildStatusReply(counts, troubled, total)
+    return buildStatusReply(counts, failing, total)
   }
-  const waiting = incidents.filter(isUnacknowledged)
-  const meant = command.code === null ? waiting : filterByCode(command.code, incidents)
-  if (command.code !== null && meant.length === 0)
-    return buildReply(`No open incident is called ${stripMarkup(command.code)}.`)
-  if (meant.length === 0) return buildReply('There is nothing to acknowledge.')
-  if (meant.length > 1) return buildShortReply(meant, meant.length, 'Which one?', now)
-  return buildReply((await acknowledgeFromChat(tools, installation, speaker, meant[0]!.id, now)).sentence)
+  const matches = command.code === null ? incidents.filter(isUnacknowledged) : filterByCode(command.code, incidents)
+  if (command.code !== null && matches.length === 0)
+    return buildReply(`No open incident has the code ${stripMarkup(command.code)}.`)
+  if (matches.length === 0) return buildReply('There is nothing to acknowledge.')
+  if (matches.length > 1) return buildShortReply(matches, matches.length, 'Which incident?', now)
+  return buildReply((await acknowledgeFromChat(tools, installation, user, matches[0]!.id, now)).message)
 }
 
-/** Everybody in the team may; but while access is suspended, members who are not. */
+/** Whether a user may read. During an access review only members that are not suspended may. */
 async function canRead(
   tools: CommandTools,
   installation: StoredInstallation,
@@ -68,23 +67,23 @@ async function canRead(
 ): Promise<boolean> {
   if (!(await isUnderReview(tools.db, installation.projectId))) return true
   const member = await findChatMember(tools, installation, chatUserId, now)
-  return member !== null && member !== 'unasked'
+  return member !== null && member !== 'unavailable'
 }
 
-/** A sentence, and below it the incidents that wait still. */
+/** Builds a reply with a message and the incidents that are not acknowledged yet. */
 export async function buildUnacknowledgedReply(
   tools: CommandTools,
   { projectId }: StoredInstallation,
-  sentence: string,
+  message: string,
   now: Date,
 ): Promise<EphemeralReply> {
-  const waiting = (await openIncidents(tools, projectId)).incidents.filter(isUnacknowledged)
-  return waiting.length === 0 ? buildReply(sentence) : buildShortReply(waiting, waiting.length, sentence, now)
+  const incidents = (await listOpenIncidents(tools, projectId)).incidents.filter(isUnacknowledged)
+  return incidents.length === 0 ? buildReply(message) : buildShortReply(incidents, incidents.length, message, now)
 }
 
 const isUnacknowledged = ({ acknowledged_at }: IncidentRecord) => acknowledged_at === null
 
-/** As many as are looked through, and as a message holds. */
+/** Maximum number of incidents that a command considers. */
 const MAX_INCIDENTS = 200
 const MAX_SHOWN_INCIDENTS = 20
 
@@ -93,34 +92,34 @@ const buildShortReply = (incidents: IncidentRecord[], total: number, intro: stri
 
 const OPEN = { statuses: ['investigating', 'identified', 'monitoring'], severities: null }
 
-const openIncidents = ({ db }: CommandTools, projectId: string) =>
+const listOpenIncidents = ({ db }: CommandTools, projectId: string) =>
   listIncidents(db, projectId, OPEN, { limit: MAX_INCIDENTS, offset: 0 })
 
-/** What came of an acknowledgement, and how a person is told. `isOver`: the button has nothing left to do. */
-export type AcknowledgeResult = { isOver: boolean; sentence: string }
+/** The result of an acknowledgement, with a message for the user. `isFinal`: the button is obsolete. */
+export type AcknowledgeResult = { isFinal: boolean; message: string }
 
-/** Acknowledges an incident as the member that the speaker is linked to, if that is one who may. */
+/** Acknowledges an incident as the linked member, if that member may do so. */
 export async function acknowledgeFromChat(
   tools: CommandTools,
   installation: StoredInstallation,
-  speaker: ChatUser,
+  user: ChatUser,
   incidentId: string,
   now: Date,
 ): Promise<AcknowledgeResult> {
   const { projectId } = installation
-  const member = await findChatMember(tools, installation, speaker.chatUserId, now)
-  if (member === 'unasked') return { isOver: false, sentence: PROVIDER_UNAVAILABLE }
-  if (!member) return { isOver: false, sentence: NOT_A_MEMBER }
-  if (member.role === 'viewer') return { isOver: false, sentence: VIEWER_ROLE }
+  const member = await findChatMember(tools, installation, user.chatUserId, now)
+  if (member === 'unavailable') return { isFinal: false, message: PROVIDER_UNAVAILABLE }
+  if (!member) return { isFinal: false, message: NOT_A_MEMBER }
+  if (member.role === 'viewer') return { isFinal: false, message: VIEWER_ROLE }
   const { userId, email, organizationId } = member
   const actor = { kind: 'user' as const, id: userId, name: email }
-  const db = withAuditActor(tools.db, { ...actor, ip: speaker.ip, projectId, organizationId })
+  const db = withAuditActor(tools.db, { ...actor, ip: user.ip, projectId, organizationId })
   try {
     const incident = await acknowledgeIncident({ ...tools, db }, { projectId, userId }, incidentId, now)
-    return { isOver: true, sentence: describeAcknowledgement(incident, userId, speaker) }
+    return { isFinal: true, message: describeAcknowledgement(incident, userId, user) }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return { isOver: true, sentence: `Nothing was done: ${error.message}.` }
+    return { isFinal: true, message: `Nothing was changed: ${error.message}.` }
   }
 }
 
@@ -129,17 +128,17 @@ function describeAcknowledgement(
   userId: string,
   { chatUserId }: ChatUser,
 ): string {
-  const what = stripMarkup(title)
+  const name = stripMarkup(title)
   return acknowledged_by === userId
-    ? `Acknowledged by <@${chatUserId}>: ${what}`
-    : `Somebody else had acknowledged it before: ${what}`
+    ? `Acknowledged by <@${chatUserId}>: ${name}`
+    : `Already acknowledged by another person: ${name}`
 }
 
 const UNDER_REVIEW =
-  'Access to this organization is suspended until its owner has decided who keeps it. Until then only members who are not suspended are answered.'
+  'Access to this organization is suspended until its owner has reviewed it. Until then, only members who are not suspended can use this command.'
 const NOT_A_MEMBER =
-  'Only members can acknowledge, and none has the e-mail address of your chat account. Ask an admin for an invitation to Picket.'
+  'Only members can acknowledge incidents, and no member has the e-mail address of your chat account. Ask an admin to invite you to Picket.'
 const PROVIDER_UNAVAILABLE =
-  'The chat cannot tell Picket who you are at the moment. Nothing was done; try again in a minute.'
+  'Picket cannot identify you at the moment because the chat does not respond. Nothing was changed; try again in a minute.'
 const VIEWER_ROLE =
-  'You may look, but not acknowledge: your role in Picket is viewer. Ask an admin to make you an editor.'
+  'Viewers cannot acknowledge incidents, and your role in Picket is viewer. Ask an admin to make you an editor.'

@@ -1,4 +1,4 @@
-/** What somebody asks with the slash command. `code`: the end of an incident's id; null: the one there is. */
+/** A slash command. `code`: the end of an incident's id; null: the only unacknowledged incident. */
 export type SlashCommand =
   | { kind: 'status' }
   | { kind: 'incidents' }
@@ -15,10 +15,10 @@ export function parseCommand(text: string): SlashCommand {
 
 const CODE_LENGTH = 6
 
-/** The end of an incident's id, random in UUIDv7: short enough to type. */
+/** Returns the code of an incident: the end of its id, which is random in UUIDv7 and short enough to type. */
 export const getIncidentCode = (incidentId: string): string => incidentId.slice(-CODE_LENGTH)
 
-/** The incidents that a code may mean. */
+/** Returns the incidents with a code. */
 export function filterByCode<Incident extends { id: string }>(code: string, incidents: Incident[]): Incident[] {
   return code.length < CODE_LENGTH ? [] : incidents.filter(({ id }) => id.endsWith(code))
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '../../../alerting/events/duration.ts'
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import { getIncidentCode } from './command.ts'
 
-/** What one person is told. `text` stands for the blocks where they cannot be shown. */
+/** A reply that one person sees. `text` is shown where blocks cannot be. */
 export type EphemeralReply = { response_type: 'ephemeral'; text: string; blocks?: object[] }
 
 type Incident = {
@@ -15,7 +15,7 @@ type Incident = {
 }
 type Counts = { total: number; up: number; down: number; degraded: number; paused: number; pending: number }
 
-/** What users wrote loses all that is markup in a chat. */
+/** Removes markup from text of users. */
 export const stripMarkup = (text: string): string => escapeSlackText(toOneLine(text).replace(/[*_~`|]/g, ' '))
 
 export const buildReply = (text: string): EphemeralReply => ({ response_type: 'ephemeral', text })
@@ -23,9 +23,9 @@ export const buildReply = (text: string): EphemeralReply => ({ response_type: 'e
 export const buildHelpReply = (): EphemeralReply =>
   buildReply(
     [
-      '`/picket status`: how the monitors are',
-      '`/picket incidents`: what is open',
-      '`/picket ack`: acknowledge the open incident; `/picket ack a1b2c3` where there are several',
+      '`/picket status`: show the status of the monitors',
+      '`/picket incidents`: list the open incidents',
+      '`/picket ack`: acknowledge the open incident; `/picket ack a1b2c3` if there are several',
     ].join('\n'),
   )
 
@@ -38,17 +38,17 @@ export const buildPendingReply = (): EphemeralReply => buildReply('One moment…
 
 const MAX_NAMED_MONITORS = 10
 
-/** How the monitors of a project are, and which of them are not up. */
+/** Builds a reply with the number of monitors in each status, and those that are not up. */
 export function buildStatusReply(
   counts: Counts,
-  troubled: { name: string; status: string }[],
+  failing: { name: string; status: string }[],
   open: number,
 ): EphemeralReply {
   if (counts.total === 0) return buildReply('There are no monitors yet.')
   const { up, degraded, down, paused, pending } = counts
   const states = [`${up} up`, `${degraded} degraded`, `${down} down`, `${paused} paused`, `${pending} pending`]
-  const figures = states.join(' · ')
-  const names = troubled
+  const summary = states.join(' · ')
+  const names = failing
     .slice(0, MAX_NAMED_MONITORS)
     .map(
       ({ name, status }) =>
@@ -57,10 +57,10 @@ export function buildStatusReply(
   const more = down + degraded - names.length
   const incidents =
     open === 0 ? 'No open incidents.' : `${open} open ${open === 1 ? 'incident' : 'incidents'}: \`/picket incidents\``
-  return buildReply([figures, ...names, ...(more > 0 ? [`and ${more} more`] : []), incidents].join('\n'))
+  return buildReply([summary, ...names, ...(more > 0 ? [`and ${more} more`] : []), incidents].join('\n'))
 }
 
-/** The open incidents, those that nobody has acknowledged with a button. `intro`: why they are shown. */
+/** Builds a reply with open incidents. Those that are not acknowledged have a button. */
 export function buildIncidentsReply(incidents: Incident[], total: number, intro: string, now: Date): EphemeralReply {
   if (incidents.length === 0) return buildReply('No open incidents.')
   const lines = incidents.map(incident => formatIncident(incident, now))
@@ -78,7 +78,7 @@ export function buildIncidentsReply(incidents: Incident[], total: number, intro:
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
 
 function formatIncident({ id, title, severity, started_at, acknowledged_at }: Incident, now: Date): string {
-  const lasts = formatDuration(now.getTime() - started_at.getTime())
-  const handled = acknowledged_at === null ? '' : ' · acknowledged'
-  return `\`${getIncidentCode(id)}\` ${stripMarkup(title)} · ${severity} · for ${lasts}${handled}`
+  const duration = formatDuration(now.getTime() - started_at.getTime())
+  const state = acknowledged_at === null ? '' : ' · acknowledged'
+  return `\`${getIncidentCode(id)}\` ${stripMarkup(title)} · ${severity} · for ${duration}${state}`
 }

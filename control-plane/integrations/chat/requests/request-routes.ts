@@ -25,18 +25,18 @@ import { isSignedByProvider, REPLAY_WINDOW_SECONDS } from './signature.ts'
 export type RequestTools = CommandTools & { settings: ChatSettings | null; log: Log }
 
 const MAX_BODY_BYTES = 512 * 1024
-/** The chat waits 3 s, and what is answered there later goes to the address that came along. */
+/** The chat waits 3 s. Later answers are posted to the response URL. */
 const REPLY_TIMEOUT_MS = 2_200
 const RESPONSE_TIMEOUT_MS = 2_000
 
 type Kind = 'command' | 'click' | 'event'
 
 /**
- * What people do in a chat: the slash command, and buttons; and what the provider has to tell of a team. The signature
- * authenticates; nothing that people do happens twice.
+ * Routes for requests of the provider: the slash command, button clicks and events. The signature authenticates them.
+ * A command or click is processed once (docs/design/chat.md#requests).
  */
 export function chatRequestRoutes(app: App, tools: RequestTools): void {
-  // the signature is over the bytes as they came
+  // the signature covers the raw body
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => body)
 
@@ -45,9 +45,9 @@ export function chatRequestRoutes(app: App, tools: RequestTools): void {
   app.post('/chat/commands', async (request, reply) => {
     const { signature, text } = verifyRequest(tools, 'command', request)
     const fields = new URLSearchParams(text)
-    const speaker = { teamId: fields.get('team_id') ?? '', chatUserId: fields.get('user_id') ?? '', ip: request.ip }
+    const user = { teamId: fields.get('team_id') ?? '', chatUserId: fields.get('user_id') ?? '', ip: request.ip }
     const command = parseCommand(fields.get('text') ?? '')
-    const work = runOnce(tools, 'command', signature, () => runCommand(tools, speaker, command, now()))
+    const work = runOnce(tools, 'command', signature, () => runCommand(tools, user, command, now()))
     return replyInTime(tools, work, fields.get('response_url') ?? '', reply)
   })
 
@@ -72,7 +72,7 @@ export function chatRequestRoutes(app: App, tools: RequestTools): void {
   })
 }
 
-/** What a request says. Throws 401 for what the provider did not sign just now, 404 without an app. */
+/** Verifies the signature of a request. Throws 401 for an invalid or old signature, 404 without an app. */
 function verifyRequest({ settings, provider }: RequestTools, kind: Kind, request: FastifyRequest) {
   if (!settings) throw notFound('chat app')
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
@@ -81,12 +81,12 @@ function verifyRequest({ settings, provider }: RequestTools, kind: Kind, request
   )
   if (!isSignedByProvider({ timestamp: timestamp!, signature: signature!, body }, settings.signingSecret, nowMs())) {
     getChatMetrics(provider.metrics).requests.inc({ kind, outcome: 'forged' })
-    throw unauthorized('the signature is not that of the chat, or not of the last five minutes')
+    throw unauthorized('the signature is invalid or older than five minutes')
   }
   return { signature: signature!, text: body.toString('utf8') }
 }
 
-/** Does what a request asks for; nothing, and answers null, for one that came before. */
+/** Runs work once for a signature. Returns null for a repeated request. */
 async function runOnce<T>({ db, provider }: RequestTools, kind: Kind, signature: string, work: () => Promise<T>) {
   const forgetAt = new Date(nowMs() + 2 * REPLAY_WINDOW_SECONDS * 1_000)
   const isFirst = await claimOnce(db, sha256(`request ${signature}`), forgetAt)
@@ -94,17 +94,17 @@ async function runOnce<T>({ db, provider }: RequestTools, kind: Kind, signature:
   return isFirst ? work() : null
 }
 
-/** Answers at once what is ready at once; the rest follows. The person hears of a fault of ours, too. */
+/** Responds within the time limit, or posts the answer later. An internal error is reported to the user as well. */
 async function replyInTime(
   tools: RequestTools,
   work: Promise<EphemeralReply | null>,
   responseUrl: string,
   reply: FastifyReply,
 ) {
-  const sure = work.catch(error => reportFailure(tools, 'command', error)).then(answer => ({ answer }))
-  const inside = await withTimeout(sure, REPLY_TIMEOUT_MS)
-  if (inside !== null) return reply.send(inside.answer ?? undefined)
-  sure.then(({ answer }) => answer && postResponse(responseUrl, answer, RESPONSE_TIMEOUT_MS, tools.provider))
+  const settled = work.catch(error => reportFailure(tools, 'command', error)).then(answer => ({ answer }))
+  const inTime = await withTimeout(settled, REPLY_TIMEOUT_MS)
+  if (inTime !== null) return reply.send(inTime.answer ?? undefined)
+  settled.then(({ answer }) => answer && postResponse(responseUrl, answer, RESPONSE_TIMEOUT_MS, tools.provider))
   return reply.send(buildPendingReply())
 }
 
@@ -114,21 +114,21 @@ function reportFailure({ log, provider }: RequestTools, kind: Kind, error: unkno
   return buildFailureReply()
 }
 
-/** Acknowledges, and puts what came of it in the place of the button; who may not is told so alone. */
+/** Acknowledges an incident and replaces the button by the outcome. A user without the right gets a private message. */
 async function handleClick(tools: RequestTools, click: ButtonClick, ip: string): Promise<void> {
   const { teamId, chatUserId, incidentId, responseUrl, message } = click
   const installation = await findActiveInstallation(tools, teamId)
   if (!installation) return sendResponse(tools, responseUrl, buildUnknownTeamReply(tools.publicUrl))
-  const speaker = { teamId, chatUserId, ip }
-  const { isOver, sentence } = await acknowledgeFromChat(tools, installation, speaker, incidentId, now())
-  if (!isOver)
-    return sendResponse(tools, responseUrl, { response_type: 'ephemeral', replace_original: false, text: sentence })
+  const user = { teamId, chatUserId, ip }
+  const { isFinal, message: outcome } = await acknowledgeFromChat(tools, installation, user, incidentId, now())
+  if (!isFinal)
+    return sendResponse(tools, responseUrl, { response_type: 'ephemeral', replace_original: false, text: outcome })
   if (message.isEphemeral) {
-    const left = await buildUnacknowledgedReply(tools, installation, sentence, now())
-    return sendResponse(tools, responseUrl, { ...left, replace_original: true })
+    const remaining = await buildUnacknowledgedReply(tools, installation, outcome, now())
+    return sendResponse(tools, responseUrl, { ...remaining, replace_original: true })
   }
-  const blocks = removeButton(message.blocks, incidentId, sentence)
-  return sendResponse(tools, responseUrl, { replace_original: true, text: message.text || sentence, blocks })
+  const blocks = removeButton(message.blocks, incidentId, outcome)
+  return sendResponse(tools, responseUrl, { replace_original: true, text: message.text || outcome, blocks })
 }
 
 async function sendResponse({ provider }: RequestTools, responseUrl: string, body: object): Promise<void> {

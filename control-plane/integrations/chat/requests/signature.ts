@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How far a request's time may be from ours: a recorded one is of no use later. */
+/** Maximum difference between the time of a request and the current time. */
 export const REPLAY_WINDOW_SECONDS = 300
 
 export type SignedRequest = { timestamp: string; signature: string; body: Buffer }
 
 /**
- * True for a request that the provider signed lately: `v0=` and the hex HMAC-SHA256 of `v0:timestamp:body` over the bytes
- * as they came.
+ * Whether a request has a recent signature of the provider: `v0=` and the hex HMAC-SHA256 of `v0:timestamp:body`, where
+ * `body` is the raw body.
  */
 export function isSignedByProvider(
   { timestamp, signature, body }: SignedRequest,

@@ -3,41 +3,41 @@ import { FormError, renderFormPage } from '../../../foundation/web/html/form-pag
 import type { PendingInstall } from '../installations/install-actions.ts'
 
 /**
- * What is asked of a person in whose browser nobody is signed in who began the installation: they may have been sent to
- * the consent screen by somebody who wants their chat. The form is sent to the page's own address, which holds the code.
+ * Asks for confirmation in a browser without a session of the user who began the installation, because that user may have
+ * sent another person to the consent screen. The form is sent to the address of the page, which contains the code.
  */
 export const renderConfirmPage = ({ email, projectName, organizationName }: PendingInstall): RenderedDocument =>
   renderFormPage(
     'Connect your chat?',
     <>
-      <p>You have agreed in your chat. It will be connected to this project in Picket:</p>
+      <p>You have approved the app in your chat. Your chat will be connected to this project in Picket:</p>
       <dl>
         <dt>Project</dt>
         <dd dir="auto">{projectName}</dd>
         <dt>Organization</dt>
         <dd dir="auto">{organizationName}</dd>
-        <dt>Begun by</dt>
+        <dt>Started by</dt>
         <dd dir="auto">{email}</dd>
       </dl>
       <p class="caution">
-        Whoever runs this project can then write into your chat and find people there by their e-mail addresses. Go on
-        only if you know who began this.
+        The members of this project can then post to your chat and find people there by their e-mail addresses. Continue
+        only if you know the person who started this.
       </p>
       <form method="post">
         <button type="submit">Connect</button>
       </form>
-      <p class="more">Otherwise close this page. Nothing is connected yet.</p>
+      <p class="more">To cancel, close this page. Nothing is connected yet.</p>
     </>,
   )
 
-/** The end of it for somebody who need not have an account here. */
+/** The last page of an installation, for a person who may not have an account. */
 export const renderConnectedPage = (teamName: string): RenderedDocument =>
   renderFormPage(
     'The chat is connected',
     <>
       <p>
-        <strong dir="auto">{teamName}</strong> now hears of incidents from Picket. Type <code>/picket</code> there to
-        see what else it can do.
+        Picket now sends incidents to <strong dir="auto">{teamName}</strong>. Type <code>/picket</code> there to see the
+        available commands.
       </p>
       <p class="more">
         You can close this page. <a href="/settings/chat">Settings</a>
@@ -45,16 +45,16 @@ export const renderConnectedPage = (teamName: string): RenderedDocument =>
     </>,
   )
 
-/** What a person sees who comes back from the consent screen in vain. `message`: a sentence that says why. */
+/** The page after a failed installation. `message` is the reason. */
 export function renderRefusedPage(message: string): RenderedDocument {
-  // people know of no parameters
-  const words = message.replace(/^(state|code) /, 'this link ')
+  // the names of parameters mean nothing to users
+  const text = message.replace(/^(state|code) /, 'this link ')
   return renderFormPage(
     'The chat is not connected',
     <>
-      <FormError text={`${words.charAt(0).toUpperCase()}${words.slice(1)}.`} />
+      <FormError text={`${text.charAt(0).toUpperCase()}${text.slice(1)}.`} />
       <p class="more">
-        <a href="/settings/chat">See what is connected, or begin again</a>
+        <a href="/settings/chat">Show connected teams or start again</a>
       </p>
     </>,
   )

@@ -22,9 +22,9 @@ import { buildConnectPath, CONNECT_PATH } from './connect-path.ts'
 type CallbackRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
 /**
- * Where an installation ends in a browser. Who is signed in as the person who began it is through; anybody else is asked,
- * because a state says who began, not whose browser this is. What a read key began is confirmed by an editor or admin who
- * is signed in.
+ * Routes that finish an installation in a browser (docs/design/chat.md#installation). A session of the user who began it
+ * needs no confirmation. Any other browser has to confirm, because a state does not say whose browser this is. An
+ * installation that was started with a read key needs the confirmation of a signed-in editor or admin.
  */
 export function connectRoutes(app: App, tools: InstallTools): void {
   acceptForms(app)
@@ -35,8 +35,11 @@ export function connectRoutes(app: App, tools: InstallTools): void {
       : sendErrorPage(thrown, request, reply)
   })
 
-  /** Throws 403 unless somebody is signed in who may change the project that an installation was begun for. */
-  const editorOf = async ({ projectId, projectName }: PendingInstall, session: UserSession | null): Promise<Member> => {
+  /** Returns the signed-in editor or admin of the project. Throws 403 without one. */
+  const requireEditor = async (
+    { projectId, projectName }: PendingInstall,
+    session: UserSession | null,
+  ): Promise<Member> => {
     const member = session && (await findMember(tools.db, projectId, session.userId))
     if (member && member.role !== 'viewer') return member
     throw insufficientScope(`only editors and admins of ${projectName} can connect a chat; sign in as one of them`)
@@ -44,16 +47,16 @@ export function connectRoutes(app: App, tools: InstallTools): void {
 
   app.get(CONNECT_PATH, async (request: CallbackRequest, reply) => {
     const returned = parseCallback(request)
-    const begun = await loadPendingInstall(tools, returned.state ?? '', now())
+    const pending = await loadPendingInstall(tools, returned.state ?? '', now())
     const session = await readSession(tools.db, parseSessionToken(request.headers.cookie))
     const isDeclined = returned.error !== undefined
-    if (begun.needsEditor && !session && !isDeclined) {
+    if (pending.needsEditor && !session && !isDeclined) {
       const back = encodeURIComponent(buildConnectPath(returned))
       return setRedirectHeaders(reply).redirect(`/sign-in?return_to=${back}`, 303)
     }
-    if (begun.needsEditor && !isDeclined) await editorOf(begun, session)
-    const isThrough = session?.userId === begun.userId && !begun.needsEditor
-    if (!isThrough && !isDeclined) return sendPage(reply, renderConfirmPage(begun))
+    if (pending.needsEditor && !isDeclined) await requireEditor(pending, session)
+    const isConfirmed = session?.userId === pending.userId && !pending.needsEditor
+    if (!isConfirmed && !isDeclined) return sendPage(reply, renderConfirmPage(pending))
     const { landing } = await finishInstall(tools, returned, request, now())
     return setRedirectHeaders(reply).redirect(landing, 302)
   })
@@ -61,17 +64,17 @@ export function connectRoutes(app: App, tools: InstallTools): void {
   app.post(CONNECT_PATH, async (request: CallbackRequest, reply) => {
     assertOwnForm(request, tools.publicUrl)
     const returned = parseCallback(request)
-    const begun = await loadPendingInstall(tools, returned.state ?? '', now())
-    const session = begun.needsEditor ? await readSession(tools.db, parseSessionToken(request.headers.cookie)) : null
-    const editor = begun.needsEditor ? await editorOf(begun, session) : null
+    const pending = await loadPendingInstall(tools, returned.state ?? '', now())
+    const session = pending.needsEditor ? await readSession(tools.db, parseSessionToken(request.headers.cookie)) : null
+    const editor = pending.needsEditor ? await requireEditor(pending, session) : null
     const { landing, teamName } = await finishInstall(tools, returned, { ip: request.ip, editor }, now())
-    // the settings are of use to members only
+    // only members can open the settings
     if (landing === resolveLandingUrl(undefined, tools.publicUrl)) return sendPage(reply, renderConnectedPage(teamName))
     return setRedirectHeaders(reply).redirect(landing, 303)
   })
 }
 
-/** The address here holds a code. */
+/** The address of this page contains a code, which must not leak. */
 const setRedirectHeaders = (reply: FastifyReply) =>
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
 

@@ -4,19 +4,19 @@ import type { StoredInstallation } from '../installations/installation.ts'
 
 export type ChatPage = {
   installations: StoredInstallation[]
-  /** the operator has set up an app */
+  /** whether the operator has configured an app */
   hasApp: boolean
-  /** viewers look only */
+  /** whether the user may connect a team; viewers may not */
   mayConnect: boolean
 }
 
-/** Which teams' chats a project is connected to, and the way to connect another. */
+/** The page with the connected teams and a link to connect another one. */
 export const renderSettingsPage = ({ installations, hasApp, mayConnect }: ChatPage): RenderedDocument =>
   renderFormPage(
     'Chat',
     <>
       {installations.length === 0 ? (
-        <p>No team is connected yet. Incidents can be told, acknowledged and asked about where your team talks.</p>
+        <p>No team is connected yet. Connect a team to receive, acknowledge and list incidents in its chat.</p>
       ) : (
         <ul>
           {installations.map(installation => (
@@ -31,18 +31,18 @@ export const renderSettingsPage = ({ installations, hasApp, mayConnect }: ChatPa
     </>,
   )
 
-/** The dot in front says the same by its colour. */
+/** The colour of the dot repeats the state. */
 const Team = ({ teamName, installedAt, revokedAt }: StoredInstallation) => (
   <li class={revokedAt === null ? undefined : 'over'}>
     <strong dir="auto">{teamName}</strong>
     {revokedAt === null
       ? `Connected on ${formatDay(installedAt)}`
-      : `The team removed the app on ${formatDay(revokedAt)}. Connect it again to be told of incidents there.`}
+      : `The team removed the app on ${formatDay(revokedAt)}. Connect it again to receive incidents there.`}
   </li>
 )
 
 function ConnectLink({ hasApp, mayConnect }: Pick<ChatPage, 'hasApp' | 'mayConnect'>) {
-  if (!hasApp) return <p>This installation of Picket has no app for chats. Whoever runs it can set one up.</p>
+  if (!hasApp) return <p>No chat app is configured. The operator of this Picket server can configure one.</p>
   if (!mayConnect) return <p>Editors and admins of your organization can connect a team.</p>
   return (
     <p class="more">

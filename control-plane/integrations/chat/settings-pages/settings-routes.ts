@@ -13,7 +13,7 @@ import { renderSettingsPage } from './settings-page.tsx'
 
 const SETTINGS_PATH = '/settings/chat'
 
-/** The page that an install ends on, and where somebody who is signed in begins one: browsers send no API keys. */
+/** Routes of the settings page, where a signed-in user begins an installation and where it ends. */
 export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(host: string): boolean }): void {
   const { db, settings } = tools
   app.setErrorHandler(sendErrorPage)
@@ -23,20 +23,20 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
 
   app.register(async scope => connectRoutes(scope as App, tools))
 
-  /** Null when somebody has to sign in first, and is on the way there. */
-  const callerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> => {
+  /** Returns the signed-in user as a caller; null after a redirect to the sign-in page. */
+  const requireCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> => {
     const session = await readSession(db, parseSessionToken(request.headers.cookie))
     if (!session) {
       await reply.redirect(`/sign-in?return_to=${SETTINGS_PATH}`, 303)
       return null
     }
     const caller = toSessionCaller(session)
-    if (!caller) throw insufficientScope('you belong to no organization; ask an admin to invite you')
+    if (!caller) throw insufficientScope('you are not a member of an organization; ask an admin to invite you')
     return caller
   }
 
   app.get(SETTINGS_PATH, async (request, reply) => {
-    const caller = await callerOf(request, reply)
+    const caller = await requireCaller(request, reply)
     if (!caller) return reply
     const { rows: installations } = await listInstallations(db, caller.projectId, null)
     const mayConnect = hasScope(caller, 'write')
@@ -44,7 +44,7 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
   })
 
   app.get(`${SETTINGS_PATH}/install`, async (request, reply) => {
-    const caller = await callerOf(request, reply)
+    const caller = await requireCaller(request, reply)
     if (!caller) return reply
     if (!hasScope(caller, 'write')) throw insufficientScope('only editors and admins can connect a team')
     return reply.header('cache-control', 'no-store').redirect(beginInstall(tools, caller, undefined, now()), 302)

@@ -26,7 +26,7 @@ import { FieldRecord } from './response-schema.ts'
 const tags = ['Data sources']
 const params = Type.Object({ id: Type.String(), field_id: Type.String() })
 
-/** What is looked for in a data source (specification, "Data source field"; decisions 9.1). */
+/** Routes of the fields of a data source (docs/design/data-sources.md#api). */
 export function fieldRoutes(app: App, tools: FieldTools): void {
   listRoute(app, tools.db)
   writeRoutes(app, tools)
@@ -37,7 +37,8 @@ function listRoute(app: App, db: Db): void {
     '/data-sources/:id/fields',
     {
       schema: {
-        summary: 'List the fields of a data source, in their order; all of them unless a page is asked for',
+        summary: 'List the fields of a data source',
+        description: 'In display order. Returns all fields unless `page` or `per_page` is given.',
         tags,
         params: IdParams,
         querystring: PageQuery,
@@ -59,7 +60,7 @@ function listRoute(app: App, db: Db): void {
 }
 
 function writeRoutes(app: App, tools: FieldTools): void {
-  const answer = async (field: StoredField) => {
+  const respond = async (field: StoredField) => {
     const children = await listChildMonitors(tools.db, [field.dataSourceId])
     return {
       data: toFieldResponse(
@@ -73,7 +74,8 @@ function writeRoutes(app: App, tools: FieldTools): void {
     '/data-sources/:id/fields',
     {
       schema: {
-        summary: 'Add a field to a data source, which is fetched at once',
+        summary: 'Add a field to a data source',
+        description: 'The data source is fetched immediately.',
         tags,
         params: IdParams,
         body: FieldCreate,
@@ -83,7 +85,7 @@ function writeRoutes(app: App, tools: FieldTools): void {
     async (request, reply) => {
       const { projectId } = getCaller(request)
       const field = await createField(withActor(tools, request), projectId, request.params.id, request.body, now())
-      return reply.code(201).send(await answer(field))
+      return reply.code(201).send(await respond(field))
     },
   )
 
@@ -91,7 +93,8 @@ function writeRoutes(app: App, tools: FieldTools): void {
     '/data-sources/:id/fields/:field_id',
     {
       schema: {
-        summary: 'Change a field: what is not named stays',
+        summary: 'Update a field',
+        description: 'Omitted properties keep their values. The data source is fetched immediately.',
         tags,
         params,
         body: FieldUpdate,
@@ -101,7 +104,7 @@ function writeRoutes(app: App, tools: FieldTools): void {
     async request => {
       const { id, field_id } = request.params
       const { projectId } = getCaller(request)
-      return answer(await changeField(withActor(tools, request), projectId, id, field_id, request.body, now()))
+      return respond(await changeField(withActor(tools, request), projectId, id, field_id, request.body, now()))
     },
   )
 
@@ -109,7 +112,8 @@ function writeRoutes(app: App, tools: FieldTools): void {
     '/data-sources/:id/fields/:field_id',
     {
       schema: {
-        summary: 'Remove a field; its monitors are archived',
+        summary: 'Delete a field',
+        description: 'The monitors of the field are archived.',
         tags,
         params,
         response: responseSchemas(200, DeletedResponse, 404),

@@ -18,7 +18,7 @@ export type OperationContext = SourceReadContext & { egress: Egress; testsPerMin
 
 const tags = ['Data sources']
 
-/** What is done with data sources beside changing them (specification, "Data sources"; decisions 9.1). */
+/** Operations on data sources: refresh, preview and publish (docs/design/data-sources.md#api). */
 export function sourceOperationRoutes(app: App, context: OperationContext): void {
   onDemandRoutes(app, context)
   publishRoute(app, context)
@@ -32,14 +32,14 @@ function onDemandRoutes(app: App, context: OperationContext): void {
     if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)
     return work().finally(turn.end)
   }
-  const description = `At most ${testsPerMinute} a minute and ${MAX_CONCURRENT_TESTS} at once a project, then 429.`
+  const description = `Limited to ${testsPerMinute} requests per minute and ${MAX_CONCURRENT_TESTS} concurrent requests per project; more are refused with 429.`
 
   app.post(
     '/data-sources/:id/refresh',
     {
       schema: {
-        summary: 'Fetch a data source at once; answers before it is fetched',
-        description,
+        summary: 'Fetch a data source now',
+        description: `Responds before the fetch ends. ${description}`,
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(SourceRecord), 404),
@@ -58,8 +58,8 @@ function onDemandRoutes(app: App, context: OperationContext): void {
     {
       config: { isPatient: true },
       schema: {
-        summary: 'Fetch what a create would, and show the monitors that it would make; stores nothing',
-        description,
+        summary: 'Preview a data source',
+        description: `Fetches the document and returns the monitors that a create would make. Stores nothing. ${description}`,
         tags,
         body: SourcePreview,
         response: responseSchemas(200, dataSchema(PreviewRecord), 400, 404),
@@ -78,7 +78,8 @@ function publishRoute(app: App, { db }: OperationContext): void {
     '/data-sources/:id/publish',
     {
       schema: {
-        summary: 'Put a component on a status page for each monitor of some fields that is not there yet',
+        summary: 'Publish the monitors of fields on a status page',
+        description: 'Creates a component for each monitor of these fields that the status page does not show yet.',
         tags,
         params: IdParams,
         body: SourcePublish,

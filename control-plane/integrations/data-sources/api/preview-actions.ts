@@ -17,7 +17,7 @@ import { buildRequestHeaders } from '../fetching/request-headers.ts'
 import type { FieldDefinition } from '../types.ts'
 import type { SourcePreview } from './request-schema.ts'
 
-/** What a source would make of its document now, each child with the place of its field; `failure`: why there is none. */
+/** The monitors that a source would make now, each with the index of its field. `failure`: why there is no document. */
 export type PreviewResult = {
   failure: { code: string; message: string } | null
   children: (Pick<EvaluatedChild, 'key' | 'name' | 'reason'> & {
@@ -28,14 +28,14 @@ export type PreviewResult = {
   notes: string[]
 }
 
-/** A source that is not stored, and its fields. */
+/** A source that is not stored, with its fields. */
 export type PreviewDraft = { source: SourceSettings; fields: FieldDefinition[] }
 
 export type PreviewTools = { db: Db; secrets: SecretCipher; egress: Egress }
 
 /**
- * What a body describes; each field has its place as its id. Throws 404, 400, and 403 where secrets of a stored source
- * would go to another origin (assertMayLead).
+ * Builds the draft that a body describes. The id of each field is its index. Throws 404, 400, and 403 when secrets of
+ * a stored source would go to another origin (assertMayRedirectSecrets).
  */
 export async function draftPreview(tools: PreviewTools, caller: ApiCaller, body: SourcePreview): Promise<PreviewDraft> {
   const { data_source_id: id, ...described } = body
@@ -57,7 +57,7 @@ async function loadStoredSettings(
   return { ...source, ...decryptSource(source, secrets) }
 }
 
-/** Fetches a draft and shows its children; stores nothing (decisions 9.1). That it cannot be fetched is an answer too. */
+/** Fetches a draft and returns its children; stores nothing. A failed fetch is a result, not an error. */
 export async function previewSource(
   egress: Egress,
   projectId: string,

@@ -7,8 +7,8 @@ import { findSource } from '../configuration/source-store.ts'
 import type { SourcePublish } from './request-schema.ts'
 
 /**
- * Puts a component on a status page for each monitor of some fields that is not there yet (specification, "Data
- * sources"). Answers the ids of the components, in the order of the fields. Throws 404, and 409 when the page is full.
+ * Adds a status page component for each monitor of these fields that the page does not show yet. Returns the ids of
+ * the new components, in the order of the fields. Throws 404, and 409 when the page is full.
  */
 export async function publishFields(
   db: Db,
@@ -19,9 +19,9 @@ export async function publishFields(
 ): Promise<string[]> {
   const source = isId(id) ? await findSource(db, projectId, id) : null
   if (!source) throw notFound('data source')
-  const wanted = new Set(field_ids.map(fieldId => fieldId.toLowerCase()))
-  const fields = (await listFields(db, [source.id])).filter(field => wanted.has(field.id))
-  if (fields.length < wanted.size) throw notFound('field')
+  const requestedIds = new Set(field_ids.map(fieldId => fieldId.toLowerCase()))
+  const fields = (await listFields(db, [source.id])).filter(field => requestedIds.has(field.id))
+  if (fields.length < requestedIds.size) throw notFound('field')
   const children = await listChildMonitors(db, [source.id])
   const monitorIds = fields.flatMap(field =>
     children.filter(({ fieldId }) => fieldId === field.id).map(({ monitorId }) => monitorId),

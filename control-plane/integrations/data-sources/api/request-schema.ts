@@ -10,39 +10,40 @@ import {
 } from '../../../foundation/web/validation/schemas.ts'
 import { AUTH_TYPES, METHODS, RULE_TYPES } from '../types.ts'
 
-/** What a create that does not name a field gets (decisions 9.1). */
+/** Defaults of a create (docs/design/data-sources.md#limits). */
 export const DATA_SOURCE_DEFAULTS = { method: 'GET', fetch_interval_s: 60, timeout_ms: 10_000 } as const
 
-/** Fields that one source may have. */
+/** Maximum number of fields in one source. */
 export const MAX_FIELDS = 50
 
 const RuleConfig = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description:
-    'equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in ' +
-    'seconds; truthy and http_ok: {}',
+    'equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". ' +
+    'Differences of times are in seconds.',
 })
 const Degraded = Type.Unsafe<Static<typeof RuleConfig>>({
   ...RuleConfig,
-  description: 'a value that the rule allows with this is degraded instead of down',
+  description: 'A value for which the rule holds with this configuration is degraded instead of down.',
 })
 const Path = Type.String({
   ...lineText(1, 500),
   description:
-    'below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters',
+    'Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.',
 })
 const RootPath = Type.String({
   ...lineText(1, 500),
-  description: 'the place in the document where paths begin; a document without it is a failed fetch',
+  description: 'Place in the document where paths begin. A document without it is a failed fetch.',
 })
 const NameTemplate = Type.String({
   ...lineText(1, 200),
-  description: 'of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched',
+  description:
+    'Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.',
 })
 const DisplayOrder = Type.Number({
   minimum: -1_000_000,
   maximum: 1_000_000,
-  description: 'ascending; without one: at the end',
+  description: 'Ascending. A field without it comes last.',
 })
 
 const field = {
@@ -54,20 +55,16 @@ const field = {
   display_order: Type.Optional(DisplayOrder),
 }
 
-/** What a read adds to a field, so that it can be sent back as it was read. */
+/** Properties that a read adds to a field. They are accepted and ignored, so that a field can be sent back as read. */
 const asRead = {
-  child_monitors: Type.Optional(
-    Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'ignored: as it was read' }),
-  ),
+  child_monitors: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Ignored.' })),
   created_at: ignoredText,
   updated_at: ignoredText,
 }
 
-/** What a user configures of a field: the specification's "Data source field". */
+/** The configuration of a field. */
 export const FieldConfig = strictObject({
-  id: Type.Optional(
-    Type.String({ description: 'in an update: the field of this source that is changed; ignored in a create' }),
-  ),
+  id: Type.Optional(Type.String({ description: 'In an update, the id of the field to change. Ignored in a create.' })),
   ...field,
 })
 
@@ -77,7 +74,7 @@ export type FieldInput = Static<typeof FieldInput>
 export const FieldCreate = strictObject({ id: ignoredText, ...field, ...asRead })
 export type FieldCreate = Static<typeof FieldCreate>
 
-/** What is not named stays. */
+/** Omitted properties keep their values. */
 export const FieldUpdate = strictObject({
   id: ignoredText,
   path: Type.Optional(Path),
@@ -90,12 +87,15 @@ export const FieldUpdate = strictObject({
 })
 export type FieldUpdate = Static<typeof FieldUpdate>
 
-const Url = Type.String({ ...lineText(1, 2_048), description: 'an http(s) URL that answers with a JSON document' })
+const Url = Type.String({
+  ...lineText(1, 2_048),
+  description: 'An http or https URL that responds with a JSON document.',
+})
 const Fields = Type.Array(FieldInput, { maxItems: MAX_FIELDS })
 
 const withDefault = <T>(value: T | undefined) => (value === undefined ? {} : { default: value })
 
-/** What POST and PUT take alike; an update has no defaults. */
+/** Properties of both POST and PUT. An update has no defaults. */
 const changeable = (defaults: Partial<typeof DATA_SOURCE_DEFAULTS>) => ({
   description: Type.Optional(nullable(Type.String({ maxLength: 1_000 }))),
   method: Type.Optional(stringEnum(METHODS, withDefault(defaults.method))),
@@ -112,7 +112,12 @@ const changeable = (defaults: Partial<typeof DATA_SOURCE_DEFAULTS>) => ({
   ),
   root_path: Type.Optional(nullable(RootPath)),
   fetch_interval_s: Type.Optional(
-    Type.Integer({ minimum: 30, maximum: 86_400, ...withDefault(defaults.fetch_interval_s), description: 'seconds' }),
+    Type.Integer({
+      minimum: 30,
+      maximum: 86_400,
+      ...withDefault(defaults.fetch_interval_s),
+      description: 'In seconds.',
+    }),
   ),
   timeout_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 60_000, ...withDefault(defaults.timeout_ms) })),
   fields: Type.Optional(Fields),
@@ -138,9 +143,11 @@ export const SourceCreate = strictObject(
 )
 export type SourceCreate = Static<typeof SourceCreate>
 
-/** What a create takes, before it has a name. */
+/** The body of a create, with an optional name. */
 export const SourcePreview = strictObject({
-  data_source_id: Type.Optional(Type.String({ description: 'whose stored secrets masks stand for' })),
+  data_source_id: Type.Optional(
+    Type.String({ description: 'Masked secrets in the body are replaced by the stored secrets of this data source.' }),
+  ),
   name: Type.Optional(Name),
   url: Url,
   ...changeable(DATA_SOURCE_DEFAULTS),
@@ -149,7 +156,7 @@ export type SourcePreview = Static<typeof SourcePreview>
 
 export const SourceUpdate = strictObject(
   { name: Type.Optional(Name), url: Type.Optional(Url), ...changeable({}) },
-  { description: 'What is not named stays; fields, where they are named, replace those of the source.' },
+  { description: 'Omitted properties keep their values. `fields`, when given, replaces all fields of the source.' },
 )
 export type SourceUpdate = Static<typeof SourceUpdate>
 

@@ -10,14 +10,14 @@ import { toSourceResponse } from './response.ts'
 
 export type SourceReadContext = { db: Db; secrets: SecretCipher }
 
-/** A source as the API answers it. Throws 404. */
+/** Returns a source in the form of the API. Throws 404. */
 export async function getSourceResponse(context: SourceReadContext, projectId: string, id: string) {
   const source = isId(id) ? await findSource(context.db, projectId, id) : null
   if (!source) throw notFound('data source')
   return (await loadSourceResponses(context, [source]))[0]!
 }
 
-/** Sources with their fields and monitors, as the API answers them. */
+/** Returns sources with their fields and monitors, in the form of the API. */
 export async function loadSourceResponses({ db, secrets }: SourceReadContext, sources: StoredSource[]) {
   const ids = sources.map(({ id }) => id)
   const [fields, children] = await Promise.all([listFields(db, ids), listChildMonitors(db, ids)])

@@ -8,12 +8,12 @@ const Free = Type.Record(Type.String(), Type.Unknown())
 
 const ChildMonitor = Type.Object({
   monitor_id: Id,
-  key: Type.String({ description: 'what the wildcards of the path matched' }),
+  key: Type.String({ description: 'What the wildcards of the path matched.' }),
   name: Type.String(),
   status: nullable(stringEnum(MONITOR_STATUSES)),
 })
 
-/** A field in answers (decisions 9.1). Describes only; it validates nothing. */
+/** A field in responses. Documentation only; it validates nothing. */
 export const FieldRecord = Type.Object(
   {
     id: Id,
@@ -30,7 +30,7 @@ export const FieldRecord = Type.Object(
   { title: 'DataSourceField' },
 )
 
-/** A data source in answers, as present.ts makes it. */
+/** A data source in responses (`toSourceResponse`). */
 export const SourceRecord = Type.Object(
   {
     id: Id,
@@ -50,14 +50,14 @@ export const SourceRecord = Type.Object(
     child_monitor_count: Type.Integer(),
     last_fetched_at: nullable(Timestamp),
     last_success_at: nullable(Timestamp),
-    last_error: nullable(Type.String({ description: 'why the last fetch gave no document; null after one that did' })),
+    last_error: nullable(Type.String({ description: 'Why the last fetch failed. Null after a successful fetch.' })),
     truncated: nullable(
       Type.Object(
         { keys: Type.Integer(), monitors: Type.Integer() },
-        { description: 'how many keys the last document had, and how many of them have monitors; null: all' },
+        { description: 'Number of keys in the last document, and how many of them have monitors. Null: all of them.' },
       ),
     ),
-    problem: nullable(Type.String({ description: 'what keeps some keys of the document from having monitors' })),
+    problem: nullable(Type.String({ description: 'Why some keys of the document have no monitor.' })),
     consecutive_failures: Type.Integer(),
     next_fetch_at: Timestamp,
     created_at: Timestamp,
@@ -66,22 +66,25 @@ export const SourceRecord = Type.Object(
   { title: 'DataSource' },
 )
 
-/** What a source would make of its document now. */
+/** The result of a preview. */
 export const PreviewRecord = Type.Object({
   failure: nullable(
-    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'why there is no document' }),
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why there is no document.' }),
   ),
   children: Type.Array(
     Type.Object({
-      field_index: Type.Integer({ description: 'the place of its field, from 0' }),
+      field_index: Type.Integer({ description: 'Index of its field, from 0.' }),
       key: Type.String(),
       name: Type.String(),
       value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
-        description: 'with its type; of a text its first 200 characters, of a list or an object that it is one',
+        description:
+          'The value with its type. A string is cut to 200 characters; a list or an object is described in words.',
       }),
       status: stringEnum([...MONITOR_STATUSES, 'unknown']),
       reason: Type.String(),
     }),
   ),
-  notes: Type.Array(Type.String({ description: 'what the list does not show: paths that lead nowhere, a limit' })),
+  notes: Type.Array(
+    Type.String({ description: 'Remarks about the list: paths that match nothing, limits that apply.' }),
+  ),
 })

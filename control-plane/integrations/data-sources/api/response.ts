@@ -6,7 +6,7 @@ import { decryptSource } from '../configuration/encryption.ts'
 import { MAX_CHILDREN } from '../evaluation/evaluate.ts'
 import type { ChildMonitor, StoredField, StoredSource } from '../types.ts'
 
-/** A source as the API answers it (specification, "Data source"; decisions 1.7 and 9.1). */
+/** Returns a source in the form of the API, with masked secrets. */
 export function toSourceResponse(
   source: StoredSource,
   fields: StoredField[],
@@ -41,7 +41,7 @@ export function toSourceResponse(
   }
 }
 
-/** Fields of one source, each with its monitors. */
+/** Returns the fields of one source, each with its monitors. */
 export function toFieldResponses(fields: StoredField[], children: ChildMonitor[]) {
   const childrenOf = groupBy(children, ({ fieldId }) => fieldId)
   return fields.map(field => toFieldResponse(field, childrenOf.get(field.id) ?? []))
@@ -62,7 +62,7 @@ export const toFieldResponse = (field: StoredField, children: ChildMonitor[]) =>
 
 function describeTruncation({ documentKeys: keys }: StoredSource) {
   if (keys === null) return { truncated: null, problem: null }
-  const problem = `the document has ${keys} keys for monitors; only the first ${MAX_CHILDREN}, in the order of fields and keys, have one`
+  const problem = `the document has ${keys} keys; only the first ${MAX_CHILDREN}, in the order of fields and keys, have a monitor`
   return { truncated: { keys, monitors: MAX_CHILDREN }, problem }
 }
 

@@ -25,9 +25,9 @@ import { SourceRecord } from './response-schema.ts'
 export type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
 
 const tags = ['Data sources']
-const IdAnswer = dataSchema(Type.Object({ id: Id }))
+const IdResponse = dataSchema(Type.Object({ id: Id }))
 
-/** Data sources as a resource (specification, "Data source" and "Data sources"; decisions 9.1). */
+/** Routes of data sources as a resource (docs/design/data-sources.md#api). */
 export function sourceRoutes(app: App, context: SourceRouteContext): void {
   readRoutes(app, context)
   writeRoutes(app, context)
@@ -39,7 +39,8 @@ function readRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources',
     {
       schema: {
-        summary: 'List data sources with their fields, newest first; all of them unless a page is asked for',
+        summary: 'List data sources',
+        description: 'With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(SourceRecord), 400),
@@ -59,7 +60,7 @@ function readRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources/:id',
     {
       schema: {
-        summary: 'One data source',
+        summary: 'Retrieve a data source',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(SourceRecord), 404),
@@ -80,10 +81,11 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources',
     {
       schema: {
-        summary: 'Create a data source; it is fetched at once',
+        summary: 'Create a data source',
+        description: 'The document is fetched immediately.',
         tags,
         body: SourceCreate,
-        response: responseSchemas(201, IdAnswer, 400, 402),
+        response: responseSchemas(201, IdResponse, 400, 402),
       },
     },
     async (request, reply) => {
@@ -96,11 +98,13 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources/:id',
     {
       schema: {
-        summary: 'Change a data source; fields that are named replace its own, matched by id',
+        summary: 'Update a data source',
+        description:
+          'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
         tags,
         params: IdParams,
         body: SourceUpdate,
-        response: responseSchemas(200, IdAnswer, 400, 404),
+        response: responseSchemas(200, IdResponse, 400, 404),
       },
     },
     async request => ({
@@ -112,7 +116,7 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources/:id',
     {
       schema: {
-        summary: 'Delete a data source with its monitors',
+        summary: 'Delete a data source and its monitors',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),

@@ -22,13 +22,19 @@ import { type MatchedChild, type Reconciliation, reconcile, reviewMissing, type 
 
 export type ApplyTools = { db: Db; secrets: SecretCipher; checkLiteral: CheckLiteral; publicUrl: string }
 
-/** What is said of one monitor, with its row. */
-type DecidedChild = { watch: TrackedChild; outlook: ChildDecision }
+/** A monitor with its locked row, and what a fetch decides about it. */
+type DecidedChild = { child: TrackedChild; decision: ChildDecision }
 
 /**
- * Takes in what a fetch says, in one transaction: the monitors of the source, their verdicts and all that follows from
- * them, the source's own alert, and the end of the claim. False when the source was changed, deleted or taken over
- * meanwhile: then nothing is stored.
+ * Stores the result of a fetch in one transaction:
+ *
+ * 1. Lock the source, if this process still holds its lease and its revision has not changed. Otherwise return false
+ *    and store nothing.
+ * 2. Lock its monitors.
+ * 3. Create, rename, archive and delete monitors so that they match the document.
+ * 4. Store the statuses and everything that follows from them.
+ * 5. Open or resolve the incident of the source.
+ * 6. Save the hash of the result and release the lease.
  */
 export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch): Promise<boolean> {
   const { source, result } = fetch
@@ -37,14 +43,14 @@ export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch)
     if (claimed === null) return false
     const now = new Date(claimed.nowMs)
     const stored = await lockChildren(tx, source.id)
-    const said =
+    const decided =
       'failure' in result
-        ? stored.map(watch => ({
-            watch,
-            outlook: decideUnknown(watch, `The data source cannot be fetched: ${result.failure.message}.`),
+        ? stored.map(child => ({
+            child,
+            decision: decideUnknown(child, `The data source cannot be fetched: ${result.failure.message}.`),
           }))
         : await applyDocument(tx, tools, fetch, result.children, stored, now)
-    await storeDecisions(tx, said, tools.publicUrl, now)
+    await storeDecisions(tx, decided, tools.publicUrl, now)
     const incidentId = await updateSourceIncident(tx, fetch, claimed, tools.publicUrl, now)
     await saveSeenHash(tx, source.id, { seenHash: hashResult(result), incidentId })
     await endFetches(tx, owner, [buildFetchEnd(fetch)])
@@ -52,14 +58,14 @@ export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch)
   })
 }
 
-async function storeDecisions(tx: Tx, said: DecidedChild[], publicUrl: string, now: Date): Promise<void> {
-  const changes = said.flatMap(({ outlook }) => (outlook.kind === 'verdict' ? outlook.change : []))
-  const sights = said.flatMap(({ watch: { monitor }, outlook }) => {
-    if (outlook.kind !== 'sight') return []
-    const { status, summary, value } = outlook
+async function storeDecisions(tx: Tx, decided: DecidedChild[], publicUrl: string, now: Date): Promise<void> {
+  const changes = decided.flatMap(({ decision }) => (decision.kind === 'verdict' ? decision.change : []))
+  const statusChanges = decided.flatMap(({ child: { monitor }, decision }) => {
+    if (decision.kind !== 'status') return []
+    const { status, summary, value } = decision
     return { monitor, status, at: now, summary, explanation: value === null ? {} : { data_source: value } }
   })
-  await storeUnknownTransitions(tx, sights, now)
+  await storeUnknownTransitions(tx, statusChanges, now)
   if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
 }
 
@@ -75,11 +81,11 @@ async function updateSourceIncident(
     return null
   }
   if (incidentId !== null || !shouldOpenIncident(result.failure, failures)) return incidentId
-  const told = { message: result.failure.message, failures: FAILURES_BEFORE_INCIDENT }
-  return openSourceIncident(tx, source, told, publicUrl, now)
+  const cause = { message: result.failure.message, failures: FAILURES_BEFORE_INCIDENT }
+  return openSourceIncident(tx, source, cause, publicUrl, now)
 }
 
-/** Makes, renames, brings back and puts aside monitors as the document has them. Answers what it says of each. */
+/** Creates, renames, restores and archives monitors so that they match the document. Returns the decision for each. */
 async function applyDocument(
   tx: Tx,
   tools: ApplyTools,
@@ -88,36 +94,36 @@ async function applyDocument(
   stored: StoredChild[],
   now: Date,
 ): Promise<DecidedChild[]> {
-  const together = reconcile(stored, found, now)
-  const made: { child: EvaluatedChild; monitor: StoredMonitor }[] = []
-  for (const child of together.created)
-    made.push({ child, monitor: await draftChildMonitor(child, source, tools, now) })
-  const news = made.map(({ child, monitor }) => ({ ...child, monitor, madeName: child.name }))
-  await insertChildren(tx, source, news, now)
-  await storeMatched(tx, source, together.matched, now)
-  await storeMissing(tx, together, tools.publicUrl, now)
+  const reconciliation = reconcile(stored, found, now)
+  const created: { child: EvaluatedChild; monitor: StoredMonitor }[] = []
+  for (const child of reconciliation.created)
+    created.push({ child, monitor: await draftChildMonitor(child, source, tools, now) })
+  const newChildren = created.map(({ child, monitor }) => ({ ...child, monitor, madeName: child.name }))
+  await insertChildren(tx, source, newChildren, now)
+  await storeMatched(tx, source, reconciliation.matched, now)
+  await storeMissing(tx, reconciliation, tools.publicUrl, now)
   const ruleOf = new Map(source.fields.map(({ id, ruleType }) => [id, ruleType]))
-  const look = (watch: TrackedChild, child: EvaluatedChild): DecidedChild => {
-    const looked = { found: child, rule: ruleOf.get(child.fieldId)!, atMs: now.getTime(), responseTimeMs }
-    return { watch, outlook: decideChild(watch, looked) }
+  const decide = (child: TrackedChild, evaluated: EvaluatedChild): DecidedChild => {
+    const rule = ruleOf.get(evaluated.fieldId)!
+    return { child, decision: decideChild(child, { found: evaluated, rule, atMs: now.getTime(), responseTimeMs }) }
   }
   return [
-    ...made.map(({ child, monitor }) => look({ monitor, state: null }, child)),
-    ...together.matched.map(kept => look(toTrackedChild(kept.stored), kept.found)),
-    ...together.missing.map(watch => ({
-      watch,
-      outlook: decideUnknown(watch, `The key ${watch.key} is missing in the document.`),
+    ...created.map(({ child, monitor }) => decide({ monitor, state: null }, child)),
+    ...reconciliation.matched.map(matched => decide(toTrackedChild(matched.stored), matched.found)),
+    ...reconciliation.missing.map(child => ({
+      child,
+      decision: decideUnknown(child, `The key ${child.key} is missing in the document.`),
     })),
   ]
 }
 
-/** One from the archive begins anew, with a configuration of its own. */
+/** A monitor that returns from the archive starts without a state, under a new configuration version. */
 function toTrackedChild({ monitor, state, archivedAt }: StoredChild): TrackedChild {
   if (archivedAt === null) return { monitor, state }
   return { monitor: { ...monitor, configVersion: monitor.configVersion + 1, deletedAt: null }, state: null }
 }
 
-/** What no probe needs stays as small as it can be. */
+/** Drafts the monitor of a child. Settings that only probes use have their smallest values. */
 async function draftChildMonitor(
   { fieldId, key, name }: EvaluatedChild,
   source: ClaimedSource,
@@ -125,8 +131,8 @@ async function draftChildMonitor(
   now: Date,
 ) {
   const { url, intervalSeconds, timeoutMs } = getMonitorSettings(source)
-  const pace = { interval_seconds: intervalSeconds, timeout_ms: timeoutMs, retry_count: 0 }
-  const body = { name, type: 'http' as const, url, ...pace, screenshot_on_failure: false }
+  const timing = { interval_seconds: intervalSeconds, timeout_ms: timeoutMs, retry_count: 0 }
+  const body = { name, type: 'http' as const, url, ...timing, screenshot_on_failure: false }
   const draft = await draftMonitor(tools, source.projectId, body, now)
   return { ...draft, dataSource: { id: source.id, name: source.name, fieldId, key } }
 }
@@ -138,10 +144,10 @@ const getMonitorSettings = ({ url, fetchIntervalS, timeoutMs }: ClaimedSource) =
   timeoutMs,
 })
 
-/** Only what differs is written. A name that was set by hand stays. */
-async function storeMatched(tx: Tx, source: ClaimedSource, kept: MatchedChild[], now: Date): Promise<void> {
+/** Writes only what differs. A name that was set by hand is kept. */
+async function storeMatched(tx: Tx, source: ClaimedSource, matched: MatchedChild[], now: Date): Promise<void> {
   const settings = getMonitorSettings(source)
-  const rewritten = kept.flatMap(({ stored: { monitor, madeName, archivedAt }, found }) => {
+  const rewritten = matched.flatMap(({ stored: { monitor, madeName, archivedAt }, found }) => {
     const name = monitor.name === madeName ? found.name : monitor.name
     const isSame =
       name === monitor.name &&
@@ -152,7 +158,7 @@ async function storeMatched(tx: Tx, source: ClaimedSource, kept: MatchedChild[],
     return isSame && !isRevived ? [] : [{ id: monitor.id, name, ...settings, isRevived }]
   })
   await rewriteMonitors(tx, rewritten, now)
-  const seen = kept.flatMap(({ stored, found }) => {
+  const seen = matched.flatMap(({ stored, found }) => {
     const isSame = stored.value === found.value && stored.madeName === found.name && stored.missingSince === null
     if (isSame && stored.archivedAt === null) return []
     return [{ ...toSeenChild(stored), madeName: found.name, value: found.value, missingSince: null, archivedAt: null }]
@@ -168,13 +174,11 @@ async function storeMissing(
   publicUrl: string,
   now: Date,
 ): Promise<void> {
-  const gone = missing.filter(child => child.missingSince === null)
-  const put = archived.map(child => ({ ...toSeenChild(child), value: null, archivedAt: now }))
-  await saveSeenChildren(
-    tx,
-    [...gone.map(child => ({ ...toSeenChild(child), value: null, missingSince: now })), ...put],
-    now,
-  )
+  const newlyMissing = missing
+    .filter(child => child.missingSince === null)
+    .map(child => ({ ...toSeenChild(child), value: null, missingSince: now }))
+  const newlyArchived = archived.map(child => ({ ...toSeenChild(child), value: null, archivedAt: now }))
+  await saveSeenChildren(tx, [...newlyMissing, ...newlyArchived], now)
   const monitors = archived.map(({ monitor }) => monitor).sort((a, b) => (a.id < b.id ? -1 : 1))
   if (monitors.length > 0) await retireMonitors(tx, monitors, 'archived', publicUrl, now)
   await pruneMonitors(
@@ -191,7 +195,7 @@ const toSeenChild = ({ monitor, madeName, value, missingSince, archivedAt }: Sto
   archivedAt,
 })
 
-/** Puts those monitors of a source aside whose keys have been missing for a day (decisions 9.4). */
+/** Archives the monitors of a source whose keys have been missing for a day (docs/design/data-sources.md#children). */
 export function archiveMissing(
   { db, publicUrl }: Pick<ApplyTools, 'db' | 'publicUrl'>,
   sourceId: string,
@@ -199,7 +203,7 @@ export function archiveMissing(
 ): Promise<void> {
   return db.transaction(async tx => {
     if (!(await lockForArchive(tx, sourceId))) return
-    const review = reviewMissing(await lockChildren(tx, sourceId), now)
-    await storeMissing(tx, { missing: [], ...review }, publicUrl, now)
+    const expired = reviewMissing(await lockChildren(tx, sourceId), now)
+    await storeMissing(tx, { missing: [], ...expired }, publicUrl, now)
   })
 }

@@ -6,13 +6,13 @@ import type { ExplainedValue, MonitorState } from '../../../verdict/core/types.t
 import type { EvaluatedChild } from '../evaluation/evaluate.ts'
 import type { RuleType } from '../types.ts'
 
-/** A monitor on its locked row; `state` null: new, resumed, or back from the archive. */
+/** A monitor with its locked row. `state` is null when it is new, resumed, or back from the archive. */
 export type TrackedChild = { monitor: StoredMonitor; state: MonitorState | null }
 
-/** What a fetch says of one monitor. `sight`: nothing can be said, or again the same; see storeSights. */
+/** What a fetch decides about one monitor. `status`: it becomes unknown, or has its earlier status again (storeUnknownTransitions). */
 export type ChildDecision =
   | { kind: 'verdict'; change: VerdictChange }
-  | { kind: 'sight'; status: StoredMonitor['status']; summary: string; value: ExplainedValue | null }
+  | { kind: 'status'; status: StoredMonitor['status']; summary: string; value: ExplainedValue | null }
   | { kind: 'same' }
 
 const UNCHANGED: ChildDecision = { kind: 'same' }
@@ -20,7 +20,7 @@ export const OUTCOMES = { up: Outcome.UP, degraded: Outcome.DEGRADED, down: Outc
 
 export type ChildObservation = { found: EvaluatedChild; rule: RuleType; atMs: number; responseTimeMs: number }
 
-/** What a value in the document says of its monitor (decisions 4.9 and 9.4). */
+/** Decides the status of a monitor from its value in the document (docs/design/data-sources.md#children). */
 export function decideChild(
   { monitor, state }: TrackedChild,
   { found, rule, atMs, responseTimeMs }: ChildObservation,
@@ -29,8 +29,8 @@ export function decideChild(
   if (found.outcome === 'unknown') return decideUnknown({ monitor }, `${found.reason}.`)
   const { id, configVersion, intervalSeconds, timeoutMs } = monitor
   const voter = { id, configVersion, intervalMs: intervalSeconds * 1_000, timeoutMs }
-  const said = { atMs, outcome: OUTCOMES[found.outcome], responseTimeMs, error: toCheckError(found) }
-  const decision = decideSingleSource(DATA_SOURCE_REGION, voter, state, said)
+  const observation = { atMs, outcome: OUTCOMES[found.outcome], responseTimeMs, error: toCheckError(found) }
+  const decision = decideSingleSource(DATA_SOURCE_REGION, voter, state, observation)
   const value = { field_id: found.fieldId, key: found.key, rule, value: found.value, reason: found.reason }
   const { transition } = decision
   if (transition !== null) {
@@ -39,15 +39,15 @@ export function decideChild(
     return { kind: 'verdict', change }
   }
   const { status } = decision.state
-  return status === monitor.status ? UNCHANGED : { kind: 'sight', status, summary: `${found.reason}.`, value }
+  return status === monitor.status ? UNCHANGED : { kind: 'status', status, summary: `${found.reason}.`, value }
 }
 
-/** Nothing can be said of a monitor, because of `why`: a sentence. */
-export function decideUnknown({ monitor }: Pick<TrackedChild, 'monitor'>, why: string): ChildDecision {
-  return monitor.status === null ? UNCHANGED : { kind: 'sight', status: null, summary: why, value: null }
+/** The status of a monitor is unknown. `reason` is a sentence. */
+export function decideUnknown({ monitor }: Pick<TrackedChild, 'monitor'>, reason: string): ChildDecision {
+  return monitor.status === null ? UNCHANGED : { kind: 'status', status: null, summary: reason, value: null }
 }
 
-/** Why a value is not as its rule wants it; the source did answer, so it is the value that is to blame. */
+/** The error of a value that does not match its rule. The source responded, so the target is the cause. */
 export function toCheckError({ outcome, reason }: Pick<EvaluatedChild, 'outcome' | 'reason'>) {
   if (outcome === 'up') return null
   return { source: FailureSource.TARGET, code: outcome === 'unknown' ? 'unknown' : 'rule', message: reason }

@@ -7,7 +7,7 @@ import type { StoredChild } from './reconciliation.ts'
 
 type ChildRow = Omit<StoredChild, 'monitor' | 'state'> & { monitorId: string }
 
-/** All monitors of a source, archived ones too, with their rows locked in the order of ids. The source is locked. */
+/** Returns all monitors of a source, including archived ones, and locks their rows in the order of ids. The caller has locked the source. */
 export async function lockChildren(tx: Tx, sourceId: string): Promise<StoredChild[]> {
   const rows = await query<ChildRow>(
     tx,
@@ -18,7 +18,7 @@ export async function lockChildren(tx: Tx, sourceId: string): Promise<StoredChil
   )
   const ids = rows.map(({ monitorId }) => monitorId)
   const monitors = new Map((await lockMonitors(tx, ids)).map(monitor => [monitor.id, monitor]))
-  // after the locks: whoever pauses a monitor makes it forget
+  // read after the locks, because pausing a monitor deletes its state
   const states = await query<{ id: string; state: MonitorState }>(
     tx,
     'SELECT monitor_id AS id, state FROM verdict_states WHERE monitor_id = ANY (?::uuid[])',
@@ -34,7 +34,7 @@ export async function lockChildren(tx: Tx, sourceId: string): Promise<StoredChil
 
 export type NewChild = { monitor: StoredMonitor; fieldId: string; key: string; madeName: string; value: string }
 
-/** Stores new monitors with the rules of the project's default channels, as those that people make. */
+/** Stores new monitors and adds rules for the default channels of the project, as for monitors that users create. */
 export async function insertChildren(
   tx: Tx,
   source: { id: string; projectId: string },
@@ -60,7 +60,7 @@ export async function insertChildren(
   )
 }
 
-/** A monitor as its source makes it; `isRevived`: back from the archive, it begins anew with the next verdict. */
+/** The settings of a monitor that follow its source. `isRevived`: it returns from the archive and starts without a state. */
 export type RewrittenMonitor = Pick<StoredMonitor, 'id' | 'name' | 'url' | 'intervalSeconds' | 'timeoutMs'> & {
   isRevived: boolean
 }
@@ -80,7 +80,7 @@ export async function rewriteMonitors(tx: Tx, monitors: RewrittenMonitor[], now:
 
 export type SeenChild = Pick<StoredChild, 'madeName' | 'value' | 'missingSince' | 'archivedAt'> & { monitorId: string }
 
-/** Writes what a document says of monitors; one with a value was seen in it. */
+/** Saves the values of monitors. A monitor with a value was in the document. */
 export async function saveSeenChildren(tx: Tx, children: SeenChild[], now: Date): Promise<void> {
   if (children.length === 0) return
   await execute(
@@ -94,7 +94,7 @@ export async function saveSeenChildren(tx: Tx, children: SeenChild[], now: Date)
   )
 }
 
-/** Deletes archived monitors for good, with all of their past; one that a status page shows stays. Their rows are locked. */
+/** Deletes archived monitors and their history, except those that a status page shows. The caller has locked their rows. */
 export async function pruneMonitors(tx: Tx, monitorIds: string[]): Promise<void> {
   if (monitorIds.length === 0) return
   await execute(
@@ -105,7 +105,7 @@ export async function pruneMonitors(tx: Tx, monitorIds: string[]): Promise<void>
   )
 }
 
-/** Sources that have monitors whose key has been missing since before a time. */
+/** Returns sources with monitors whose key has been missing since before a time. */
 export async function listSourcesWithMissing(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
@@ -116,7 +116,7 @@ export async function listSourcesWithMissing(db: Db, before: Date, limit: number
   return rows.map(({ id }) => id)
 }
 
-/** A monitor that is neither paused nor archived, as history is written of it. */
+/** A monitor that is neither paused nor archived. History is written for these. */
 export type ActiveChild = { sourceId: string; monitorId: string; configVersion: number; fieldId: string; key: string }
 
 export function listActiveChildren(db: Db, sourceIds: string[]): Promise<ActiveChild[]> {

@@ -10,23 +10,23 @@ import { buildHistoryMessages } from './history.ts'
 
 const SEND_INTERVAL_MS = 1_000
 const MAX_FETCHES_PER_SEND = 100
-/** While NATS is away; half an hour of a few hundred sources. What is older is dropped and counted. */
+/** While NATS is unreachable: about half an hour of a few hundred sources. Older fetches are dropped and counted. */
 const MAX_BUFFERED_FETCHES = 10_000
 
 export type HistoryWriter = {
-  /** A fetch that was taken in: the history shall have it. */
+  /** Adds a fetch whose result was applied. */
   add(fetch: SourceFetch): void
   stop(): Promise<void>
 }
 
 /**
- * Sends what data sources said to the recorder of the history, as late results: those it alone reads, so that a
- * verdict, which has been passed already, is not passed again. What cannot be sent now is sent again.
+ * Publishes the results of data sources for the history. They are published as late results, which only the recorder
+ * reads, because their verdicts are stored already. What cannot be published now is retried.
  */
 export function startHistoryWriter(
   context: LoopTools & { db: Db; nats: Nats },
   owner: string,
-  meters: SourceMetrics,
+  sourceMetrics: SourceMetrics,
 ): HistoryWriter {
   const subject = lateSubject(computePartition(owner), DATA_SOURCE_REGION)
   const waiting: SourceFetch[] = []
@@ -34,8 +34,8 @@ export function startHistoryWriter(
   const send = async () => {
     while (waiting.length > 0) {
       const some = waiting.slice(0, MAX_FETCHES_PER_SEND)
-      const living = await listActiveChildren(context.db, [...new Set(some.map(({ source }) => source.id))])
-      for (const message of buildHistoryMessages(some, living)) await context.nats.js.publish(subject, message)
+      const active = await listActiveChildren(context.db, [...new Set(some.map(({ source }) => source.id))])
+      for (const message of buildHistoryMessages(some, active)) await context.nats.js.publish(subject, message)
       const sent = new Set(some)
       waiting.splice(0, waiting.length, ...waiting.filter(fetch => !sent.has(fetch)))
     }
@@ -47,11 +47,13 @@ export function startHistoryWriter(
       waiting.push(fetch)
       if (waiting.length <= MAX_BUFFERED_FETCHES) return
       waiting.shift()
-      meters.historyDropped.inc()
+      sourceMetrics.historyDropped.inc()
     },
     async stop() {
       await loop.stop()
-      await send().catch(err => context.log.warn({ err, fetches: waiting.length }, 'history was not written'))
+      await send().catch(err =>
+        context.log.warn({ err, fetches: waiting.length }, 'could not write the history of data sources'),
+      )
     },
   }
 }

@@ -13,12 +13,12 @@ import { OUTCOMES, toCheckError } from './child-decision.ts'
 import type { ActiveChild } from './child-store.ts'
 import { getChildKey } from './reconciliation.ts'
 
-/** Results in one message: some 350 kB at most, below what NATS takes. */
+/** Results in one message: about 350 kB at most, below the limit of NATS. */
 const MAX_RESULTS_PER_MESSAGE = 500
 
-/** What fetches say of the monitors that live, as the recorder of the history takes it: a check of each monitor. */
-export function buildHistoryMessages(fetches: readonly SourceFetch[], living: readonly ActiveChild[]): Uint8Array[] {
-  const childrenOf = groupBy(living, ({ sourceId }) => sourceId)
+/** Builds messages for the recorder of the history, with one check for each active monitor and fetch. */
+export function buildHistoryMessages(fetches: readonly SourceFetch[], active: readonly ActiveChild[]): Uint8Array[] {
+  const childrenOf = groupBy(active, ({ sourceId }) => sourceId)
   const results = fetches.flatMap(fetch => buildResults(fetch, childrenOf.get(fetch.source.id) ?? []))
   const messages: Uint8Array[] = []
   for (let from = 0; from < results.length; from += MAX_RESULTS_PER_MESSAGE) {
@@ -30,11 +30,11 @@ export function buildHistoryMessages(fetches: readonly SourceFetch[], living: re
 
 function buildResults(
   { result, startedAt, responseTimeMs }: SourceFetch,
-  living: readonly ActiveChild[],
+  active: readonly ActiveChild[],
 ): CheckResult[] {
   const found = new Map('failure' in result ? [] : result.children.map(child => [getChildKey(child), child]))
-  return living.map(child => {
-    const said = found.get(getChildKey(child))
+  return active.map(child => {
+    const evaluated = found.get(getChildKey(child))
     return {
       monitorId: child.monitorId,
       configVersion: child.configVersion,
@@ -42,13 +42,13 @@ function buildResults(
       scheduledAtMs: startedAt.getTime(),
       startedAtMs: startedAt.getTime(),
       attempt: 1,
-      outcome: said ? OUTCOMES[said.outcome] : Outcome.UNKNOWN,
+      outcome: evaluated ? OUTCOMES[evaluated.outcome] : Outcome.UNKNOWN,
       trigger: Trigger.SLOT,
       runId: '',
       totalUs: Math.round(responseTimeMs * 1_000),
       timings: undefined,
       statusCode: 0,
-      error: (said ? toCheckError(said) : buildMissingError(result, child.key)) ?? undefined,
+      error: (evaluated ? toCheckError(evaluated) : buildMissingError(result, child.key)) ?? undefined,
       failedAssertions: [],
       resolvedIp: '',
       ...NO_DETAILS,

@@ -9,8 +9,8 @@ import type { StoredSource } from '../types.ts'
 const MAX_TITLE_CHARACTERS = 200
 
 /**
- * The source's own alert (decisions 9.4): nobody knows how its values are, which is minor as long as nothing else says
- * that they are bad. About no monitor, so no status page shows it. Answers the incident's id.
+ * Opens the incident of a source that cannot be fetched (docs/design/data-sources.md#failed-fetches). It is minor,
+ * because the values are unknown, not bad. It names no monitor, so no status page shows it. Returns its id.
  */
 export async function openSourceIncident(
   tx: Tx,
@@ -23,14 +23,14 @@ export async function openSourceIncident(
   const opening = {
     title: `Data source ${name} cannot be fetched`.slice(0, MAX_TITLE_CHARACTERS),
     severity: 'minor' as const,
-    message: `${failures} fetches in a row failed, the last one because ${message}. Its monitors are unknown until it can be fetched again.`,
+    message: `${failures} consecutive fetches failed. Last error: ${message}. The monitors of this data source are unknown until it can be fetched again.`,
     startedAt: now,
   }
   await openSystemIncident(tx, projectId, id, opening, publicUrl, now)
   return id
 }
 
-/** Resolves the source's own incident, when there is one. On the locked source. */
+/** Resolves the incident of a source, if there is one. The caller has locked the source. */
 export async function closeSourceIncident(
   tx: Tx,
   { projectId, name, incidentId }: Pick<StoredSource, 'projectId' | 'name' | 'incidentId'>,

@@ -2,14 +2,14 @@ import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import type { MonitorState } from '../../../verdict/core/types.ts'
 import { type EvaluatedChild, MAX_CHILDREN } from '../evaluation/evaluate.ts'
 
-/** A monitor of a source as it is stored, with its locked row. `archivedAt`: put aside, its monitor marked as deleted. */
+/** A stored monitor of a source, with its locked row. `archivedAt`: the monitor is archived and marked as deleted. */
 export type StoredChild = {
   monitor: StoredMonitor
   state: MonitorState | null
-  /** null once the field is gone */
+  /** null after the field was deleted */
   fieldId: string | null
   key: string
-  /** what the template made; a monitor of another name was named by hand */
+  /** the name that the template made; a monitor with another name was renamed by a user */
   madeName: string
   value: string | null
   missingSince: Date | null
@@ -18,50 +18,50 @@ export type StoredChild = {
 
 export type MatchedChild = { stored: StoredChild; found: EvaluatedChild }
 
-/** What a document makes of a source's monitors. Each of them is in one list. */
+/** The difference between the stored monitors of a source and its document. Each monitor is in one list. */
 export type Reconciliation = {
   created: EvaluatedChild[]
-  /** there before and now, back from the archive too */
+  /** stored and in the document, including those that return from the archive */
   matched: MatchedChild[]
-  /** living, and not in the document */
+  /** not archived, and not in the document */
   missing: StoredChild[]
-  /** living and missing, and put aside */
+  /** not in the document, and archived now */
   archived: StoredChild[]
-  /** put aside so long ago that they are forgotten for good */
+  /** the oldest archived monitors, which are deleted */
   pruned: StoredChild[]
 }
 
-/** A missing key is archived after this (decisions 9.4). */
+/** The monitor of a missing key is archived after this time. */
 export const ARCHIVE_AFTER_MS = 24 * 3_600_000
-/** Of each source, so that one whose keys are new each time does not grow without end. */
+/** For each source. A source whose keys are new each time would otherwise grow without limit. */
 export const MAX_ARCHIVED_CHILDREN = 200
 
 /**
- * Brings what a source has together with what its document says. Never more than MOST_CHILDREN live: where new keys
- * need room, those that are missing for longest are archived before their time.
+ * Compares the stored monitors of a source with its document. At most MAX_CHILDREN are not archived: when new keys
+ * need room, the monitors that have been missing for the longest time are archived early.
  */
 export function reconcile(stored: readonly StoredChild[], found: readonly EvaluatedChild[], now: Date): Reconciliation {
   const known = new Map(stored.map(child => [getChildKey(child), child]))
-  const made = found.filter(child => !known.has(getChildKey(child)))
-  const kept = found.flatMap(child => {
+  const created = found.filter(child => !known.has(getChildKey(child)))
+  const matched = found.flatMap(child => {
     const before = known.get(getChildKey(child))
     return before ? [{ stored: before, found: child }] : []
   })
-  const places = new Set(found.map(getChildKey))
-  const absent = stored.filter(child => !places.has(getChildKey(child)))
-  const living = absent.filter(child => child.archivedAt === null).sort(compareMissingSince)
-  const crowd = Math.max(0, found.length + living.length - MAX_CHILDREN)
-  const archived = living.filter((child, i) => i < crowd || isExpired(child, now))
+  const foundKeys = new Set(found.map(getChildKey))
+  const absent = stored.filter(child => !foundKeys.has(getChildKey(child)))
+  const missing = absent.filter(child => child.archivedAt === null).sort(compareMissingSince)
+  const excess = Math.max(0, found.length + missing.length - MAX_CHILDREN)
+  const archived = missing.filter((child, i) => i < excess || isExpired(child, now))
   return {
-    created: made,
-    matched: kept,
-    missing: living.filter(child => !archived.includes(child)),
+    created,
+    matched,
+    missing: missing.filter(child => !archived.includes(child)),
     archived,
     pruned: selectPruned(absent, archived),
   }
 }
 
-/** What time alone does to a source's monitors: what has been missing for long enough is archived. */
+/** Returns the monitors that time alone archives: those that have been missing for long enough. */
 export function reviewMissing(stored: readonly StoredChild[], now: Date): Pick<Reconciliation, 'archived' | 'pruned'> {
   const archived = stored.filter(child => child.archivedAt === null && isExpired(child, now))
   return { archived, pruned: selectPruned(stored, archived) }
@@ -77,7 +77,7 @@ function selectPruned(absent: readonly StoredChild[], archived: readonly StoredC
   return old.slice(0, Math.max(0, old.length + archived.length - MAX_ARCHIVED_CHILDREN))
 }
 
-/** What is missing only from now on comes last. */
+/** Sorts by the time since which keys are missing. Keys that are missing only now come last. */
 function compareMissingSince(a: StoredChild, b: StoredChild): number {
   const sinceMs = (child: StoredChild) => child.missingSince?.getTime() ?? Number.MAX_SAFE_INTEGER
   return sinceMs(a) - sinceMs(b) || byId(a, b)

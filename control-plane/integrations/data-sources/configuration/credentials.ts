@@ -1,7 +1,7 @@
 import { createCredentialRules } from '../../../foundation/web/masked-secrets/credentials.ts'
 import type { SourceAuthType } from '../types.ts'
 
-/** The credentials of data sources (specification, "Data source"; decisions 9.1). */
+/** The credentials of data sources. */
 export const { authProblems, maskAuth, unmaskAuth } = createCredentialRules<SourceAuthType>({
   basic: { keys: ['username', 'password'], readable: ['username'] },
   bearer: { keys: ['token'], readable: [], verbatim: ['token'] },

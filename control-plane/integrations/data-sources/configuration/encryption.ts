@@ -5,13 +5,13 @@ import type { HeaderMap } from '../../../foundation/web/masked-secrets/header-ma
 import type { StoredSource } from '../types.ts'
 
 type Owner = Pick<StoredSource, 'id' | 'projectId'>
-/** What a source keeps secret, in plain text. */
+/** The secrets of a source in plain text. */
 export type SourceSecrets = { headers: HeaderMap | null; authConfig: AuthConfig | null }
 
 const buildBinding = (owner: Owner, column: 'auth' | 'headers') =>
   `${owner.projectId}:data-source:${owner.id}:${column}`
 
-/** By column, for a new key. */
+/** The encrypted columns, for a change of SECRET_KEY. */
 export const ENCRYPTED_SOURCE_COLUMNS: EncryptedColumn[] = (
   [
     ['headers', 'headers'],
@@ -25,18 +25,18 @@ export const ENCRYPTED_SOURCE_COLUMNS: EncryptedColumn[] = (
   bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
 }))
 
-/** As columns hold it. */
+/** Encrypts the secrets of a source for their columns. */
 export function encryptSource({ headers, authConfig }: SourceSecrets, owner: Owner, secrets: SecretCipher) {
-  const seal = (value: object | null, column: 'auth' | 'headers') =>
+  const encrypt = (value: object | null, column: 'auth' | 'headers') =>
     value && secrets.encrypt(JSON.stringify(value), buildBinding(owner, column))
-  return { headers: seal(headers, 'headers'), authConfig: seal(authConfig, 'auth') }
+  return { headers: encrypt(headers, 'headers'), authConfig: encrypt(authConfig, 'auth') }
 }
 
 export function decryptSource(
   source: Owner & Pick<StoredSource, 'headers' | 'authConfig'>,
   secrets: SecretCipher,
 ): SourceSecrets {
-  const open = (sealed: Buffer | null, column: 'auth' | 'headers') =>
-    sealed && JSON.parse(secrets.decrypt(sealed, buildBinding(source, column)))
-  return { headers: open(source.headers, 'headers'), authConfig: open(source.authConfig, 'auth') }
+  const decrypt = (encrypted: Buffer | null, column: 'auth' | 'headers') =>
+    encrypted && JSON.parse(secrets.decrypt(encrypted, buildBinding(source, column)))
+  return { headers: decrypt(source.headers, 'headers'), authConfig: decrypt(source.authConfig, 'auth') }
 }

@@ -14,19 +14,19 @@ import { findFieldProblems } from './validation.ts'
 
 export type FieldTools = { db: Db; publicUrl: string }
 
-/** Adds a field at the end, or where its `display_order` says. Throws 404, 400, and 409 when the source is full. */
+/** Adds a field at the end, or at its `display_order`. Throws 404, 400, and 409 when the source has too many fields. */
 export function createField({ db }: FieldTools, projectId: string, sourceId: string, body: FieldCreate, now: Date) {
   return withLockedSource(db, projectId, sourceId, async (tx, source) => {
     const fields = await listFields(tx, [source.id])
-    const place = fields.reduce((last, { displayOrder }) => Math.max(last, displayOrder), -1) + 1
-    const field = toStoredField(toFieldSettings(body, place), source, now)
+    const order = fields.reduce((last, { displayOrder }) => Math.max(last, displayOrder), -1) + 1
+    const field = toStoredField(toFieldSettings(body, order), source, now)
     assertNoProblems(findFieldProblems(field))
-    if (fields.length >= MAX_FIELDS) throw conflict(`a data source has at most ${MAX_FIELDS} fields`)
+    if (fields.length >= MAX_FIELDS) throw conflict(`a data source can have at most ${MAX_FIELDS} fields`)
     return saveField(tx, source, field, now)
   })
 }
 
-/** Changes what the body names. Throws 404 and 400. */
+/** Updates the properties in the body. Throws 404 and 400. */
 export function changeField(
   { db }: FieldTools,
   projectId: string,
@@ -44,7 +44,7 @@ export function changeField(
   })
 }
 
-/** Removes a field; its monitors are archived. Throws 404. */
+/** Deletes a field and archives its monitors. Throws 404. */
 export function deleteField({ db, publicUrl }: FieldTools, projectId: string, sourceId: string, id: string, now: Date) {
   return withLockedSource(db, projectId, sourceId, async (tx, source) => {
     const field = await getField(tx, source, id)
@@ -54,27 +54,27 @@ export function deleteField({ db, publicUrl }: FieldTools, projectId: string, so
 }
 
 /**
- * Makes these the fields of a source that the caller holds, matched by id; the monitors of those that are left out are
- * archived (decisions 9.1). The inputs are valid. Throws 404 for an id that the source has not, 400 for one named twice.
+ * Replaces the fields of a source that the caller has locked, matched by id, and archives the monitors of fields that
+ * are left out. The inputs are valid. Throws 404 for an id that the source does not have, 400 for a repeated id.
  */
 export async function replaceFields(tx: Tx, source: StoredSource, inputs: FieldInput[], publicUrl: string, now: Date) {
   const before = new Map((await listFields(tx, [source.id])).map(field => [field.id, field]))
-  const fields = inputs.map((input, place): StoredField => {
+  const fields = inputs.map((input, index): StoredField => {
     const known = input.id === undefined ? null : before.get(input.id.toLowerCase())
     if (known === undefined) throw notFound('field')
-    const field = toFieldSettings(input, place)
+    const field = toFieldSettings(input, index)
     return known === null ? toStoredField(field, source, now) : { ...known, ...field, updatedAt: now }
   })
   const kept = new Set(fields.map(({ id }) => id))
   assertNoProblems(fields.flatMap(({ id }, i) => findRepeatedId(fields, id, i)))
-  const left = [...before.keys()].filter(id => !kept.has(id))
-  await deleteFieldsWithChildren(tx, source, left, publicUrl, now)
+  const omitted = [...before.keys()].filter(id => !kept.has(id))
+  await deleteFieldsWithChildren(tx, source, omitted, publicUrl, now)
   await saveFields(tx, fields)
 }
 
 function findRepeatedId(fields: StoredField[], id: string, i: number): ErrorDetail[] {
   const isRepeated = fields.findIndex(field => field.id === id) < i
-  return isRepeated ? [{ path: `fields[${i}].id`, message: `fields[${i}].id names a field that is there already` }] : []
+  return isRepeated ? [{ path: `fields[${i}].id`, message: `fields[${i}].id repeats the id of an earlier field` }] : []
 }
 
 async function deleteFieldsWithChildren(
@@ -89,19 +89,19 @@ async function deleteFieldsWithChildren(
   await removeFields(tx, ids)
 }
 
-/** Lets the monitors of some fields of a source go, with the ends of their incidents. The caller holds the source. */
+/** Deletes or archives the monitors of fields and resolves their incidents. The caller has locked the source. */
 export async function retireChildren(
   tx: Tx,
   source: StoredSource,
   fieldIds: string[],
-  why: 'deleted' | 'archived',
+  reason: 'deleted' | 'archived',
   publicUrl: string,
   now: Date,
 ): Promise<void> {
   const children = (await listChildMonitors(tx, [source.id])).filter(({ fieldId }) => fieldIds.includes(fieldId))
   if (children.length === 0) return
   const ids = children.map(({ monitorId }) => monitorId)
-  await retireMonitors(tx, await lockMonitors(tx, ids), why, publicUrl, now)
+  await retireMonitors(tx, await lockMonitors(tx, ids), reason, publicUrl, now)
   await markArchived(tx, ids, now)
 }
 
@@ -115,7 +115,7 @@ const toStoredField = (field: FieldSettings, source: StoredSource, now: Date): S
 
 async function getField(tx: Tx, source: StoredSource, id: string): Promise<StoredField> {
   const fields = isId(id) ? await listFields(tx, [source.id]) : []
-  const field = fields.find(one => one.id === id.toLowerCase())
+  const field = fields.find(candidate => candidate.id === id.toLowerCase())
   if (!field) throw notFound('field')
   return field
 }

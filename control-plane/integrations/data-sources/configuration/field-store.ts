@@ -6,7 +6,7 @@ const COLUMNS = `
   rule_config AS "ruleConfig", degraded_rule_config AS "degradedRuleConfig", display_order AS "displayOrder",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** The fields of sources, those of one source in their order. */
+/** Returns the fields of sources. The fields of one source are in their order. */
 export function listFields(db: Db, sourceIds: string[]): Promise<StoredField[]> {
   return query(
     db,
@@ -16,7 +16,7 @@ export function listFields(db: Db, sourceIds: string[]): Promise<StoredField[]> 
   )
 }
 
-/** Writes fields, new or not, of a source that the caller holds. */
+/** Inserts or updates fields of a source that the caller has locked. */
 export async function saveFields(tx: Tx, fields: StoredField[]): Promise<void> {
   if (fields.length === 0) return
   await execute(
@@ -37,12 +37,12 @@ export async function saveFields(tx: Tx, fields: StoredField[]): Promise<void> {
   )
 }
 
-/** The children that they had have no field from then on. */
+/** Deletes fields. Their children keep a null `field_id`. */
 export async function removeFields(tx: Tx, ids: string[]): Promise<void> {
   await execute(tx, 'DELETE FROM data_source_fields WHERE id = ANY (?::uuid[])', [ids])
 }
 
-/** The living children of sources, in the order in which they were made. */
+/** Returns the children of sources that are not archived, oldest first. */
 export function listChildMonitors(db: Db, sourceIds: string[]): Promise<ChildMonitor[]> {
   return query(
     db,
@@ -53,7 +53,7 @@ export function listChildMonitors(db: Db, sourceIds: string[]): Promise<ChildMon
   )
 }
 
-/** Children whose monitors have left. */
+/** Marks children as archived. */
 export async function markArchived(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
   await execute(
     tx,

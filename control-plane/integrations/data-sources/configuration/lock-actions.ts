@@ -4,7 +4,7 @@ import { notFound } from '../../../foundation/web/server/errors.ts'
 import type { StoredSource } from '../types.ts'
 import { lockSource } from './source-store.ts'
 
-/** Changes something of a source while nobody else does, no worker either. Throws 404. */
+/** Runs `change` in a transaction that has locked the source against other requests and workers. Throws 404. */
 export function withLockedSource<T>(
   db: Db,
   projectId: string,

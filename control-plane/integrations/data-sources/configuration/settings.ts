@@ -20,13 +20,13 @@ type SettingName =
   | 'fetchIntervalS'
   | 'timeoutMs'
 
-/** What a user configures of a source, in plain text. */
+/** The settings of a source in plain text. */
 export type SourceSettings = Pick<StoredSource, SettingName> & {
   headers: HeaderMap | null
   authConfig: AuthConfig | null
 }
 
-/** A create body with the defaults. */
+/** Converts a create body to settings, with the defaults. */
 export function toSourceSettings(body: SourceCreate): SourceSettings {
   return {
     name: body.name,
@@ -43,37 +43,37 @@ export function toSourceSettings(body: SourceCreate): SourceSettings {
   }
 }
 
-/** The source after an update: what the body names is replaced, everything else stays. */
+/** Returns the settings after an update. Properties that the body omits keep their values. */
 export function applySourceUpdate(before: SourceSettings, body: SourceUpdate): SourceSettings {
-  const named = <T>(sent: T | undefined, kept: T): T => (sent === undefined ? kept : sent)
-  // without a type there is nothing that a config could be of
+  const orElse = <T>(sent: T | undefined, kept: T): T => (sent === undefined ? kept : sent)
+  // without a type there are no credentials
   const config = body.auth_type === null ? null : before.authConfig
   return {
-    name: named(body.name, before.name),
-    description: named(body.description, before.description),
-    url: named(body.url, before.url),
-    method: named(body.method, before.method),
-    headers: named(body.headers, before.headers),
-    body: named(body.body, before.body),
-    authType: named(body.auth_type, before.authType),
-    authConfig: named(body.auth_config, config),
-    rootPath: named(body.root_path, before.rootPath),
-    fetchIntervalS: named(body.fetch_interval_s, before.fetchIntervalS),
-    timeoutMs: named(body.timeout_ms, before.timeoutMs),
+    name: orElse(body.name, before.name),
+    description: orElse(body.description, before.description),
+    url: orElse(body.url, before.url),
+    method: orElse(body.method, before.method),
+    headers: orElse(body.headers, before.headers),
+    body: orElse(body.body, before.body),
+    authType: orElse(body.auth_type, before.authType),
+    authConfig: orElse(body.auth_config, config),
+    rootPath: orElse(body.root_path, before.rootPath),
+    fetchIntervalS: orElse(body.fetch_interval_s, before.fetchIntervalS),
+    timeoutMs: orElse(body.timeout_ms, before.timeoutMs),
   }
 }
 
-/** What a user configures of a field. */
+/** The settings of a field. */
 export type FieldSettings = Omit<FieldDefinition, 'id'> & { displayOrder: number }
 
-export function toFieldSettings(body: FieldCreate, place: number): FieldSettings {
+export function toFieldSettings(body: FieldCreate, index: number): FieldSettings {
   return {
     path: body.path,
     nameTemplate: body.name_template,
     ruleType: body.rule_type,
     ruleConfig: body.rule_config,
     degradedRuleConfig: body.degraded_rule_config ?? null,
-    displayOrder: body.display_order ?? place,
+    displayOrder: body.display_order ?? index,
   }
 }
 

@@ -28,7 +28,7 @@ export type SourceTools = {
   limits?: InstallationLimits
 }
 
-/** What a create body says, in plain text; masks in it stand for what is `stored`. Throws 400. */
+/** Converts a create body to settings in plain text. Masks are replaced by the secrets of `stored`. Throws 400. */
 export function draftSource(
   body: SourceCreate,
   checkLiteral: CheckLiteral,
@@ -44,8 +44,8 @@ export function draftSource(
 }
 
 /**
- * Creates a source, which is fetched at once. Answers its id. Ids of fields are ignored: a new source has no fields yet
- * that they could name. Throws 400, and 402 when the plan is full.
+ * Creates a source, which is then fetched immediately. Returns its id. Ids of fields are ignored, because a new source
+ * has no fields yet. Throws 400, and 402 when the limit of the plan is reached.
  */
 export async function createSource(
   tools: SourceTools,
@@ -86,8 +86,8 @@ const NEW_SOURCE_STATE = {
 }
 
 /**
- * Changes what the body names; what changes what is asked or how it is judged lets the source be fetched anew. Answers
- * its id. Throws 404, 400, and 403 where stored secrets would go to another origin (assertMayLead).
+ * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change.
+ * Returns its id. Throws 404, 400, and 403 when stored secrets would go to another origin (assertMayRedirectSecrets).
  */
 export function changeSource(
   tools: SourceTools,
@@ -112,15 +112,15 @@ export function changeSource(
   })
 }
 
-/** Fields that are checked against each other; an update that names none of them leaves what is stored alone. */
+/** Properties that are validated together, only when an update has at least one of them. */
 const VALIDATED_TOGETHER = ['url', 'headers', 'auth_type', 'auth_config', 'root_path']
 
-/** What did not change keeps its bytes: sealed anew, it would be told as changed. */
+/** Unchanged secrets keep their bytes. New ciphertext would appear as a change in the audit log. */
 function encryptChanged(stored: StoredSource, before: SourceSettings, after: SourceSettings, secrets: SecretCipher) {
-  const sealed = encryptSource(after, stored, secrets)
+  const encrypted = encryptSource(after, stored, secrets)
   return {
-    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : sealed.headers,
-    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : sealed.authConfig,
+    headers: isDeepStrictEqual(before.headers, after.headers) ? stored.headers : encrypted.headers,
+    authConfig: isDeepStrictEqual(before.authConfig, after.authConfig) ? stored.authConfig : encrypted.authConfig,
   }
 }
 
@@ -141,7 +141,7 @@ const changesTheFetch = (before: SourceSettings, after: SourceSettings) =>
     key => !isDeepStrictEqual(before[key as keyof SourceSettings], after[key as keyof SourceSettings]),
   )
 
-/** Deletes a source; its monitors are deleted like any other, and their pasts stay. Throws 404. */
+/** Deletes a source and its monitors. The history of the monitors stays. Throws 404. */
 export function deleteSource({ db, publicUrl }: SourceTools, projectId: string, id: string, now: Date): Promise<void> {
   return withLockedSource(db, projectId, id, async (tx, source) => {
     const fields = await listFields(tx, [source.id])
@@ -152,7 +152,7 @@ export function deleteSource({ db, publicUrl }: SourceTools, projectId: string, 
   })
 }
 
-/** Fetches a source at once, without waiting for its interval. Throws 404. */
+/** Makes a source due now. Throws 404. */
 export function refreshSource(db: Db, projectId: string, id: string, now: Date): Promise<void> {
   return withLockedSource(db, projectId, id, (tx, source) => fetchSoon(tx, source.id, now))
 }

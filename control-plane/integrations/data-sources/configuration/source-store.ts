@@ -8,7 +8,7 @@ const COLUMNS = `
   last_success_at AS "lastSuccessAt", last_error AS "lastError", failures, incident_id AS "incidentId",
   document_keys AS "documentKeys", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** A project's data sources, newest first: one page of them, or all; and how many there are. */
+/** Returns a page of the data sources of a project, or all of them, newest first, with their total number. */
 export async function listSources(
   db: Db,
   projectId: string,
@@ -24,13 +24,13 @@ export async function listSources(
   return { sources, total: (await query<{ total: number }>(db, sql, [projectId]))[0]!.total }
 }
 
-/** One source. `id` has to be a valid id. */
+/** Finds a source. `id` must be a valid id. */
 export async function findSource(db: Db, projectId: string, id: string): Promise<StoredSource | null> {
   const sql = `SELECT ${COLUMNS} FROM data_sources WHERE project_id = ? AND id = ?`
   return (await query<StoredSource>(db, sql, [projectId, id]))[0] ?? null
 }
 
-/** The same, locked until the transaction ends: who changes a source, its fields or its monitors holds it, before them. */
+/** Finds and locks a source. The lock is required, and taken first, to change the source, its fields or its monitors. */
 export async function lockSource(tx: Tx, projectId: string, id: string): Promise<StoredSource | null> {
   const sql = `SELECT ${COLUMNS} FROM data_sources WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
   return (await query<StoredSource>(tx, sql, [projectId, id]))[0] ?? null
@@ -47,7 +47,7 @@ export async function insertSource(tx: Tx, source: StoredSource): Promise<void> 
   )
 }
 
-/** Writes what users configure of a source that the caller holds. */
+/** Writes the settings of a source that the caller has locked. */
 export async function updateSource(tx: Tx, source: StoredSource): Promise<void> {
   await execute(
     tx,
@@ -59,7 +59,7 @@ export async function updateSource(tx: Tx, source: StoredSource): Promise<void> 
   )
 }
 
-/** What was fetched of a source before is void: it is fetched anew, at once. */
+/** Discards earlier results of a source, including a fetch in flight, and makes it due now. */
 export async function resetSource(tx: Tx, id: string, now: Date): Promise<void> {
   await execute(
     tx,
@@ -70,7 +70,7 @@ export async function resetSource(tx: Tx, id: string, now: Date): Promise<void> 
   await wakeWorkers(tx)
 }
 
-/** Fetches a source at once, whenever it was due; one that is being fetched, once more: that fetch may be too old. */
+/** Makes a source due now. A source that is being fetched is fetched once more, because that fetch may be too old. */
 export async function fetchSoon(tx: Tx, id: string, now: Date): Promise<void> {
   await execute(
     tx,
@@ -82,12 +82,12 @@ export async function fetchSoon(tx: Tx, id: string, now: Date): Promise<void> {
   await wakeWorkers(tx)
 }
 
-/** Tells the workers of all processes that a source is due. */
+/** Notifies the workers of all processes that a source is due. */
 export async function wakeWorkers(tx: Tx): Promise<void> {
   await query(tx, `SELECT pg_notify('data_sources', '')`)
 }
 
-/** With its fields. Its monitors have left it before. */
+/** Deletes a source with its fields. Its monitors were retired before. */
 export async function removeSource(tx: Tx, id: string): Promise<void> {
   await execute(tx, 'DELETE FROM data_sources WHERE id = ?', [id])
 }

@@ -7,7 +7,7 @@ import { compileField } from '../evaluation/compiled-field.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
 import type { FieldSettings, SourceSettings } from './settings.ts'
 
-/** Everything wrong with a source that its schema cannot say (decisions 9.1 and 11.3). */
+/** Returns the problems of a source that its schema cannot express. */
 export function findSourceProblems(source: SourceSettings, checkLiteral: CheckLiteral): ErrorDetail[] {
   const url = findUrlProblem(source.url, checkLiteral)
   const root = source.rootPath === null ? null : parsePath(source.rootPath)
@@ -22,11 +22,15 @@ export function findSourceProblems(source: SourceSettings, checkLiteral: CheckLi
 function findRootPathProblems(root: ReturnType<typeof parsePath> | null): ErrorDetail[] {
   if (root === null) return []
   const message =
-    'problem' in root ? root.problem : root.includes(null) ? 'must not have wildcards: it is one place' : null
+    'problem' in root
+      ? root.problem
+      : root.includes(null)
+        ? 'must not contain wildcards, because it names one place'
+        : null
   return message === null ? [] : [{ path: 'root_path', message: `root_path ${message}` }]
 }
 
-/** Puts stored secrets back where masks were sent; `problems` where there is nothing to put back. */
+/** Replaces masks by stored secrets. `problems`: masks without a stored secret. */
 export function unmaskSource(
   sent: SourceSettings,
   stored: SourceSettings | null,
@@ -39,14 +43,14 @@ export function unmaskSource(
   }
 }
 
-/** Everything wrong with fields, at places such as `fields[0].rule_config.max`. */
+/** Returns the problems of fields, at paths such as `fields[0].rule_config.max`. */
 export const findFieldListProblems = (fields: FieldSettings[]): ErrorDetail[] =>
   fields.flatMap((field, i) => findFieldProblems(field).map(at => prefixDetail(`fields[${i}].`, at)))
 
-/** Everything wrong with one field, at places such as `rule_config.max`. */
+/** Returns the problems of one field, at paths such as `rule_config.max`. */
 export function findFieldProblems(field: FieldSettings): ErrorDetail[] {
-  const read = compileField(field)
-  return 'problems' in read ? read.problems : []
+  const compiled = compileField(field)
+  return 'problems' in compiled ? compiled.problems : []
 }
 
 const prefixDetail = (prefix: string, { path, message }: ErrorDetail): ErrorDetail => ({

@@ -3,14 +3,14 @@ import { type DocumentPath, formatPath, type PathStep, WILDCARD } from './path.t
 export type PathMatch = {
   /** what the wildcards matched, in their order */
   bound: (string | number)[]
-  /** what tells it from the field's other matches: the matched key or index */
+  /** distinguishes it from other matches of the field: the matched key or index */
   key: string
-  /** where it stands, below the root */
+  /** path of the value, below the root */
   place: string
   value: unknown
 }
 
-/** What looking into one document may cost, over all its paths; `isSpent`: there would have been more to look at. */
+/** The budget for searching one document, over all its paths. `isExhausted`: some keys were not visited. */
 export type PathSearch = { visitsLeft: number; isExhausted: boolean; keys: Map<object, string[]> }
 
 const MAX_VISITS = 100_000
@@ -19,7 +19,7 @@ const MAX_SORTED_KEYS = 10_000
 export const createSearch = (): PathSearch => ({ visitsLeft: MAX_VISITS, isExhausted: false, keys: new Map() })
 
 /**
- * Every place of a document that a path leads to, in an order that does not hang on the document's: lists by index,
+ * Yields every match of a path in a document. The order does not depend on the order in the document: lists by index,
  * objects by key.
  */
 export function* findMatches(root: unknown, path: DocumentPath, search: PathSearch): Generator<PathMatch> {
@@ -28,7 +28,7 @@ export function* findMatches(root: unknown, path: DocumentPath, search: PathSear
   }
 }
 
-/** What stands at a path without wildcards; undefined where nothing does. */
+/** Returns the value at a path without wildcards, or undefined. */
 export function getValueAt(root: unknown, path: DocumentPath): unknown {
   let value = root
   for (const step of path) value = step === WILDCARD ? undefined : getChild(value, step)
@@ -63,7 +63,7 @@ function* walk(
   }
 }
 
-/** Own properties only, so `__proto__` and `constructor` are keys like any other. */
+/** Returns own properties only, so `__proto__` and `constructor` are keys like any other. */
 function getChild(value: unknown, step: string | number): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value)) return /^\d+$/.test(String(step)) ? value[Number(step)] : undefined
@@ -77,7 +77,7 @@ function* listKeys(value: unknown, search: PathSearch): Generator<string | numbe
   else yield* sortedKeys(value, search)
 }
 
-/** Several paths may lead through one large object: its keys are listed once. */
+/** Sorts the keys of an object once, because several paths may lead through one large object. */
 function sortedKeys(value: object, search: PathSearch): string[] {
   const known = search.keys.get(value)
   if (known) return known

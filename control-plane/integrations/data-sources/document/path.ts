@@ -1,4 +1,4 @@
-/** A key, an index, or ANY: every key or element. */
+/** A key, an index, or WILDCARD: every key or element. */
 export type PathStep = string | number | typeof WILDCARD
 export type DocumentPath = readonly PathStep[]
 
@@ -11,8 +11,8 @@ const MAX_WILDCARDS = 4
 const STEP = /\[(\d{1,9})\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|(\.?)([^.[\]*'"]+|\*)/y
 
 /**
- * Reads `services.*.checks[0]["a.b"]`: keys between dots, `[n]`, `*` and `[*]`, and keys with other characters in
- * quotes; a leading `$` is the place where it begins (decisions 9.2). Else what is wrong with it.
+ * Parses a path such as `services.*.checks[0]["a.b"]`: keys between dots, `[n]`, `*` and `[*]`, and quoted keys. A
+ * leading `$` is the root. Returns a problem when the path is not valid.
  */
 export function parsePath(text: string): DocumentPath | { problem: string } {
   if (text.length > MAX_PATH_CHARACTERS) return { problem: `must have at most ${MAX_PATH_CHARACTERS} characters` }
@@ -25,13 +25,13 @@ export function parsePath(text: string): DocumentPath | { problem: string } {
     path.push(toStep(found))
     end = STEP.lastIndex
   }
-  if (text.trim() === '') return { problem: 'must name a place; $ is the whole document' }
+  if (text.trim() === '') return { problem: 'must not be empty; $ is the whole document' }
   if (path.length > MAX_STEPS) return { problem: `must have at most ${MAX_STEPS} steps` }
   if (countWildcards(path) > MAX_WILDCARDS) return { problem: `must have at most ${MAX_WILDCARDS} wildcards` }
   return path
 }
 
-/** A dot stands before every key but the first. */
+/** Every key except the first has a dot before it. */
 const isMisplaced = ([, , , , dot, key]: RegExpExecArray, start: number) =>
   key !== undefined && (dot === '') !== (start === 0)
 
@@ -42,33 +42,33 @@ function toStep([step, index, single, double, , key]: RegExpExecArray): PathStep
   return step === '[*]' || key === '*' ? WILDCARD : key!
 }
 
-/** The mistakes that other dialects of such paths invite, by name. */
+/** Common mistakes, from the syntax of other path languages. */
 const MISTAKES: [RegExp, string][] = [
-  [/^\.\./, 'two dots search at any depth in other languages; here every step is written down'],
-  [/^\[\?/, 'filters such as [?(…)] are not known here; use * and a rule'],
-  [/^\[-?\d*:/, 'slices such as [0:2] are not known here; use [*]'],
-  [/^\[-/, 'an index counts from 0 on'],
-  [/^\.?$/, 'ends with a dot'],
-  [/^\[/, 'brackets hold an index, * or a key in quotes, like [0], [*] and ["a key"]'],
-  [/^\.?\*|^\.?[^.[]*\*/, 'a * stands alone between dots; a key that has one is written like ["a*b"]'],
+  [/^\.\./, 'recursive descent (..) is not supported; write every step'],
+  [/^\[\?/, 'filters such as [?(…)] are not supported; use * and a rule'],
+  [/^\[-?\d*:/, 'slices such as [0:2] are not supported; use [*]'],
+  [/^\[-/, 'an index must be 0 or greater'],
+  [/^\.?$/, 'the path ends with a dot'],
+  [/^\[/, 'brackets must contain an index, * or a quoted key, such as [0], [*] or ["a key"]'],
+  [/^\.?\*|^\.?[^.[]*\*/, '* must be a step of its own; write a key that contains * as ["a*b"]'],
 ]
 
 function describeProblemAt(text: string, at: number): string {
   const rest = text.slice(at)
-  const [, why = 'keys are separated by dots; one with other characters is written like ["a key"]'] =
+  const [, why = 'keys must be separated by dots; write a key with other characters as ["a key"]'] =
     MISTAKES.find(([pattern]) => pattern.test(rest)) ?? []
-  return `cannot be read at character ${at + 1}: ${why}`
+  return `is invalid at character ${at + 1}: ${why}`
 }
 
 export const countWildcards = (path: DocumentPath): number => path.filter(step => step === WILDCARD).length
 
-/** The same path with the first wildcards replaced by what they matched. */
+/** Returns the path with its first wildcards replaced by what they matched. */
 export function bindPath(path: DocumentPath, bound: readonly (string | number)[]): DocumentPath {
   let next = 0
   return path.map(step => (step === WILDCARD ? (bound[next++] ?? WILDCARD) : step))
 }
 
-/** The text that reads as this path. */
+/** Formats a path as text that parsePath accepts. */
 export function formatPath(path: DocumentPath): string {
   return (
     path.map((step, i) => (typeof step === 'string' ? formatKey(step, i === 0) : `[${step ?? '*'}]`)).join('') || '$'

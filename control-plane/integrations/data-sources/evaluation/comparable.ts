@@ -1,10 +1,10 @@
 const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i
 const TIME = /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?)?\s?(Z|[+-]\d\d:?\d\d)?$/i
 
-/** A number as it is, or a moment in seconds since 1970. */
+/** A number, or a time in seconds since 1970. */
 export type Comparable = { amount: number; isTime: boolean }
 
-/** Numbers, texts that hold one, and times as ISO 8601 writes them, in UTC where they name no zone. Else null. */
+/** Parses numbers, texts that contain a number, and ISO 8601 times (UTC without a zone). Returns null for other values. */
 export function parseComparable(value: unknown): Comparable | null {
   if (typeof value === 'number') return { amount: value, isTime: false }
   if (typeof value !== 'string') return null
@@ -16,7 +16,7 @@ export function parseComparable(value: unknown): Comparable | null {
   return Number.isNaN(ms) ? null : { amount: ms / 1_000, isTime: true }
 }
 
-/** JavaScript reads February 30th as March 2nd. */
+/** Rejects days such as February 30th, which JavaScript parses as March 2nd. */
 function isDay(day: string): boolean {
   const ms = Date.parse(day)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)
@@ -25,17 +25,17 @@ function isDay(day: string): boolean {
 const formatZone = (zone = 'Z') =>
   /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
 
-/** More seconds than this are the year 5138: it has to be milliseconds. */
+/** More seconds than this are after the year 5138, so the number must be milliseconds. */
 const MAX_SECONDS = 1e11
 
-/** A number that stands for a moment: seconds since 1970, or milliseconds. */
+/** Converts a number of seconds or milliseconds since 1970 to seconds. */
 const toSeconds = ({ amount, isTime }: Comparable) =>
   !isTime && Math.abs(amount) > MAX_SECONDS ? amount / 1_000 : amount
 
-/** How far two are from each other: in seconds when one of them is a moment. */
+/** Computes the absolute difference of two values, in seconds when one of them is a time. */
 export function computeDistance(a: Comparable, b: Comparable): { amount: number; isTime: boolean } {
   const isTime = a.isTime || b.isTime
   const amount = isTime ? toSeconds(a) - toSeconds(b) : a.amount - b.amount
-  // what doubles make of 0.3 - 0.1 is no reason to be down; times are compared to the millisecond
+  // rounding hides the error of doubles (0.3 - 0.1); times are compared to the millisecond
   return { amount: Number(isTime ? Math.abs(amount).toFixed(3) : Math.abs(amount).toPrecision(12)), isTime }
 }

@@ -5,8 +5,8 @@ import { type Comparable, computeDistance, parseComparable } from './comparable.
 import type { CompiledRule, CompileRule, ConfigProblem, RuleContext, RuleFinding } from './rule.ts'
 
 /**
- * The rule `diff_lte`: how far a value and another one, or the present, are apart. Numbers as they are, times in seconds
- * (decisions 9.3). Wildcards of `other_path` stand for what those of the field's path matched, in their order.
+ * Compiles the rule `diff_lte`, which compares the difference between a value and another value, or the present.
+ * Differences of times are in seconds. Wildcards of `other_path` are replaced by what those of the field's path matched.
  */
 export function compileDifferenceRule(config: Record<string, unknown>, path: DocumentPath): ReturnType<CompileRule> {
   const { other_path: text, max } = config
@@ -22,7 +22,9 @@ function parseOtherPath(text: unknown, path: DocumentPath): DocumentPath | { pro
   if (typeof text !== 'string') return { problem: 'must be a string' }
   const other = parsePath(text)
   if ('problem' in other || countWildcards(other) <= countWildcards(path)) return other
-  return { problem: 'must not have more wildcards than path: each stands for what that one of path matched' }
+  return {
+    problem: 'must not have more wildcards than path, because each is replaced by what the wildcard of path matched',
+  }
 }
 
 function findMaxProblems(max: unknown): ConfigProblem[] {
@@ -32,27 +34,27 @@ function findMaxProblems(max: unknown): ConfigProblem[] {
 
 const createDifferenceRule =
   (other: DocumentPath | 'now', max: number): CompiledRule =>
-  (match, scene) => {
-    const { value, name } = resolveOther(other, match, scene)
-    if (value === undefined) return { holds: null, message: `cannot be compared: there is no ${name}` }
-    const [own, its] = [parseComparable(match.value), parseComparable(value)]
+  (match, context) => {
+    const { value, name } = resolveOther(other, match, context)
+    if (value === undefined) return { holds: null, message: `cannot be compared: ${name} does not exist` }
+    const [own, reference] = [parseComparable(match.value), parseComparable(value)]
     if (own === null)
       return { holds: false, message: `is ${quoteValue(match.value)}, which is neither a number nor a time` }
-    if (its === null) return { holds: null, message: `cannot be compared: ${name} is ${quoteValue(value)}` }
-    return compare(match, own, its, name, max)
+    if (reference === null) return { holds: null, message: `cannot be compared: ${name} is ${quoteValue(value)}` }
+    return compare(match, own, reference, name, max)
   }
 
 function resolveOther(other: DocumentPath | 'now', { bound }: PathMatch, { root, now }: RuleContext) {
   if (other === 'now') return { value: now.toISOString(), name: 'now' }
-  const place = bindPath(other, bound)
-  return { value: getValueAt(root, place), name: formatPath(place) }
+  const path = bindPath(other, bound)
+  return { value: getValueAt(root, path), name: formatPath(path) }
 }
 
-function compare({ value }: PathMatch, own: Comparable, its: Comparable, name: string, max: number): RuleFinding {
-  const { amount, isTime } = computeDistance(own, its)
+function compare({ value }: PathMatch, own: Comparable, reference: Comparable, name: string, max: number): RuleFinding {
+  const { amount, isTime } = computeDistance(own, reference)
   const unit = isTime ? ' s' : ''
-  const said = `is ${quoteValue(value)}, ${amount}${unit} away from ${name}`
+  const message = `is ${quoteValue(value)}, ${amount}${unit} away from ${name}`
   return amount <= max
-    ? { holds: true, message: said }
-    : { holds: false, message: `${said}, at most ${max}${unit} allowed` }
+    ? { holds: true, message }
+    : { holds: false, message: `${message}, at most ${max}${unit} allowed` }
 }

@@ -10,14 +10,15 @@ import type { FieldDefinition } from '../types.ts'
 import type { Evaluation } from './evaluate.ts'
 import { type Examination, type ExaminationResult, examine } from './examine.ts'
 
-/** Examined at once: some 12 ms at worst. A larger document can hold the event loop for a second. */
+/** Smaller documents are examined on the main thread: 12 ms at worst. A larger one can block the event loop for a second. */
 const MAX_INLINE_BYTES = 65_536
-const createExamineThread = (mostWaiting: number) =>
+const createExamineThread = (maxWaiting: number) =>
   createThreadRunner<Examination, ExaminationResult>('examine-worker', import.meta.url, {
-    ...{ timeoutMs: 20_000, maxWaiting: mostWaiting, memoryMb: 512 },
-    refuse: why => new Error(why === 'full' ? 'too many others of the project wait' : 'others take too long'),
+    ...{ timeoutMs: 20_000, maxWaiting, memoryMb: 512 },
+    refuse: why =>
+      new Error(why === 'full' ? 'too many documents of the project are waiting' : 'other documents take too long'),
   })
-/** Apart, so that previews, which people ask for, take no place of sources that are due. Each document may have 5 MiB. */
+/** Separate threads, so that previews do not delay sources that are due. A document may have 5 MiB. */
 const THREADS = {
   preview: createExamineThread(MAX_CONCURRENT_TESTS),
   source: createExamineThread(MAX_CONCURRENT_FETCHES),
@@ -26,8 +27,8 @@ const THREADS = {
 type Source = { projectId: string; rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
 
 /**
- * What an answer says of a source, after the addresses that it names were asked. While they are, only the bytes are kept;
- * what they hold can be twenty times as large. Never rejects.
+ * Evaluates a response, after requesting the URLs that it contains. Meanwhile only the bytes are kept, because the
+ * parsed document can be twenty times as large. Never rejects.
  */
 export async function evaluateRawDocument(
   egress: Egress,
@@ -37,7 +38,7 @@ export async function evaluateRawDocument(
   signal?: DeadlineSignal,
 ): Promise<FailedFetch | { evaluation: Evaluation }> {
   const examination = { answer, rootPath, fields }
-  const inThread = (question: Examination) => THREADS[caller](projectId, question)
+  const inThread = (task: Examination) => THREADS[caller](projectId, task)
   const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
   if (!('urls' in first)) return first
   const answers = await checkUrls(egress, first.urls, timeoutMs, signal)
@@ -49,7 +50,7 @@ export async function evaluateRawDocument(
 
 async function examineSafely(
   examination: Examination,
-  inThread: (question: Examination) => Promise<ExaminationResult>,
+  inThread: (task: Examination) => Promise<ExaminationResult>,
 ): Promise<ExaminationResult> {
   const { body } = examination.answer
   if (body === null || body.length <= MAX_INLINE_BYTES) return examine(examination)

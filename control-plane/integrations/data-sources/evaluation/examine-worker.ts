@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { answerQuestions } from '../../../../shared/process/thread.ts'
 import { type Examination, examine } from './examine.ts'
 
-/** The thread in which large documents are examined. A Buffer arrives as the plain bytes that it is made of. */
-answerQuestions(parentPort, ({ answer, ...how }: Examination) =>
-  examine({ answer: { ...answer, body: answer.body && Buffer.from(answer.body) }, ...how }),
+/** The thread that examines large documents. A Buffer arrives as a plain Uint8Array. */
+answerQuestions(parentPort, ({ answer, ...options }: Examination) =>
+  examine({ answer: { ...answer, body: answer.body && Buffer.from(answer.body) }, ...options }),
 )

@@ -3,7 +3,7 @@ import type { FieldDefinition } from '../types.ts'
 import { type Evaluation, evaluate, listUrlsToCheck } from './evaluate.ts'
 import type { UrlChecks } from './rule.ts'
 
-/** An answer, and what is to be read from it. `answers` null: addresses that it names have not been asked. */
+/** A response, and how to evaluate it. `answers` is null when its URLs have not been requested. */
 export type Examination = {
   answer: RawDocument
   rootPath: string | null
@@ -12,7 +12,7 @@ export type Examination = {
   answers: UrlChecks | null
 }
 
-/** What a document says, why it says nothing, or which addresses have to be asked before. */
+/** The evaluation, why there is none, or the URLs to request first. */
 export type ExaminationResult = FailedFetch | { evaluation: Evaluation } | { urls: string[] }
 
 const NO_URL_CHECKS: UrlChecks = new Map()

@@ -1,21 +1,21 @@
 import type { PathMatch } from '../document/matches.ts'
 import type { DocumentPath } from '../document/path.ts'
 
-/** What the address answered that a value is; `isOk` null: nobody could tell. `said`: "answers 503". */
-export type UrlCheck = { isOk: boolean | null; said: string }
+/** The result of requesting a URL. `isOk` is null when it is unknown. `message`: "responds with 503". */
+export type UrlCheck = { isOk: boolean | null; message: string }
 export type UrlChecks = ReadonlyMap<string, UrlCheck>
 
-/** What a rule may look at beside the value. */
-export type RuleContext = { root: unknown; now: Date; answers: UrlChecks }
+/** What a rule may use in addition to the value. */
+export type RuleContext = { root: unknown; now: Date; urlChecks: UrlChecks }
 
-/** Whether a rule holds, null where that cannot be told, and what it saw: `is "failing", expected "ok"`. */
+/** Whether a rule holds (null: unknown), and a message such as `is "failing", expected "ok"`. */
 export type RuleFinding = { holds: boolean | null; message: string }
-export type CompiledRule = (match: PathMatch, scene: RuleContext) => RuleFinding
+export type CompiledRule = (match: PathMatch, context: RuleContext) => RuleFinding
 
-/** Keys of a rule's config, each with what is wrong there. */
+/** A key of a rule's configuration, and what is wrong with its value. */
 export type ConfigProblem = { key: string; message: string }
 
-/** Reads a rule's config once, for a field of this path; then it judges every match. */
+/** Compiles a rule's configuration once for a field with this path. The compiled rule evaluates every match. */
 export type CompileRule = (
   config: Record<string, unknown>,
   path: DocumentPath,

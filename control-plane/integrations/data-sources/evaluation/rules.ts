@@ -4,7 +4,7 @@ import type { RuleType } from '../types.ts'
 import { compileDifferenceRule } from './difference-rule.ts'
 import type { CompiledRule, CompileRule, RuleContext, RuleFinding } from './rule.ts'
 
-/** The rules of the specification ("Data source field"; decisions 9.3). A new one is a row here. */
+/** The rules (docs/design/data-sources.md#rules). A new rule is a row here. */
 export const RULES: Record<RuleType, CompileRule> = {
   equals: compileEquals,
   in: compileIn,
@@ -45,28 +45,28 @@ function compileIn({ values }: Record<string, unknown>): ReturnType<CompileRule>
   }
 }
 
-/** As JavaScript sees it: false, 0, null and the empty text are not. */
+/** Follows JavaScript: false, 0, null and the empty text are not truthy. */
 function evaluateTruthy({ value }: { value: unknown }): RuleFinding {
   const holds = Boolean(value)
   return { holds, message: `is ${quoteValue(value)}${holds ? '' : ', expected anything but false, 0, null and ""'}` }
 }
 
-/** The status codes that are well: redirects are, they lead on (decisions 9.3). */
+/** Whether a status code is successful. Redirects are. */
 export const isOkStatus = (status: number) => status >= 200 && status <= 399
 
 const isOkCode = (text: string) => /^\d{3}$/.test(text) && isOkStatus(Number(text))
 
-/** The address that a value is for the rule http_ok; null when it is none. */
+/** Returns the URL that the rule http_ok requests for a value; null when the value is not a URL. */
 export const parseUrl = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= 2_048 && isAddress(value) ? value : null
 
 const isAddress = (text: string) => /^https?:\/\/[^/\\\s]/i.test(text) && URL.canParse(text)
 
-const evaluateHttpOk: CompiledRule = ({ value }, { answers }: RuleContext) => {
+const evaluateHttpOk: CompiledRule = ({ value }, { urlChecks }: RuleContext) => {
   const url = parseUrl(value)
   if (url !== null) {
-    const { isOk, said } = answers.get(url) ?? { isOk: null, said: 'was not asked' }
-    return { holds: isOk, message: `is ${toLine(url, 200)}, which ${said}` }
+    const { isOk, message } = urlChecks.get(url) ?? { isOk: null, message: 'was not requested' }
+    return { holds: isOk, message: `is ${toLine(url, 200)}, which ${message}` }
   }
   const holds = (typeof value === 'number' || typeof value === 'string') && isOkCode(`${value}`)
   return {

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { FieldDefinition, StoredSource } from '../types.ts'
 
-/** A source that this process fetches now, as it was then. */
+/** A source that this process has claimed, as it was when claimed. */
 export type ClaimedSource = Pick<
   StoredSource,
   | 'id'
@@ -23,9 +23,9 @@ export type ClaimedSource = Pick<
 > & {
   /** in their order */
   fields: FieldDefinition[]
-  /** of what the last fetch meant; null: whatever comes is taken in */
+  /** hash of the last result; null: any result is applied */
   seenHash: Buffer | null
-  /** the time that it was due, as PostgreSQL prints it: to the microsecond */
+  /** when it was due, as PostgreSQL prints it, to the microsecond */
   dueAt: string
   lateMs: number
 }
@@ -42,8 +42,8 @@ const CLAIMED_COLUMNS = `s.id, s.project_id AS "projectId", s.name, s.url, s.met
 const FREE = '(lease_until IS NULL OR lease_until < clock_timestamp())'
 
 /**
- * Claims at most `limit` sources that are due, those due longest first, for their timeout and `spareMs`. A process that
- * dies leaves them to others after that.
+ * Claims at most `limit` due sources, the longest due first. The lease lasts for the timeout of the source and
+ * `spareMs`; after that, another process can claim the source.
  */
 export function claimDue(db: Db, owner: string, limit: number, spareMs: number): Promise<ClaimedSource[]> {
   return query(
@@ -59,7 +59,7 @@ export function claimDue(db: Db, owner: string, limit: number, spareMs: number):
   )
 }
 
-/** When the next source will be due that nobody fetches; null without any source. */
+/** Returns when the next source without a lease is due; null when there is none. */
 export async function findNextDueAt(db: Db): Promise<Date | null> {
   const [row] = await query<{ at: Date }>(
     db,
@@ -68,7 +68,7 @@ export async function findNextDueAt(db: Db): Promise<Date | null> {
   return row?.at ?? null
 }
 
-/** How a fetch ended. `said`: null: it was not made, or is void; else the sentence of a failure, "" for a success. */
+/** How a fetch ended. `error`: "" for a success, the message of a failure, or null when the result is not recorded. */
 export type FetchEnd = {
   id: string
   revision: number
@@ -76,14 +76,14 @@ export type FetchEnd = {
   /** null: it stays due */
   nextAt: Date | null
   at: Date
-  said: string | null
-  /** what the source is to blame for is counted */
+  error: string | null
+  /** the failure is counted, because the source caused it */
   isFailure: boolean
-  /** of a document with more keys than monitors; null: of no other */
+  /** number of keys, when the document has more keys than monitors; else null */
   keys: number | null
 }
 
-/** Gives claimed sources back, all in one statement. One that was changed or asked for meanwhile stays due. */
+/** Releases claimed sources in one statement. A source that was changed or refreshed meanwhile stays due. */
 export async function endFetches(tx: Tx | Db, owner: string, ended: FetchEnd[]): Promise<void> {
   if (ended.length === 0) return
   await execute(
@@ -92,22 +92,22 @@ export async function endFetches(tx: Tx | Db, owner: string, ended: FetchEnd[]):
        next_fetch_at = CASE WHEN CAST(s.next_fetch_at AS text) = row."dueAt"
          THEN coalesce(row."nextAt", s.next_fetch_at) ELSE s.next_fetch_at END,
        last_fetched_at = CASE WHEN row.is_made THEN row.at ELSE s.last_fetched_at END,
-       last_success_at = CASE WHEN row.is_made AND row.said = '' THEN row.at ELSE s.last_success_at END,
-       last_error = CASE WHEN row.is_made THEN nullif(row.said, '') ELSE s.last_error END,
-       document_keys = CASE WHEN row.is_made AND row.said = '' THEN row.keys ELSE s.document_keys END,
-       failures = CASE WHEN NOT row.is_made THEN s.failures WHEN row.said = '' THEN 0
+       last_success_at = CASE WHEN row.is_made AND row.error = '' THEN row.at ELSE s.last_success_at END,
+       last_error = CASE WHEN row.is_made THEN nullif(row.error, '') ELSE s.last_error END,
+       document_keys = CASE WHEN row.is_made AND row.error = '' THEN row.keys ELSE s.document_keys END,
+       failures = CASE WHEN NOT row.is_made THEN s.failures WHEN row.error = '' THEN 0
          ELSE s.failures + row."isFailure"::integer END
      FROM (
-       SELECT given.*, said IS NOT NULL AND d.revision = given.revision AS is_made
+       SELECT given.*, error IS NOT NULL AND d.revision = given.revision AS is_made
        FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (id uuid, revision bigint, "dueAt" text,
-         "nextAt" timestamptz, at timestamptz, said text, "isFailure" boolean, keys integer)
+         "nextAt" timestamptz, at timestamptz, error text, "isFailure" boolean, keys integer)
        JOIN data_sources d ON d.id = given.id AND d.lease_owner = :owner ORDER BY d.id FOR NO KEY UPDATE OF d
      ) AS row WHERE s.id = row.id`,
     { owner, rows: JSON.stringify(ended) },
   )
 }
 
-/** Locks a source that is still this process' to take in; null when it was changed, deleted or taken over. */
+/** Locks a source that this process still holds; null when it was changed, deleted or claimed by another process. */
 export async function lockClaimed(
   tx: Tx,
   owner: string,
@@ -123,19 +123,19 @@ export async function lockClaimed(
   return rows[0] ?? null
 }
 
-/** Locks a source whose monitors are put aside; false when there is none any more. */
+/** Locks a source to archive its monitors; false when it does not exist any more. */
 export async function lockForArchive(tx: Tx, id: string): Promise<boolean> {
   return (await query(tx, 'SELECT FROM data_sources WHERE id = ? FOR NO KEY UPDATE', [id])).length === 1
 }
 
-/** What a source's last fetch meant, and its own incident. The caller holds its lock. */
+/** Saves the hash of the last result and the source's incident. The caller has locked the source. */
 export async function saveSeenHash(
   tx: Tx,
   id: string,
-  meaning: { seenHash: Buffer; incidentId: string | null },
+  seen: { seenHash: Buffer; incidentId: string | null },
 ): Promise<void> {
   await execute(tx, 'UPDATE data_sources SET seen_hash = :seenHash, incident_id = :incidentId WHERE id = :id', {
     id,
-    ...meaning,
+    ...seen,
   })
 }

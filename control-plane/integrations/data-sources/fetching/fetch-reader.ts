@@ -10,7 +10,7 @@ import type { FetchResult, SourceFetch } from './fetch-result.ts'
 import { requestDocument } from './http-reader.ts'
 import { buildRequestHeaders } from './request-headers.ts'
 
-/** Fetches a source that is due, asks the addresses that its document names, and answers what it says. Never rejects for what they do. */
+/** Fetches a claimed source, requests the URLs in its document, and evaluates it. Never rejects because of the source. */
 export async function fetchSource(
   { egress, secrets }: { egress: Egress; secrets: SecretCipher },
   source: ClaimedSource,

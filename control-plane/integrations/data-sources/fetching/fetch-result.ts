@@ -5,7 +5,7 @@ import type { SourceFailure } from '../document/document.ts'
 import type { EvaluatedChild } from '../evaluation/evaluate.ts'
 import type { ClaimedSource, FetchEnd } from './claim-store.ts'
 
-/** What came of fetching a source once; `keys` are how many children there could be. */
+/** The result of one fetch. `keys` is the number of children that there could be. */
 export type FetchResult = { children: EvaluatedChild[]; keys: number } | { failure: SourceFailure }
 export type SourceFetch = {
   source: ClaimedSource
@@ -15,13 +15,13 @@ export type SourceFetch = {
   responseTimeMs: number
 }
 
-/** Sources of a process that are asked, read and taken in, or wait for that: each may bring 5 MiB. */
+/** Sources that a process fetches, evaluates and applies, or that wait for it. Each document may have 5 MiB. */
 export const MAX_CONCURRENT_FETCHES = 96
 
-/** In a row; then the source's own alert is raised (decisions 9.4). */
+/** Consecutive failures after which the incident of the source opens. */
 export const FAILURES_BEFORE_INCIDENT = 3
 
-/** What a result means, in short: two that mean the same are told apart by nothing that a monitor shows. */
+/** Hashes what monitors show of a result. Results with the same hash need no transaction. */
 export function hashResult(result: FetchResult): Buffer {
   if ('failure' in result) return sha256('failed')
   return sha256(JSON.stringify(result.children.map(({ fieldId, key, name, outcome }) => [fieldId, key, name, outcome])))
@@ -30,13 +30,13 @@ export function hashResult(result: FetchResult): Buffer {
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * After a good fetch one that fails says nothing yet: as probes do (decisions 4.2), it is asked again soon, and both
- * count as one. So what fails every now and then does not make all its monitors unknown each time.
+ * A failure directly after a successful fetch is not confirmed: the source is fetched again soon, and both count as
+ * one. So an occasional failure does not make all monitors unknown (docs/design/data-sources.md#failed-fetches).
  */
 const isUnconfirmed = ({ seenHash, lastError }: ClaimedSource): boolean => seenHash !== null && lastError === null
 const CONFIRMATION_DELAY_MS = 3_000
 
-/** True when a fetch changes a monitor, or raises or ends the source's own alert. */
+/** Whether a fetch changes a monitor, or opens or resolves the incident of the source. */
 export function hasChanges({ source, result }: Pick<SourceFetch, 'source' | 'result'>): boolean {
   const { seenHash, failures, incidentId } = source
   if ('failure' in result && isUnconfirmed(source)) return false
@@ -44,31 +44,31 @@ export function hasChanges({ source, result }: Pick<SourceFetch, 'source' | 'res
   return 'failure' in result ? shouldOpenIncident(result.failure, failures) : incidentId !== null
 }
 
-/** `failures`: in a row before this one. Only the one that makes it three: whoever deleted the incident has seen it. */
+/** `failures`: consecutive failures before this one. Only the third one opens an incident, so a deleted one is not opened again. */
 export const shouldOpenIncident = ({ isOurFault }: SourceFailure, failures: number): boolean =>
   !isOurFault && failures + 1 === FAILURES_BEFORE_INCIDENT
 
 /**
- * How a fetch is written down with its source, which is due again at its next slot: spread, and never drifting. A failure
- * that is doubted is due again soon.
+ * Builds the end of a fetch. The source is due again at its next slot, without drift. After an unconfirmed failure it
+ * is due again soon.
  */
 export function buildFetchEnd({ source, result, startedAt, endedAt }: SourceFetch): FetchEnd {
   const failure = 'failure' in result ? result.failure : null
-  const isAskedAgain = failure !== null && isUnconfirmed(source)
+  const isRetried = failure !== null && isUnconfirmed(source)
   return {
     ...getClaim(source),
-    nextAt: isAskedAgain ? new Date(endedAt.getTime() + CONFIRMATION_DELAY_MS) : computeNextSlot(source, endedAt),
+    nextAt: isRetried ? new Date(endedAt.getTime() + CONFIRMATION_DELAY_MS) : computeNextSlot(source, endedAt),
     at: startedAt,
-    said: failure?.message ?? '',
-    isFailure: failure !== null && !failure.isOurFault && !isAskedAgain,
+    error: failure?.message ?? '',
+    isFailure: failure !== null && !failure.isOurFault && !isRetried,
     keys: 'failure' in result || result.keys <= result.children.length ? null : result.keys,
   }
 }
 
-/** How one is given back that was not fetched, or in vain: due at once, or after a while. */
+/** Builds the release of a source whose result is not recorded. `afterMs` null: it stays due. */
 export function buildRelease(source: ClaimedSource, at: Date, afterMs: number | null): FetchEnd {
   const nextAt = afterMs === null ? null : new Date(at.getTime() + afterMs)
-  return { ...getClaim(source), nextAt, at, said: null, isFailure: false, keys: null }
+  return { ...getClaim(source), nextAt, at, error: null, isFailure: false, keys: null }
 }
 
 const getClaim = ({ id, revision, dueAt }: ClaimedSource) => ({ id, revision, dueAt })

@@ -10,13 +10,13 @@ import type { StoredSource } from '../types.ts'
 
 export type SourceRequest = Pick<StoredSource, 'url' | 'method' | 'body' | 'timeoutMs'>
 
-/** Headers that tell no secret: another origin may see them when a source redirects there. */
+/** Headers without secrets. They are also sent to another origin when a source redirects there. */
 const SAFE_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 /**
- * Fetches from a source through the egress guard, redirects included, each of them guarded. Of `headers`, another
- * origin sees only what tells no secret. Answers what `readDocument` reads: many documents at once are bytes, and not
- * the objects that they hold. Never rejects.
+ * Fetches a source through the egress guard and follows redirects, which the guard checks as well. Another origin gets
+ * only headers without secrets. Returns the raw bytes, because many documents may be in memory at the same time. Never
+ * rejects.
  */
 export async function requestDocument(
   egress: Egress,
@@ -34,7 +34,7 @@ export async function requestDocument(
   if (answer.error) return toFailedFetch(answer.error)
   const { statusCode } = answer
   if (statusCode === null || statusCode < 200 || statusCode > 299) {
-    return buildFailure('http_status', `the source answers with status ${statusCode}`)
+    return buildFailure('http_status', `the source responded with status ${statusCode}`)
   }
   if (answer.truncated) return buildFailure('too_large', 'the document is larger than 5 MiB')
   return { body: answer.body, headers: answer.headers }
@@ -47,13 +47,13 @@ function toFailedFetch({ source, code, message }: CheckError): FailedFetch {
 
 const MAX_CONCURRENT_URL_CHECKS = 20
 const URL_CHECK_TIMEOUT_MS = 10_000
-/** For all addresses of one document together: a source does not wait longer for its values. */
+/** For all URLs of one document together. */
 export const URL_CHECKS_TIMEOUT_MS = 20_000
 
 /**
- * Asks whether URLs answer with a status of 200 to 399 (the rule `http_ok`), without credentials; a redirect is an
- * answer and is not followed. `isOk` null: our own fault, no time was left to ask, or the egress guard refuses the
- * address: that says nothing of whoever stands there. Never rejects.
+ * Checks whether URLs respond with a status from 200 to 399 (rule `http_ok`), without credentials and without following
+ * redirects. `isOk` is null after an internal fault, when no time is left, and when the egress guard refuses the
+ * address. Never rejects.
  */
 export async function checkUrls(
   egress: Egress,
@@ -68,15 +68,15 @@ export async function checkUrls(
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
       const leftMs = endMs - monotonicMs()
       const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS, leftMs)
-      const isAsked = leftMs > 0 && !signal?.aborted
-      answers.set(url, isAsked ? await checkUrl(egress, url, limitMs, signal) : NOT_CHECKED)
+      const hasTime = leftMs > 0 && !signal?.aborted
+      answers.set(url, hasTime ? await checkUrl(egress, url, limitMs, signal) : NOT_CHECKED)
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, urls.length) }, work))
   return answers
 }
 
-const NOT_CHECKED: UrlCheck = { isOk: null, said: 'was not asked: the others took too long' }
+const NOT_CHECKED: UrlCheck = { isOk: null, message: 'was not requested, because other URLs took too long' }
 
 async function checkUrl(egress: Egress, url: string, timeoutMs: number, signal?: DeadlineSignal): Promise<UrlCheck> {
   const { error, statusCode } = await httpRequest(
@@ -85,9 +85,9 @@ async function checkUrl(egress: Egress, url: string, timeoutMs: number, signal?:
     egress,
     signal,
   )
-  // with the status its answer is complete: what becomes of the body is no matter
-  if (statusCode !== null) return { isOk: isOkStatus(statusCode), said: `answers ${statusCode}` }
-  const isTheirs = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
-  if (isTheirs) return { isOk: false, said: `does not answer: ${error.message}` }
-  return { isOk: null, said: `could not be asked: ${error?.message}` }
+  // the status is enough; the body does not matter
+  if (statusCode !== null) return { isOk: isOkStatus(statusCode), message: `responds with ${statusCode}` }
+  const isTargetFault = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
+  if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}` }
+  return { isOk: null, message: `could not be requested: ${error?.message}` }
 }

@@ -2,14 +2,17 @@ import type { HeaderMap } from '../../../foundation/web/masked-secrets/header-ma
 import type { SourceSecrets } from '../configuration/encryption.ts'
 import type { StoredSource } from '../types.ts'
 
-/** The headers that a source is asked with: its own, on top of ours, below what its credentials stand for. */
+/** Builds the headers of a fetch. Credentials replace configured headers, which replace the defaults. */
 export function buildRequestHeaders(
   { method, body, authType }: Pick<StoredSource, 'method' | 'body' | 'authType'>,
   { headers, authConfig }: SourceSecrets,
 ): HeaderMap {
-  const ours = { accept: 'application/json', ...(method === 'POST' && body && { 'content-type': 'application/json' }) }
+  const defaults = {
+    accept: 'application/json',
+    ...(method === 'POST' && body && { 'content-type': 'application/json' }),
+  }
   const auth = authType && authConfig ? buildAuthHeader(authType, authConfig as Record<string, string>) : {}
-  return [headers ?? {}, auth].reduce(mergeHeaders, ours)
+  return [headers ?? {}, auth].reduce(mergeHeaders, defaults)
 }
 
 function buildAuthHeader(type: NonNullable<StoredSource['authType']>, config: Record<string, string>): HeaderMap {
@@ -23,7 +26,7 @@ function buildAuthHeader(type: NonNullable<StoredSource['authType']>, config: Re
   }
 }
 
-/** A name is the same in any case, and the later one counts. */
+/** Merges headers. Names are case-insensitive, and added headers replace earlier ones. */
 function mergeHeaders(headers: HeaderMap, added: HeaderMap): HeaderMap {
   const names = new Set(Object.keys(added).map(name => name.toLowerCase()))
   const others = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()))

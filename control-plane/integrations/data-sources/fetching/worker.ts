@@ -28,33 +28,32 @@ export type SourceWorkerContext = LoopTools & {
   publicUrl: string
 }
 
-/** Without a source it costs one query every ten seconds; NOTIFY or a source that falls due wakes it before. */
+/** Interval of queries while no source is due. NOTIFY or a due source wakes the loop earlier. */
 const IDLE_MS = 10_000
-/** Claims are made, and ends written, for all that came together in this time. */
+/** Claims and ends of fetches are batched for this time. */
 const BATCH_INTERVAL_MS = 250
-/** Of the pool's connections, which others need too. */
+/** Connections of the pool that this worker may use at the same time. */
 const MAX_CONCURRENT_TRANSACTIONS = 4
-/** A source waits for its turn at a host for so long at most. */
+/** Maximum time that a source waits for its host. */
 const MAX_HOST_WAIT_MS = 5_000
-/** One that had no turn is tried again after this: soon where too many wait, later behind a slow host. */
+/** A deferred source is due again after this: soon when too many wait, later behind a slow host. */
 const DEFER_MS = { full: 2_000, slow: 10_000 }
 const RETRY_AFTER_MS = 5_000
-/** More than the timeout of the fetch: a long document waits for its turn, the addresses that it names are asked, and what it says is taken in. */
+/** Lease in addition to the timeout: waiting for the thread, requesting the URLs of the document, applying the result. */
 const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 20_000
 const REVIEW_INTERVAL_MS = 60_000
 const MAX_SOURCES_PER_REVIEW = 50
 
 /**
- * Fetches data sources when they are due and takes in what they say; any number of processes share the work. One that
- * says the same as before costs no transaction: its end is written with those of others. `wake` it on NOTIFY
- * "data_sources".
+ * Fetches data sources when they are due and applies their results. Any number of processes share the work. An
+ * unchanged result needs no transaction: its end is written in a batch. Call `wake` on NOTIFY "data_sources".
  */
 export function startDataSourceWorker(given: SourceWorkerContext): Loop {
   const context = { ...given, secrets: cacheDecrypted(given.secrets), checkLiteral: given.egress.checkLiteral }
   const { db, log } = context
   const owner = newId()
-  const meters = createSourceMetrics(context.metrics)
-  const history = startHistoryWriter(context, owner, meters)
+  const sourceMetrics = createSourceMetrics(context.metrics)
+  const history = startHistoryWriter(context, owner, sourceMetrics)
   const hosts = createHostLimiter<ClaimedSource>()
   const inTransaction = limitConcurrency(MAX_CONCURRENT_TRANSACTIONS)
   const stopping = new AbortController()
@@ -63,9 +62,9 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
   let isWakeSet = false
   let reviewedMs = monotonicMs()
 
-  const end = (outcome: string, how: FetchEnd | null) => {
-    meters.fetches.inc({ outcome })
-    if (how !== null) ended.push(how)
+  const end = (outcome: string, fetchEnd: FetchEnd | null) => {
+    sourceMetrics.fetches.inc({ outcome })
+    if (fetchEnd !== null) ended.push(fetchEnd)
     if (isWakeSet) return
     isWakeSet = true
     sleep(BATCH_INTERVAL_MS, stopping.signal).then(loop.wake)
@@ -73,35 +72,35 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
 
   const handle = async (source: ClaimedSource) => {
     const fetch = await fetchSource(context, source, stopping.signal)
-    if (stopping.signal.aborted) return end('called_off', buildRelease(source, now(), null))
-    const isTaken = hasChanges(fetch) ? await inTransaction(() => applyFetch(context, owner, fetch)) : null
-    if (isTaken === false) return end('void', buildRelease(source, now(), null))
+    if (stopping.signal.aborted) return end('cancelled', buildRelease(source, now(), null))
+    const isApplied = hasChanges(fetch) ? await inTransaction(() => applyFetch(context, owner, fetch)) : null
+    if (isApplied === false) return end('discarded', buildRelease(source, now(), null))
     history.add(fetch)
-    end(getMetricOutcome(fetch.result, isTaken !== null), isTaken === null ? buildFetchEnd(fetch) : null)
+    end(getMetricOutcome(fetch.result, isApplied !== null), isApplied === null ? buildFetchEnd(fetch) : null)
   }
 
-  const putOff = (source: ClaimedSource, why: keyof typeof DEFER_MS) =>
-    end('put_off', buildRelease(source, now(), DEFER_MS[why]))
+  const defer = (source: ClaimedSource, reason: keyof typeof DEFER_MS) =>
+    end('deferred', buildRelease(source, now(), DEFER_MS[reason]))
 
   const start = (source: ClaimedSource) => {
     const startedMs = monotonicMs()
-    meters.late.observe(source.lateMs / 1_000)
+    sourceMetrics.late.observe(source.lateMs / 1_000)
     const handling = handle(source).catch(error => end('error', buildErrorEnd(log, source, error)))
     inFlight.add(handling)
-    meters.inFlight.set(inFlight.size)
+    sourceMetrics.inFlight.set(inFlight.size)
     void handling.finally(() => {
       inFlight.delete(handling)
-      meters.inFlight.set(inFlight.size)
-      const { next, back } = hosts.leave(source, monotonicMs() - startedMs)
-      for (const one of back) putOff(one, 'slow')
-      for (const one of next) start(one)
+      sourceMetrics.inFlight.set(inFlight.size)
+      const { next, deferred } = hosts.leave(source, monotonicMs() - startedMs)
+      for (const waiting of deferred) defer(waiting, 'slow')
+      for (const waiting of next) start(waiting)
     })
   }
 
   const begin = (source: ClaimedSource) => {
     const turn = hosts.enter(source, monotonicMs())
     if (turn === 'now') start(source)
-    if (turn === 'full') putOff(source, turn)
+    if (turn === 'full') defer(source, turn)
   }
 
   const write = async () => {
@@ -125,13 +124,13 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
 
   const loop = startScheduledLoop('data-sources', IDLE_MS, context, async signal => {
     isWakeSet = false
-    for (const source of hosts.removeExpired(monotonicMs() - MAX_HOST_WAIT_MS)) putOff(source, 'slow')
+    for (const source of hosts.removeExpired(monotonicMs() - MAX_HOST_WAIT_MS)) defer(source, 'slow')
     await write()
     const due = await findNextDueAt(db)
     const room = MAX_CONCURRENT_FETCHES - inFlight.size - hosts.waiting()
     if (due === null || signal.aborted) return null
     await review()
-    // without room, the next fetch that ends wakes it
+    // without room, the end of a fetch wakes the loop
     if (room <= 0) return null
     if (due.getTime() > nowMs()) return due
     for (const source of await claimDue(db, owner, room, LEASE_SPARE_MS)) begin(source)
@@ -143,7 +142,7 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
     async stop() {
       stopping.abort()
       for (const source of hosts.removeExpired(Number.POSITIVE_INFINITY))
-        end('called_off', buildRelease(source, now(), null))
+        end('cancelled', buildRelease(source, now(), null))
       await loop.stop()
       await Promise.allSettled(inFlight)
       await history.stop()
@@ -153,16 +152,19 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
 }
 
 const getMetricOutcome = (result: FetchResult, isNew: boolean) => {
-  if ('failure' in result) return result.failure.isOurFault ? 'our_fault' : 'failed'
+  if ('failure' in result) return result.failure.isOurFault ? 'internal_error' : 'failed'
   return isNew ? 'changed' : 'same'
 }
 
-const INTERNAL_FAILURE = { code: 'internal_error', message: 'Picket could not take in the document', isOurFault: true }
+const INTERNAL_FAILURE = { code: 'internal_error', message: 'Picket could not process the document', isOurFault: true }
 
-/** A source that we cannot take in waits for its next turn; anything else may be over soon, an engine that is away. */
+/**
+ * Builds the end after an error. When the source itself causes the error, it waits for its next slot. Other errors,
+ * such as an unreachable database, are retried soon.
+ */
 function buildErrorEnd(log: Log, source: ClaimedSource, err: unknown): FetchEnd {
   const isOfThisSource = isInvalidRowError(err) || err instanceof TypeError || err instanceof RangeError
-  log.error({ err, dataSourceId: source.id }, 'a data source was not taken in')
+  log.error({ err, dataSourceId: source.id }, 'could not process a data source')
   if (!isOfThisSource) return buildRelease(source, now(), RETRY_AFTER_MS)
   const at = now()
   return buildFetchEnd({ source, result: { failure: INTERNAL_FAILURE }, startedAt: at, endedAt: at, responseTimeMs: 0 })

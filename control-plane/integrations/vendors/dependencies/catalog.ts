@@ -2,7 +2,7 @@ import type { FeedType } from '../feeds/index.ts'
 import type { JsonMapping } from '../feeds/json.ts'
 import vendors from './catalog.json' with { type: 'json' }
 
-/** Every vendor of the catalogue has one of them. */
+/** The categories of vendors in the catalog. */
 export const CATEGORIES = [
   'ai',
   'analytics',
@@ -27,12 +27,12 @@ export const CATEGORIES = [
   'support',
 ] as const
 
-/** A well-known vendor and its public feed. */
+/** A vendor of the catalog and its public feed. */
 export type CatalogEntry = {
   slug: string
   name: string
   category: string
-  /** for people */
+  /** the status page for people */
   statusUrl: string
   feedType: FeedType
   feedUrl: string
@@ -49,7 +49,7 @@ type CatalogRow = {
   feed_url?: string
 }
 
-/** By name. A row without a feed has a Statuspage at its `status_url`. */
+/** All vendors, sorted by name. A row without a feed has a Statuspage at its `status_url`. */
 export const CATALOG: CatalogEntry[] = (vendors as (CatalogRow & { feed_mapping?: JsonMapping })[])
   .map(({ slug, name, category, status_url: statusUrl, feed_type, feed_url, feed_mapping = {} }) => ({
     slug,
@@ -65,7 +65,7 @@ export const CATALOG: CatalogEntry[] = (vendors as (CatalogRow & { feed_mapping?
 export const findCatalogEntry = (slug: string): CatalogEntry | null =>
   CATALOG.find(entry => entry.slug === slug) ?? null
 
-/** Entries of a category, if one is given, with a text in their names, if one is. */
+/** Returns the entries of a category whose names contain a text; both are optional. */
 export function searchCatalog({ category, q = '' }: { category?: string; q?: string }): CatalogEntry[] {
   const text = q.toLowerCase()
   return CATALOG.filter(
@@ -73,7 +73,7 @@ export function searchCatalog({ category, q = '' }: { category?: string; q?: str
   )
 }
 
-/** Where the Statuspage at an address has its summary; an address that is one stays. */
+/** Returns the address of the summary of a Statuspage. An address of a JSON file is returned unchanged. */
 export function buildSummaryUrl(statusUrl: string): string {
   if (/\.json($|\?)/.test(statusUrl)) return statusUrl
   return `${statusUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}/api/v2/summary.json`

@@ -34,9 +34,9 @@ export type VendorTools = { db: Db; checkLiteral: CheckLiteral }
 const MAX_DEPENDENCIES = 200
 
 /**
- * Tracks a vendor, of the catalogue by its slug or by an address of its own; answers its id. What it reports already is
- * told to nobody. Throws 400 for addresses that may not be asked, 404 for an unknown slug or channel, 409 when the
- * project tracks enough.
+ * Tracks a vendor, by its slug in the catalog or by an address. Returns the id of the dependency. Incidents that the
+ * vendor has already reported are not announced. Throws 400 for addresses that must not be requested, 404 for an unknown
+ * slug or channel, 409 when the project has too many dependencies.
  */
 export async function createDependency(
   { db, checkLiteral }: VendorTools,
@@ -50,11 +50,11 @@ export async function createDependency(
   const id = newId()
   await db.transaction(async tx => {
     const feed = await lockOrCreateFeed(tx, newId(), toFeed(tracked), now)
-    // one at a time, so that two at once cannot pass the limit
+    // serialized by the lock, so that concurrent requests cannot exceed the limit
     await execute(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
     await lockOverriddenChannels(tx, projectId, body)
     if ((await countDependencies(tx, projectId)) >= MAX_DEPENDENCIES) {
-      throw conflict(`a project tracks at most ${MAX_DEPENDENCIES} dependencies`)
+      throw conflict(`a project can have at most ${MAX_DEPENDENCIES} dependencies`)
     }
     const times = { createdAt: now, updatedAt: now }
     const dependency = { id, projectId, feedId: feed.id, isBaselined: false, ...tracked, ...times }
@@ -66,8 +66,9 @@ export async function createDependency(
 }
 
 /**
- * Changes what the body names. Other components, or another feed, are met as they are: what is reported there already is
- * told to nobody, and what the feed before reported is closed. Throws 404 and 400 as createDependency does.
+ * Updates the properties in the body. After a change of components or feed, incidents that are already reported are not
+ * announced, and the incidents of the earlier feed are closed. Throws 404 and 400 as createDependency does, 409 when
+ * the dependency was modified meanwhile.
  */
 export async function changeDependency(
   { db, checkLiteral }: VendorTools,
@@ -89,7 +90,7 @@ export async function changeDependency(
     const before = await lockDependency(tx, projectId, id)
     if (!before) throw notFound('dependency')
     if (before.updatedAt.getTime() !== found.updatedAt.getTime())
-      throw conflict('somebody else changes this dependency')
+      throw conflict('the dependency was modified by another request; retry')
     await lockOverriddenChannels(tx, projectId, body)
     if (body.overrides !== undefined) await replaceOverrides(tx, id, toStoredOverrides(id, body.overrides))
     await saveChangedDependency(tx, before, assertValid(applyDependencyUpdate(before, body, checkLiteral)), feed, now)
@@ -97,8 +98,8 @@ export async function changeDependency(
 }
 
 /**
- * Brings dependencies on vendors of the catalogue to the feeds that it names now: vendors move, and a new release knows
- * where to. Any number of processes may do so.
+ * Moves dependencies on vendors of the catalog to the feeds that it lists now, because a new release may have new
+ * addresses. Any number of processes may do so.
  */
 export async function syncCatalogFeeds(db: Db, now: Date): Promise<void> {
   for (const { projectId, id } of (await listCatalogDependencies(db)).filter(hasFeedMoved)) {
@@ -120,7 +121,7 @@ function hasFeedMoved(dependency: Dependency): boolean {
   return entry !== null && computeFeedKey(toFeed(entry)) !== computeFeedKey(toFeed(dependency))
 }
 
-/** Stores what became of a locked dependency. What is new about it is met as it is, and told to nobody. */
+/** Stores a changed dependency that the caller has locked. Incidents that are new to it are not announced. */
 async function saveChangedDependency(
   tx: Tx,
   before: Dependency,
@@ -128,18 +129,18 @@ async function saveChangedDependency(
   feed: StoredFeed,
   now: Date,
 ): Promise<void> {
-  const isOther = feed.id !== before.feedId
-  const isNew = isOther || !isDeepStrictEqual(tracked.components, before.components)
+  const isOtherFeed = feed.id !== before.feedId
+  const isNew = isOtherFeed || !isDeepStrictEqual(tracked.components, before.components)
   const isBaselined = before.isBaselined && !isNew
   const dependency = { ...before, ...tracked, feedId: feed.id, isBaselined, updatedAt: now }
   await saveDependency(tx, dependency)
-  if (isOther) await closeIncidents(tx, before.id, now)
+  if (isOtherFeed) await closeIncidents(tx, before.id, now)
   if (isNew) await applyStoredReport(tx, dependency, feed, now)
 }
 
 function trackCatalogSlug(slug: string, body: DependencyCreate): TrackedVendorDraft {
   const entry = findCatalogEntry(slug)
-  if (entry === null) throw notFound('vendor of the catalogue')
+  if (entry === null) throw notFound('catalog vendor')
   return trackCatalogEntry(entry, body)
 }
 
@@ -159,7 +160,7 @@ async function lockOverriddenChannels(tx: Tx, projectId: string, { overrides = [
   if (!ids.every(isId) || !(await holdChannels(tx, projectId, ids))) throw notFound('channel')
 }
 
-/** What others who follow the feed know already. */
+/** Applies the stored report of a feed that other dependencies already use. */
 async function applyStoredReport(
   tx: Tx,
   dependency: Dependency,

@@ -36,7 +36,7 @@ import {
 
 const tags = ['Dependencies']
 
-/** Third parties that a project depends on, and what they report (decisions 10.1). */
+/** Routes of dependencies and their incidents (docs/design/vendors.md). */
 export function dependencyRoutes(app: App, tools: VendorTools): void {
   catalogRoutes(app)
   readRoutes(app, tools.db)
@@ -48,7 +48,8 @@ function catalogRoutes(app: App): void {
     '/dependencies/catalog',
     {
       schema: {
-        summary: 'Well-known vendors that can be tracked by their slug, by name',
+        summary: 'List the vendors of the catalog',
+        description: 'Sorted by name. A vendor of the catalog can be tracked by its slug.',
         tags,
         querystring: CatalogQuery,
         response: responseSchemas(200, pageSchema(CatalogRecord), 400),
@@ -68,7 +69,8 @@ function readRoutes(app: App, db: Db): void {
     '/dependencies',
     {
       schema: {
-        summary: 'List dependencies, newest first',
+        summary: 'List dependencies',
+        description: 'Newest first.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(DependencyRecord), 400),
@@ -76,7 +78,7 @@ function readRoutes(app: App, db: Db): void {
     },
     async request => {
       const { rows, total } = await listDependencies(db, getCaller(request).projectId, toPageBounds(request.query))
-      return { data: await shown(db, rows), meta: buildPageMeta(request.query, total) }
+      return { data: await loadResponses(db, rows), meta: buildPageMeta(request.query, total) }
     },
   )
 
@@ -84,20 +86,21 @@ function readRoutes(app: App, db: Db): void {
     '/dependencies/:id',
     {
       schema: {
-        summary: 'One dependency',
+        summary: 'Retrieve a dependency',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(DependencyRecord), 404),
       },
     },
-    async request => ({ data: await read(db, getCaller(request).projectId, request.params.id) }),
+    async request => ({ data: await readDependency(db, getCaller(request).projectId, request.params.id) }),
   )
 
   app.get(
     '/dependencies/:id/incidents',
     {
       schema: {
-        summary: 'Incidents that the vendor reported, newest first',
+        summary: 'List the incidents of a dependency',
+        description: 'Incidents that the vendor reported, newest first.',
         tags,
         params: IdParams,
         querystring: PageQuery,
@@ -105,7 +108,7 @@ function readRoutes(app: App, db: Db): void {
       },
     },
     async request => {
-      const { id } = await read(db, getCaller(request).projectId, request.params.id)
+      const { id } = await readDependency(db, getCaller(request).projectId, request.params.id)
       const { rows, total } = await listVendorIncidents(db, id, toPageBounds(request.query))
       return { data: rows.map(toVendorIncidentResponse), meta: buildPageMeta(request.query, total) }
     },
@@ -117,7 +120,8 @@ function writeRoutes(app: App, tools: VendorTools): void {
     '/dependencies',
     {
       schema: {
-        summary: 'Track a vendor: by its slug of the catalogue, or by the address of its status page',
+        summary: 'Create a dependency',
+        description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
         tags,
         body: DependencyCreate,
         response: responseSchemas(201, dataSchema(DependencyRecord), 400, 404, 409),
@@ -126,7 +130,7 @@ function writeRoutes(app: App, tools: VendorTools): void {
     async (request, reply) => {
       const { projectId } = getCaller(request)
       const id = await createDependency(withActor(tools, request), projectId, request.body, now())
-      return reply.code(201).send({ data: await read(tools.db, projectId, id) })
+      return reply.code(201).send({ data: await readDependency(tools.db, projectId, id) })
     },
   )
 
@@ -134,7 +138,8 @@ function writeRoutes(app: App, tools: VendorTools): void {
     '/dependencies/:id',
     {
       schema: {
-        summary: 'Change a dependency: fields that are not named stay',
+        summary: 'Update a dependency',
+        description: 'Omitted fields keep their values.',
         tags,
         params: IdParams,
         body: DependencyUpdate,
@@ -145,7 +150,7 @@ function writeRoutes(app: App, tools: VendorTools): void {
       const { projectId } = getCaller(request)
       const { id } = request.params
       await changeDependency(withActor(tools, request), projectId, id, request.body, now())
-      return { data: await read(tools.db, projectId, id) }
+      return { data: await readDependency(tools.db, projectId, id) }
     },
   )
 
@@ -153,7 +158,8 @@ function writeRoutes(app: App, tools: VendorTools): void {
     '/dependencies/:id',
     {
       schema: {
-        summary: 'Stop tracking a vendor; its incidents go too, and nobody is told',
+        summary: 'Delete a dependency',
+        description: 'Deletes its incidents as well. No event is sent.',
         tags,
         params: IdParams,
         response: responseSchemas(200, DeletedResponse, 404),
@@ -169,13 +175,13 @@ function writeRoutes(app: App, tools: VendorTools): void {
   )
 }
 
-async function read(db: Db, projectId: string, id: string) {
+async function readDependency(db: Db, projectId: string, id: string) {
   const dependency = isId(id) ? await findDependency(db, projectId, id) : null
   if (!dependency) throw notFound('dependency')
-  return (await shown(db, [dependency]))[0]!
+  return (await loadResponses(db, [dependency]))[0]!
 }
 
-async function shown(db: Db, dependencies: DependencyWithFeed[]) {
+async function loadResponses(db: Db, dependencies: DependencyWithFeed[]) {
   const overrides = await listOverrides(
     db,
     dependencies.map(({ id }) => id),

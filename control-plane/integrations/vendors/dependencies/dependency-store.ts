@@ -11,7 +11,7 @@ const COLUMNS_WITH_FEED = `${COLUMNS}, f.report ->> 'status' AS "vendorStatus", 
   f.last_error AS "lastError",
   ARRAY (SELECT severity FROM vendor_incidents i WHERE i.dependency_id = d.id AND i.resolved_at IS NULL) AS severities`
 
-/** One page of a project's dependencies, newest first, and how many there are in all. */
+/** Returns a page of a project's dependencies, newest first, and their total number. */
 export async function listDependencies(
   db: Db,
   projectId: string,
@@ -31,20 +31,20 @@ export async function countDependencies(db: Db, projectId: string): Promise<numb
   return (await query<{ total: number }>(db, sql, [projectId]))[0]?.total ?? 0
 }
 
-/** One dependency. `id` has to be a valid id. */
+/** Finds a dependency. `id` must be a valid id. */
 export async function findDependency(db: Db, projectId: string, id: string): Promise<DependencyWithFeed | null> {
   const sql = `SELECT ${COLUMNS_WITH_FEED} FROM dependencies d JOIN vendor_feeds f ON f.id = d.feed_id
     WHERE d.project_id = ? AND d.id = ?`
   return (await query<DependencyWithFeed>(db, sql, [projectId, id]))[0] ?? null
 }
 
-/** The same, locked until the transaction ends. Hold its feed before. */
+/** Finds and locks a dependency. Lock its feed first. */
 export async function lockDependency(tx: Tx, projectId: string, id: string): Promise<Dependency | null> {
   const sql = `SELECT ${COLUMNS} FROM dependencies d WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`
   return (await query<Dependency>(tx, sql, [projectId, id]))[0] ?? null
 }
 
-/** Up to `limit` dependencies on a feed in the order of their ids, after one of them, locked until the transaction ends. */
+/** Locks up to `limit` dependencies on a feed with ids after `after`, in the order of ids. */
 export function lockFeedDependencies(tx: Tx, feedId: string, after: string, limit: number): Promise<Dependency[]> {
   return query(
     tx,
@@ -53,12 +53,12 @@ export function lockFeedDependencies(tx: Tx, feedId: string, after: string, limi
   )
 }
 
-/** All that came of the catalogue, whichever project's they are. */
+/** Returns the dependencies of all projects on vendors of the catalog. */
 export function listCatalogDependencies(db: Db): Promise<Dependency[]> {
   return query(db, `SELECT ${COLUMNS} FROM dependencies d WHERE slug IS NOT NULL ORDER BY id`)
 }
 
-/** Writes a dependency, new or locked by the caller. */
+/** Inserts or updates a dependency. The caller has locked an existing one. */
 export async function saveDependency(tx: Tx, dependency: Dependency): Promise<void> {
   await execute(
     tx,
@@ -74,13 +74,13 @@ export async function saveDependency(tx: Tx, dependency: Dependency): Promise<vo
   )
 }
 
-/** From now on what their feeds say is news. */
+/** Marks dependencies whose first report was applied. New incidents are announced from then on. */
 export async function markBaselined(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length === 0) return
   await execute(tx, 'UPDATE dependencies SET is_baselined = true WHERE id = ANY (?::uuid[])', [ids])
 }
 
-/** Deletes a dependency with its incidents. False when there is none. */
+/** Deletes a dependency with its incidents. Returns false when it does not exist. */
 export async function deleteDependency(db: Db, projectId: string, id: string): Promise<boolean> {
   return (await execute(db, 'DELETE FROM dependencies WHERE project_id = ? AND id = ?', [projectId, id])) === 1
 }

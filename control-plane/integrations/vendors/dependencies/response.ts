@@ -4,22 +4,22 @@ import { toImpactLevel } from '../incidents/report-changes.ts'
 import type { Dependency, VendorIncident } from '../types.ts'
 import type { CatalogEntry } from './catalog.ts'
 
-/** A dependency with how its feed does. */
+/** A dependency with the state of its feed. */
 export type DependencyWithFeed = Dependency & {
-  /** of its open incidents */
+  /** severities of its open incidents */
   severities: VendorSeverity[]
-  /** the vendor's own word; null: its feed was never read */
+  /** overall status of the vendor; null: the feed was never read */
   vendorStatus: VendorStatus | null
   readAt: Date | null
-  /** reads in a row that failed */
+  /** consecutive failed reads */
   failures: number
   lastError: string | null
 }
 
-/** After so many failed reads in a row nobody knows how the vendor does. */
+/** Consecutive failed reads after which the status is unknown. */
 const FAILURES_BEFORE_UNKNOWN = 3
 
-/** How a vendor does for who depends on it. Its own word for everything counts when nothing less is tracked. */
+/** Computes the status of a dependency. The overall status of the vendor counts only without named components. */
 export function computeDependencyStatus(dependency: DependencyWithFeed): VendorStatus {
   const { severities, vendorStatus, failures, components } = dependency
   if (vendorStatus === null || failures >= FAILURES_BEFORE_UNKNOWN) return 'unknown'

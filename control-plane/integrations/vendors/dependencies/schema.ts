@@ -18,15 +18,15 @@ import { CATEGORIES } from './catalog.ts'
 const Address = Type.String({ minLength: 1, maxLength: 2_048 })
 const Category = lineText(1, 50)
 const FeedType = stringEnum(FEED_TYPES)
-const Place = lineText(1, 100)
+const MappingPath = lineText(1, 100)
 const Mapping = strictObject(
-  Object.fromEntries(Object.keys(DEFAULT_MAPPING).map(name => [name, Type.Optional(Place)])) as Record<
+  Object.fromEntries(Object.keys(DEFAULT_MAPPING).map(name => [name, Type.Optional(MappingPath)])) as Record<
     keyof typeof DEFAULT_MAPPING,
-    ReturnType<typeof Type.Optional<typeof Place>>
+    ReturnType<typeof Type.Optional<typeof MappingPath>>
   >,
   {
     description:
-      'for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident',
+      'Paths in the document of a feed of type json: keys separated by dots, through lists. `incidents` starts at the document ($ is the document itself), the other paths start at each incident.',
   },
 )
 
@@ -41,7 +41,7 @@ const fields = {
     Type.Array(lineText(1, 200), {
       maxItems: 50,
       uniqueItems: true,
-      description: 'names of components that count; none: all that the vendor reports',
+      description: 'Names of the components that count. Empty: everything that the vendor reports.',
     }),
   ),
   overrides: Type.Optional(Overrides),
@@ -51,7 +51,7 @@ export const DependencyCreate = strictObject(
   { slug: Type.Optional(lineText(1, 50)), ...fields },
   {
     title: 'DependencyCreate',
-    description: 'a slug of the catalogue, or name, status_url and feed_type',
+    description: 'Either a slug of the catalog, or name, status_url and feed_type.',
     examples: [
       { slug: 'github' },
       { name: 'Our host', status_url: 'https://status.example.com/', feed_type: 'statuspage', components: ['API'] },
@@ -66,7 +66,9 @@ export type DependencyUpdate = Static<typeof DependencyUpdate>
 export const DependencyRecord = Type.Object(
   {
     id: Id,
-    slug: nullable(Type.String({ description: 'of the catalogue; null: the address is your own' })),
+    slug: nullable(
+      Type.String({ description: 'Slug in the catalog. Null: the dependency has an address of its own.' }),
+    ),
     name: Type.String(),
     category: Type.String(),
     status_url: Type.String(),
@@ -84,8 +86,10 @@ export const DependencyRecord = Type.Object(
     ),
     status: stringEnum(VENDOR_STATUSES),
     open_incidents: Type.Integer(),
-    last_checked_at: nullable(Type.String({ format: 'date-time', description: 'when its feed was last read' })),
-    last_error: nullable(Type.String({ description: 'why its feed cannot be read; it says nothing about the vendor' })),
+    last_checked_at: nullable(Type.String({ format: 'date-time', description: 'When its feed was last read.' })),
+    last_error: nullable(
+      Type.String({ description: 'Why its feed cannot be read. This does not mean that the vendor has an incident.' }),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -112,7 +116,7 @@ export const VendorIncidentRecord = Type.Object(
 export const CatalogQuery = strictObject({
   ...pageProperties,
   category: Type.Optional(stringEnum(CATEGORIES)),
-  q: Type.Optional(Type.String({ description: 'a part of the name' })),
+  q: Type.Optional(Type.String({ description: 'Part of the name.' })),
 })
 
 export const CatalogRecord = Type.Object(

@@ -5,7 +5,7 @@ import type { Dependency } from '../types.ts'
 import { buildSummaryUrl, type CatalogEntry } from './catalog.ts'
 import type { DependencyCreate, DependencyUpdate } from './schema.ts'
 
-/** What people choose of a dependency. */
+/** The settings of a dependency. */
 export type TrackedVendor = Pick<
   Dependency,
   'slug' | 'name' | 'category' | 'statusUrl' | 'feedUrl' | 'feedType' | 'feedMapping' | 'components'
@@ -15,23 +15,23 @@ export type TrackedVendorDraft = { tracked: TrackedVendor; problems: ErrorDetail
 
 const ADDRESS_FIELDS = ['status_url', 'feed_type', 'feed_url', 'feed_mapping'] as const
 
-/** A dependency on an entry of the catalogue; the body may rename it, and name components. */
+/** Builds a dependency on an entry of the catalog. The body may change its name, category and components. */
 export function trackCatalogEntry(entry: CatalogEntry, body: DependencyCreate): TrackedVendorDraft {
   const { slug, statusUrl, feedType, feedUrl, feedMapping } = entry
   const { name = entry.name, category = entry.category, components = [] } = body
   const problems = ADDRESS_FIELDS.filter(field => body[field] !== undefined).map(field => ({
     path: field,
-    message: `${field} comes with the slug; leave out one of them`,
+    message: `${field} cannot be combined with slug`,
   }))
   return { tracked: { slug, name, category, statusUrl, feedType, feedUrl, feedMapping, components }, problems }
 }
 
-/** A dependency with an address of the project's own. */
+/** Builds a dependency with an address of its own. */
 export function trackOwnAddress(body: DependencyCreate, checkLiteral: CheckLiteral): TrackedVendorDraft {
   const required = (['name', 'status_url', 'feed_type'] as const).filter(field => body[field] === undefined)
   if (required.length > 0) {
     const missing = { name: '', category: '', statusUrl: '', feedUrl: '', feedType: 'statuspage' as const }
-    const message = (field: string) => `${field} is required without a slug of the catalogue`
+    const message = (field: string) => `${field} is required without slug`
     return {
       tracked: { ...missing, slug: null, feedMapping: {}, components: [] },
       problems: required.map(field => ({ path: field, message: message(field) })),
@@ -47,8 +47,8 @@ export function trackOwnAddress(body: DependencyCreate, checkLiteral: CheckLiter
 }
 
 /**
- * What a change makes of a dependency: what is not named stays. With an address of the project's own it leaves the
- * catalogue; a new status page or type brings its feed along, unless that is named too.
+ * Applies an update to a dependency. Omitted properties keep their values. A new address removes the slug of the catalog.
+ * A new status page or type changes the address of the feed as well, unless the body has one.
  */
 export function applyDependencyUpdate(
   before: Dependency,
@@ -81,7 +81,7 @@ function findAddressProblems(
   }
   const ofPage = problemOf('status_url', statusUrl)
   if (ofPage.length > 0) return ofPage
-  const isNeedless = feedType !== 'json' && Object.keys(feedMapping).length > 0
-  const message = 'feed_mapping is for the feed type json'
-  return [...problemOf('feed_url', feedUrl), ...(isNeedless ? [{ path: 'feed_mapping', message }] : [])]
+  const isUnused = feedType !== 'json' && Object.keys(feedMapping).length > 0
+  const message = 'feed_mapping is accepted only with feed_type json'
+  return [...problemOf('feed_url', feedUrl), ...(isUnused ? [{ path: 'feed_mapping', message }] : [])]
 }

@@ -2,19 +2,19 @@ import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/p
 import { computeFeedKey, type VendorFeed } from '../feeds/index.ts'
 import type { FeedReport } from '../feeds/report.ts'
 
-/** A row of `vendor_feeds`, as whoever fetches it holds it. */
+/** A row of `vendor_feeds`. */
 export type StoredFeed = VendorFeed & {
   id: string
-  /** counts claims: what an older claim found is not written any more */
+  /** number of claims; an older claim can no longer write */
   claims: number
   etag: string | null
   lastModified: string | null
-  /** what it said last; null: it was never read */
+  /** the last report; null: never read */
   report: FeedReport | null
   digest: string | null
-  /** false: an incident is gone from it, and waits to be counted as closed */
+  /** false: an incident is missing from it and not closed yet */
   isSettled: boolean
-  /** reads in a row that failed */
+  /** consecutive failed reads */
   failures: number
 }
 
@@ -23,8 +23,8 @@ const COLUMNS = `
   failures`
 
 /**
- * The one row of a feed, made when nobody followed it yet; then it is fetched at once. Locked until the transaction
- * ends, so that it is not forgotten before the dependency that follows it is there.
+ * Finds and locks the row of a feed, or creates it as due now. The lock prevents its deletion before the dependency is
+ * stored.
  */
 export async function lockOrCreateFeed(tx: Tx, id: string, feed: VendorFeed, now: Date): Promise<StoredFeed> {
   const [row] = await query<StoredFeed>(
@@ -38,8 +38,7 @@ export async function lockOrCreateFeed(tx: Tx, id: string, feed: VendorFeed, now
 }
 
 /**
- * Claims feeds that are due, until `leaseEnds`; a process that dies meanwhile leaves them due again. Feeds that nobody
- * follows any more are forgotten.
+ * Claims due feeds until `leaseEnds`, when they are due again. Deletes due feeds without a dependency.
  */
 export async function claimDueFeeds(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<StoredFeed[]> {
   if (!(await hasRows(db, 'SELECT FROM vendor_feeds WHERE next_fetch_at <= ?', [now]))) return []
@@ -51,7 +50,7 @@ export async function claimDueFeeds(db: Db, now: Date, leaseEnds: Date, limit: n
     )
     if (due.length === 0) return []
     const ids = due.map(({ id }) => id)
-    // only now: whoever began to follow one of them before it was locked is seen
+    // after the lock, so that a dependency that was added before it is seen
     await execute(
       tx,
       `DELETE FROM vendor_feeds f WHERE id = ANY (?::uuid[])
@@ -67,13 +66,13 @@ export async function claimDueFeeds(db: Db, now: Date, leaseEnds: Date, limit: n
   })
 }
 
-/** True while nobody else has claimed the feed; it stays so until the transaction ends. */
+/** Locks a feed. Returns false when another process has claimed it meanwhile. */
 export async function lockFeedClaim(tx: Tx, { id, claims }: StoredFeed): Promise<boolean> {
   const sql = 'SELECT 1 FROM vendor_feeds WHERE id = ? AND claims = ? FOR NO KEY UPDATE'
   return (await query(tx, sql, [id, claims])).length === 1
 }
 
-/** What was read of a feed, when, and when it is read next. */
+/** The result of reading a feed, and when to read it next. */
 export type FeedRead = {
   report: FeedReport
   digest: string
@@ -84,25 +83,25 @@ export type FeedRead = {
 }
 
 /**
- * Notes what a feed said and ends the claim, unless somebody else has claimed it meanwhile. What is the same as before
- * is not written again.
+ * Stores the result of a read and ends the claim, unless another process has claimed the feed meanwhile. An unchanged
+ * report is not written again.
  */
 export async function storeRead(
   db: Db,
   { id, claims, digest }: StoredFeed,
   { report, ...read }: FeedRead & { isSettled: boolean },
 ): Promise<void> {
-  const news = read.digest === digest ? null : JSON.stringify(report)
+  const changed = read.digest === digest ? null : JSON.stringify(report)
   await execute(
     db,
-    `UPDATE vendor_feeds SET report = coalesce(:news, report), digest = :digest, is_settled = :isSettled, etag = :etag,
+    `UPDATE vendor_feeds SET report = coalesce(:changed, report), digest = :digest, is_settled = :isSettled, etag = :etag,
        last_modified = :lastModified, read_at = :readAt, next_fetch_at = :nextFetchAt, failures = 0, last_error = NULL
      WHERE id = :id AND claims = :claims`,
-    { id, claims, news, ...read },
+    { id, claims, changed, ...read },
   )
 }
 
-/** Notes that nothing was found out, and ends the claim; what was known stays. */
+/** Stores a failed read and ends the claim. The last report stays. */
 export async function storeFailure(
   db: Db,
   { id, claims }: StoredFeed,

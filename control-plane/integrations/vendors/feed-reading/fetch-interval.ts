@@ -1,6 +1,6 @@
 const MAX_WAIT_MS = 900_000
 
-/** At its interval, and after failures in a row later and later, up to a quarter of an hour; a tenth of that by chance. */
+/** Computes the next fetch. After consecutive failures the interval doubles, up to 15 minutes, with 10 % jitter. */
 export function computeNextFetchAt(
   failures: number,
   intervalMs: number,

@@ -7,9 +7,9 @@ import { computeReportDigest, MAX_FEED_BYTES, parseFeed } from '../feeds/index.t
 import { FeedError, isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { FeedRead, StoredFeed } from './feed-store.ts'
 
-/** Where the server says that nothing has changed, the report is the one that is stored. */
+/** A fetched feed. When it has not changed, the report is the stored one. */
 export type FetchedFeed = Pick<FeedRead, 'report' | 'digest' | 'etag' | 'lastModified'>
-/** Why nothing was found out: never the vendor's outage, whoever's fault it is. */
+/** Why a feed could not be read. It does not mean that the vendor has an outage. */
 export type FeedFetchFailure = { error: string }
 
 const ACCEPT = {
@@ -19,7 +19,7 @@ const ACCEPT = {
   atom: 'application/atom+xml, application/xml, text/xml',
 }
 
-/** Reads a feed through the egress guard, if it has changed. Never rejects for what the server does. */
+/** Fetches a feed through the egress guard, if it has changed. Never rejects because of the server. */
 export async function fetchFeed(
   feed: StoredFeed,
   egress: Egress,
@@ -31,8 +31,8 @@ export async function fetchFeed(
   if (answer.error) return { error: answer.error.message }
   const { report, digest, etag, lastModified } = feed
   if (answer.statusCode === 304 && report !== null && digest !== null) return { report, digest, etag, lastModified }
-  if (answer.statusCode !== 200) return { error: `the feed answers with status ${answer.statusCode}` }
-  if (answer.truncated) return { error: `the feed is longer than ${limits.maxAnswerBytes / 1_048_576} MiB` }
+  if (answer.statusCode !== 200) return { error: `the feed responded with status ${answer.statusCode}` }
+  if (answer.truncated) return { error: `the feed is larger than ${limits.maxAnswerBytes / 1_048_576} MiB` }
   return parseAnswer(feed, answer, now())
 }
 
@@ -48,7 +48,7 @@ function buildHeaders({ type, report, etag, lastModified }: StoredFeed, now: Dat
   }
 }
 
-/** An entry grows old, which its document does not say. */
+/** An open entry can end by its age, without a change of the document. */
 const mayHaveEnded = (incident: ReportedIncident, now: Date): boolean =>
   isOpen(incident) &&
   (incident.updated_at === null || now.getTime() - Date.parse(incident.updated_at) > MAX_SILENT_ENTRY_AGE_MS)
@@ -64,7 +64,7 @@ function parseAnswer(feed: StoredFeed, answer: HttpResponse, now: Date): Fetched
   }
 }
 
-/** Kept to be sent back, so within bounds and as it can be sent. */
+/** Returns a validator that can be stored and sent back, or null. */
 function getValidator({ headers }: HttpResponse, name: string): string | null {
   const value = headers?.[name] ?? ''
   return /^[\x20-\x7e]{1,200}$/.test(value) ? value : null

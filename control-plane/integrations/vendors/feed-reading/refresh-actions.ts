@@ -8,16 +8,16 @@ import { fetchFeed } from './fetch-reader.ts'
 export type RefreshTools = {
   db: Db
   egress: Egress
-  /** of a read that fails */
   timeoutMs: number
   intervalMs: number
+  /** a random time below `ms`, for retries */
   jitterMs: (ms: number) => number
   now: () => Date
 }
 
 /**
- * Reads a claimed feed and brings all who follow it to what it says; what says the same as before costs them nothing.
- * What cannot be read is tried again later and later, and says nothing about the vendor.
+ * Reads a claimed feed and applies its report to all dependencies on it. An unchanged report needs no transaction. A
+ * failed read is retried with growing intervals and changes no dependency.
  */
 export async function refreshFeed(feed: StoredFeed, tools: RefreshTools): Promise<'changed' | 'same' | 'failed'> {
   const { db, egress, timeoutMs, intervalMs, jitterMs, now } = tools

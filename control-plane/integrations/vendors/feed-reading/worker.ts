@@ -10,23 +10,23 @@ import { refreshFeed } from './refresh-actions.ts'
 const POLL_INTERVAL_MS = 5_000
 const MAX_CONCURRENT_FEEDS = 16
 const TIMEOUT_MS = 10_000
-/** longer than a read and all that follows from it may take */
+/** Longer than a read and applying its report can take. */
 const LEASE_MS = 60_000
 
 export type VendorWorkerContext = LoopTools & {
   db: Db
   egress: Egress
-  /** how often a feed is read */
+  /** interval between reads of a feed */
   vendorIntervalSeconds: number
 }
 
 /**
- * Reads the feeds of vendors, each address once for all projects. Any number of processes may do so; a feed that is slow
- * holds up no other.
+ * Reads the feeds of vendors, each address once for all projects. Any number of processes share the work. A slow feed
+ * does not delay other feeds.
  */
 export function startVendorWorker(context: VendorWorkerContext): { stop(): Promise<void> } {
   const { db, egress, log, metrics } = context
-  const reads = metrics.counter('picket_vendor_reads_total', 'Feeds of vendors that were read', ['outcome'])
+  const reads = metrics.counter('picket_vendor_reads_total', 'Reads of vendor feeds by outcome', ['outcome'])
   const intervalMs = context.vendorIntervalSeconds * 1_000
   const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
   const claim = (limit: number) => {
@@ -37,25 +37,25 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
     try {
       reads.inc({ outcome: await refreshFeed(feed, tools) })
     } catch (err) {
-      // ours: its claim ends by itself, and the others have nothing to do with it
-      log.error({ err, feed_id: feed.id, url: feed.url }, 'the feed of a vendor could not be followed')
-      reads.inc({ outcome: 'broken' })
+      // an internal error: the claim expires, and other feeds are not affected
+      log.error({ err, feed_id: feed.id, url: feed.url }, 'could not process a vendor feed')
+      reads.inc({ outcome: 'internal_error' })
     }
   }
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   let isBehind = false
   let hasCatalog = false
   const begin = (feed: StoredFeed) => {
     const work = refresh(feed).finally(() => {
-      underWay.delete(work)
+      inFlight.delete(work)
       if (isBehind) loop.wake()
     })
-    underWay.add(work)
+    inFlight.add(work)
   }
   const loop = startLoop('vendor-feeds', Math.min(POLL_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
     if (!hasCatalog) await syncCatalogFeeds(db, now())
     hasCatalog = true
-    const free = MAX_CONCURRENT_FEEDS - underWay.size
+    const free = MAX_CONCURRENT_FEEDS - inFlight.size
     if (free === 0) return
     const due = await claim(free)
     isBehind = due.length === free
@@ -64,7 +64,7 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
   return {
     async stop() {
       await loop.stop()
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 }

@@ -3,7 +3,7 @@ import { extractIncidents, type VendorFeedEntry } from './feed-entries.ts'
 import { assertSafeXml } from './parsing.ts'
 import { FeedError, type FeedReport } from './report.ts'
 
-/** A feed in Atom 1.0 (RFC 4287). Throws a FeedError. */
+/** Parses a feed in Atom 1.0 (RFC 4287). Throws a FeedError. */
 export function parseAtom(text: string, now: Date): FeedReport {
   return { status: 'unknown', incidents: extractIncidents(read(text).map(toEntry), now), components: [] }
 }
@@ -13,7 +13,9 @@ function read(document: string) {
   try {
     return parseAtomFeed(text).entries ?? []
   } catch {
-    throw new FeedError(/<rss[\s>]/.test(text.slice(0, 2_000)) ? 'this is RSS, not Atom' : 'what came is no Atom feed')
+    throw new FeedError(
+      /<rss[\s>]/.test(text.slice(0, 2_000)) ? 'the feed is RSS, not Atom' : 'the response is not an Atom feed',
+    )
   }
 }
 

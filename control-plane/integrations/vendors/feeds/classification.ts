@@ -10,7 +10,7 @@ const SEVERITIES: [RegExp, VendorSeverity][] = [
   [/\b(none|notice|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
 ]
 
-/** How bad something is, by a value that stands for just that: `SERVICE_OUTAGE`, `major`, `red`. Unknown ones are minor. */
+/** Parses a value that states a severity, such as `SERVICE_OUTAGE`, `major` or `red`. Unknown values are minor. */
 export function parseSeverity(value: string): VendorSeverity {
   const words = toWords(value)
   return SEVERITIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'minor'
@@ -19,7 +19,7 @@ export function parseSeverity(value: string): VendorSeverity {
 const BAD_WORDS = /\b(outages?|disruptions?|down|offline|unavailable|unreachable)\b/
 const SOFTENING = /\b(partial|some|minor|intermittent|degraded|degradation)\b/
 
-/** How bad something is, by a title that people wrote. What does not say so is minor: nobody is called out by a guess. */
+/** Guesses a severity from a title. An unclear title is minor, so that a guess does not alert as down. */
 export function guessSeverity(title: string): VendorSeverity {
   const words = toWords(title)
   return BAD_WORDS.test(words) && !SOFTENING.test(words) ? 'major' : 'minor'
@@ -35,7 +35,7 @@ const STATUSES: [RegExp, VendorIncidentStatus][] = [
   [/\b(investigating|open|active|new|reported|confirmed|update)\b/, 'investigating'],
 ]
 
-/** The status that a word or a few stand for; null when they stand for none. */
+/** Parses a status from one word or a few; null when there is none. */
 export function parseStatus(value: string): VendorIncidentStatus | null {
   const words = toWords(value)
   return STATUSES.find(([pattern]) => pattern.test(words))?.[1] ?? null
@@ -44,25 +44,25 @@ export function parseStatus(value: string): VendorIncidentStatus | null {
 const OVER =
   /\b(has|have|had) (now |since )?(been |fully )*(resolved|mitigated|fixed|recovered)\b|\b(issue|incident|problem) (is|was) (now |fully )*(resolved|mitigated|fixed)\b|\boperating normally\b/
 
-/** True for prose that says that it is over. */
+/** Whether a text says that the incident is resolved. */
 export const describesResolution = (text: string): boolean => OVER.test(text.toLowerCase())
 
 const MAINTENANCE = /\bmaintenance\b|\b(scheduled|planned|upcoming)\b.*\b(event|upgrade|change)\b/i
 const PROBLEM_WORDS = /\b(errors?|fail\w*|outages?|issues?|problems?|degrad\w*|after)\b/i
 
-/** Of a title, or of what stands in its place: the patterns take time by the square of its length. */
+/** Longer titles are cut, because the time of the patterns grows with the square of the length. */
 const MAX_CHARACTERS = 1_000
 
-/** True for the title of work that was announced, which is no incident. */
+/** Whether a title announces maintenance, which is not an incident. */
 export function isMaintenance(title: string): boolean {
   const text = title.slice(0, MAX_CHARACTERS)
   return MAINTENANCE.test(text) && !PROBLEM_WORDS.test(text)
 }
 
-/** True for the status of what has not begun, or never will. */
+/** Whether a status says that something has not begun or was cancelled. */
 export const isScheduled = (status: string): boolean => /^(scheduled|upcoming|cancell?ed|planned)$/i.test(status)
 
-/** `SERVICE_OUTAGE` and `MajorOutage` as words. */
+/** Splits `SERVICE_OUTAGE` and `MajorOutage` into words. */
 const toWords = (text: string): string =>
   text
     .slice(0, MAX_CHARACTERS)

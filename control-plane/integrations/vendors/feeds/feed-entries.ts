@@ -1,7 +1,7 @@
 import { describesResolution, guessSeverity, isMaintenance, parseStatus } from './classification.ts'
 import { type ReportedIncident, toPlainText, type VendorIncidentStatus } from './report.ts'
 
-/** An entry of a feed of news. `content`: HTML. Times as they are written there. */
+/** An entry of RSS or Atom. `content` is HTML. Times are not parsed. */
 export type VendorFeedEntry = {
   id: string | null
   title: string
@@ -13,32 +13,32 @@ export type VendorFeedEntry = {
 }
 
 const DAY_MS = 86_400_000
-/** An entry that does not say how things stand is about something that is over, after so long. */
+/** An entry without a status counts as resolved at this age. */
 export const MAX_SILENT_ENTRY_AGE_MS = DAY_MS
-/** One that says that it is not over, after so long without another word. */
+/** An entry with an open status counts as resolved at this age. */
 const MAX_OPEN_ENTRY_AGE_MS = 7 * DAY_MS
 const MAX_ENTRIES = 500
 
 type DatedEntry = { entry: VendorFeedEntry; title: string; status: VendorIncidentStatus | null; atMs: number | null }
 
 /**
- * The incidents that a feed of news tells of. It is a log of words, not a statement of how things are: entries of one id
- * or title are words about one incident, the newest of which says how it stands; what was said before the last "resolved"
- * is another one. What is old, and what announces work, is none.
+ * Extracts incidents from the entries of RSS or Atom, which are a log of messages. Entries with the same id or title
+ * belong to one incident, and the newest gives its status. After an entry that resolves it, the next one is a new
+ * incident. Old entries and announced maintenance are left out.
  */
 export function extractIncidents(entries: VendorFeedEntry[], now: Date): ReportedIncident[] {
-  const told = entries
+  const parsed = entries
     .slice(0, MAX_ENTRIES)
     .map(entry =>
       parseEntry({ ...entry, title: toPlainText(entry.title, 300), content: entry.content.slice(0, 20_000) }),
     )
   const groups = new Map<string, DatedEntry[]>()
   const groupOfId = new Map<string, string>()
-  for (const one of told) {
-    const id = one.entry.id ?? one.title
-    const key = groupOfId.get(id) ?? one.title.toLowerCase()
+  for (const dated of parsed) {
+    const id = dated.entry.id ?? dated.title
+    const key = groupOfId.get(id) ?? dated.title.toLowerCase()
     groupOfId.set(id, key)
-    groups.set(key, [...(groups.get(key) ?? []), one])
+    groups.set(key, [...(groups.get(key) ?? []), dated])
   }
   const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
   return incidents.map(({ isSilent, ...incident }) => incident)
@@ -56,7 +56,7 @@ function parseEntry(entry: VendorFeedEntry): DatedEntry {
 
 type EntryIncident = ReportedIncident & { isSilent: boolean }
 
-/** One after the other in time: after a word that ends an incident, the next one begins another. */
+/** Builds incidents from entries in the order of time. After an entry that resolves an incident, a new one begins. */
 function buildIncidents(group: DatedEntry[]): EntryIncident[] {
   const incidents: EntryIncident[] = []
   const inOrder = group.reverse().sort((a, b) => (a.atMs ?? Number.MAX_VALUE) - (b.atMs ?? Number.MAX_VALUE))
@@ -101,13 +101,13 @@ const MARK =
 const KIND =
   /^(service impact|service disruption|informational message|performance issues|service degradation|service is operating normally|increased error rates)\s*:\s*/i
 
-/** What an incident is called, without how it stands: vendors put that in front of it or behind. */
+/** Removes the status from a title. Vendors put it at the beginning or the end. */
 function stripTitle(title: string): string {
   const bare = title.replace(KIND, '').replace(MARK, '').replace(MARK, '').trim()
   return bare === '' ? title : bare
 }
 
-/** The first that says so: the title, the newest word of an update in bold, a line "Status: …", prose. */
+/** Detects the status from the first of: the title, the newest bold text, a line "Status: …", the text. */
 function detectStatus({ title, content }: VendorFeedEntry): VendorIncidentStatus | null {
   if (OVER_IN_TITLE.test(title)) return 'resolved'
   const bold = /<(?:strong|b)>([^<>]{1,80})<\//i.exec(content)?.[1]
@@ -120,7 +120,7 @@ function detectStatus({ title, content }: VendorFeedEntry): VendorIncidentStatus
 const OVER_IN_TITLE =
   /operating normally|[[(]\s*(resolved|mitigated|recovered)\s*[\])]|^\s*resolved\b|[-–—:]\s*(resolved|mitigated|recovered)\s*$/i
 
-/** "Investigating: …", "… - Monitoring" */
+/** Parses titles such as "Investigating: …" and "… - Monitoring". */
 function parseTitleStatus(title: string): VendorIncidentStatus | null {
   const mark = /^\W*(investigating|identified|monitoring)\b|\b(investigating|identified|monitoring)\W*$/i.exec(title)
   return mark ? parseStatus(mark[0]) : null

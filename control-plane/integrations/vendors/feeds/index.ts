@@ -8,14 +8,14 @@ import { parseStatuspage } from './statuspage.ts'
 export const FEED_TYPES = ['statuspage', 'rss', 'atom', 'json'] as const
 export type FeedType = (typeof FEED_TYPES)[number]
 
-/** A public feed of a vendor. `mapping` counts for the type json. */
+/** A public feed of a vendor. `mapping` is used by the type json. */
 export type VendorFeed = { url: string; type: FeedType; mapping: JsonMapping }
 
-/** The same for everybody who follows the same feed, and for nobody else. */
+/** Computes the key under which all dependencies share a feed. */
 export const computeFeedKey = ({ type, url, mapping }: VendorFeed): string =>
   hashJson([type, url, Object.entries(mapping).sort()])
 
-/** The same for reports that say the same. */
+/** Computes a digest that is equal for equal reports. */
 export const computeReportDigest = (report: FeedReport): string => hashJson(report)
 
 const hashJson = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
@@ -29,17 +29,17 @@ const PARSERS: Record<FeedType, FeedParser> = {
   json: (text, { mapping, url }) => parseJsonFeed(text, mapping, url),
 }
 
-/** What a document of a feed says, within bounds. Throws a FeedError when it is none of that type. */
+/** Parses a document of a feed within limits. Throws a FeedError when it does not have this type. */
 export const parseFeed = (text: string, feed: VendorFeed, now: Date): FeedReport =>
   normalizeReport(PARSERS[feed.type](text, feed, now), now)
 
 /**
- * How many reads in a row an incident has to be missing before it counts as closed. A Statuspage lists all that is open,
- * and only caches disagree about it; other feeds lose entries for a while.
+ * Consecutive reads without an incident before it is closed. A Statuspage lists all open incidents, except for stale
+ * caches; other feeds may omit entries for a while.
  */
 export const MISSING_READS_BEFORE_CLOSE: Record<FeedType, number> = { statuspage: 2, rss: 3, atom: 3, json: 3 }
 
-/** XML costs far more time to read than JSON, and holds everything else up meanwhile. */
+/** Maximum size of a feed. XML takes far longer to parse than JSON, and parsing blocks the event loop. */
 export const MAX_FEED_BYTES: Record<FeedType, number> = {
   statuspage: 5 * 1_048_576,
   json: 5 * 1_048_576,

@@ -3,12 +3,12 @@ import { getField, type Json, parseJson, toIsoTime, toList, toText } from './par
 import { FeedError, type FeedReport, type ReportedIncident } from './report.ts'
 
 /**
- * Where a JSON document keeps its incidents: keys joined by dots, through lists (`affected_products.title`), from the
- * document for `incidents` (`$` is the document itself), from each incident for the others.
+ * Paths in a JSON document: keys separated by dots, through lists (`affected_products.title`). `incidents` starts at the
+ * document (`$` is the document itself), the others start at each incident.
  */
 export type JsonMapping = { [Name in keyof typeof DEFAULT_MAPPING]?: string }
 
-/** What is read where the mapping does not say. */
+/** Paths that the mapping does not set. */
 export const DEFAULT_MAPPING = {
   incidents: 'incidents',
   id: 'id',
@@ -23,24 +23,24 @@ export const DEFAULT_MAPPING = {
 }
 
 /**
- * A document with a list of incidents. One is over when it says so, or has a time at which it was resolved. Links may be
- * relative to `feedUrl`. Throws a FeedError.
+ * Parses a document with a list of incidents. An incident is resolved by its status or by a time of resolution. Links
+ * may be relative to `feedUrl`. Throws a FeedError.
  */
 export function parseJsonFeed(text: string, mapping: JsonMapping, feedUrl: string): FeedReport {
   const document = parseJson(text)
-  const places = { ...DEFAULT_MAPPING, ...mapping }
-  const incidents = places.incidents === '$' ? document : at(document, places.incidents)[0]
-  if (!Array.isArray(incidents)) throw new FeedError(`there is no list of incidents at ${places.incidents}`)
+  const paths = { ...DEFAULT_MAPPING, ...mapping }
+  const incidents = paths.incidents === '$' ? document : at(document, paths.incidents)[0]
+  if (!Array.isArray(incidents)) throw new FeedError(`the document has no list of incidents at ${paths.incidents}`)
   return {
     status: 'unknown',
-    incidents: toList(incidents).flatMap(incident => toIncident(incident, places, feedUrl)),
+    incidents: toList(incidents).flatMap(incident => toIncident(incident, paths, feedUrl)),
     components: [],
   }
 }
 
-function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: string): ReportedIncident[] {
-  const read = (place: keyof typeof DEFAULT_MAPPING) => at(incident, places[place])
-  const text = (place: keyof typeof DEFAULT_MAPPING) => toText(read(place)[0])
+function toIncident(incident: Json, paths: typeof DEFAULT_MAPPING, feedUrl: string): ReportedIncident[] {
+  const read = (field: keyof typeof DEFAULT_MAPPING) => at(incident, paths[field])
+  const text = (field: keyof typeof DEFAULT_MAPPING) => toText(read(field)[0])
   const title = text('title')?.replace(MARKUP, '') ?? null
   const severity = text('severity') ?? ''
   const status = text('status') ?? ''
@@ -64,19 +64,19 @@ function toIncident(incident: Json, places: typeof DEFAULT_MAPPING, feedUrl: str
   ]
 }
 
-/** Google's texts are Markdown, and begin with what they are. */
+/** Texts of Google are Markdown and begin with a label. */
 const MARKUP = /\*\*(?:(?:title|summary|description):?\*\*:?\s*)?/gi
 
 const MAX_VALUES = 200
 
-/** All that stands at a path. A list at its end is left as it is. */
+/** Returns all values at a path. A list at the end of the path is returned as one value. */
 function at(value: Json, path: string): Json[] {
   let found: Json[] = [value]
   for (const key of path.split('.')) {
     found = found
-      .flatMap(one => (Array.isArray(one) ? one.slice(0, MAX_VALUES) : [one]))
-      .map(one => getField(one, key))
-      .filter(one => one !== undefined && one !== null)
+      .flatMap(item => (Array.isArray(item) ? item.slice(0, MAX_VALUES) : [item]))
+      .map(item => getField(item, key))
+      .filter(item => item !== undefined && item !== null)
   }
   return found
 }

@@ -2,28 +2,28 @@ import { FeedError } from './report.ts'
 
 export type Json = unknown
 
-/** An own property of an object; undefined for everything else. */
+/** Returns an own property of an object; undefined for other values. */
 export function getField(value: Json, name: string): Json {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, Json>)[name]
 }
 
-/** More than any vendor lists in a document that may be read; reading a million holds everything else up for seconds. */
+/** More items than any vendor lists. Reading a million would block the event loop for seconds. */
 const MAX_ITEMS = 10_000
 
-/** The items of a list, as far as they are looked at; none of everything else. */
+/** Returns the first items of a list; an empty list for other values. */
 export const toList = (value: Json): Json[] => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : [])
 
-/** A text; numbers as they are written; null for everything else and for nothing. */
+/** Returns a text or a number as text; null for other values and the empty text. */
 export function toText(value: Json): string | null {
   if (typeof value === 'string') return value === '' ? null : value
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null
 }
 
-/** Numbers below are seconds, above milliseconds. */
+/** Smaller numbers are seconds, larger ones milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000
 
-/** ISO 8601 UTC out of a date in words or a number of seconds or milliseconds since 1970; null when it is none. */
+/** Converts a date as text, or seconds or milliseconds since 1970, to ISO 8601 UTC; null for other values. */
 export function toIsoTime(value: Json): string | null {
   const text = toText(value)?.slice(0, 100) ?? null
   if (text === null) return null
@@ -36,14 +36,16 @@ export function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    throw new FeedError(text.trimStart().startsWith('<') ? 'a web page came instead of JSON' : 'what came is no JSON')
+    throw new FeedError(
+      text.trimStart().startsWith('<') ? 'the response is a web page, not JSON' : 'the response is not JSON',
+    )
   }
 }
 
-/** As long as no tag that somebody wrote, and long enough to keep a parser of XML busy for seconds. */
+/** Longer than any real tag. Such a tag can keep an XML parser busy for seconds. */
 const OVERLONG_TAG = /<[^<>]{65536}/
 
-/** XML as a parser may read it. Throws a FeedError. */
+/** Returns XML that is safe to parse. Throws a FeedError. */
 export function assertSafeXml(text: string): string {
   if (OVERLONG_TAG.test(text)) throw new FeedError('a tag in the feed is longer than 64 KiB')
   return text

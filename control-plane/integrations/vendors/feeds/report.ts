@@ -1,50 +1,50 @@
-/** What a vendor's public feed says, whichever format it comes in. */
+/** The content of a vendor's feed, in any format. */
 export type FeedReport = {
-  /** the vendor's own word for all of it; `unknown`: the format has none */
+  /** overall status; `unknown`: the format has none */
   status: VendorStatus
-  /** open ones first, newest first; what is resolved for those who know it as open */
+  /** open incidents first, newest first; resolved ones close known incidents */
   incidents: ReportedIncident[]
-  /** what formats without components leave empty */
+  /** empty for formats without components */
   components: ReportedComponent[]
 }
 
 export const VENDOR_STATUSES = ['operational', 'degraded', 'down', 'unknown'] as const
 export type VendorStatus = (typeof VENDOR_STATUSES)[number]
 
-/** `none`: told for information, nothing is impaired */
+/** `none`: for information, nothing is impaired */
 export const VENDOR_SEVERITIES = ['none', 'minor', 'major', 'critical'] as const
 export type VendorSeverity = (typeof VENDOR_SEVERITIES)[number]
 
 export const VENDOR_INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const
 export type VendorIncidentStatus = (typeof VENDOR_INCIDENT_STATUSES)[number]
 
-/** Times are ISO 8601 UTC, null where the vendor gives none that can be believed. Texts are one line without markup. */
+/** Times are ISO 8601 UTC; null when missing or implausible. Texts are one line without markup. */
 export type ReportedIncident = {
   id: string
   title: string
   severity: VendorSeverity
   status: VendorIncidentStatus
-  /** names of what is affected */
+  /** names of affected components */
   components: string[]
   started_at: string | null
   resolved_at: string | null
   updated_at: string | null
-  /** http(s); null: the vendor's status page */
+  /** http or https; null: use the status page of the vendor */
   source_url: string | null
 }
 
 export type ReportedComponent = { id: string; name: string; severity: VendorSeverity }
 
-/** A document that is not what its address promised. Our own matter: it says nothing about the vendor. */
+/** A document that cannot be parsed. It does not mean that the vendor has an incident. */
 export class FeedError extends Error {}
 
 const MAX_INCIDENTS = 200
 const MAX_COMPONENTS = 1_000
 const MAX_AFFECTED_COMPONENTS = 50
 
-/** A report within bounds, however much the document holds: ids once, texts clean, times that can be believed. */
+/** Normalizes a report: limits, unique ids, clean texts, plausible times. */
 export function normalizeReport({ status, incidents, components }: FeedReport, now: Date): FeedReport {
-  const ordered = [...incidents.filter(isOpen), ...incidents.filter(one => !isOpen(one))]
+  const ordered = [...incidents.filter(isOpen), ...incidents.filter(incident => !isOpen(incident))]
   const unique = new Map<string, ReportedIncident>()
   for (const incident of ordered) {
     const id = toPlainText(incident.id, 500) || toPlainText(incident.title, 500)
@@ -74,25 +74,25 @@ function normalizeIncident(incident: ReportedIncident, now: Date): ReportedIncid
   }
 }
 
-/** One line of text out of whatever a vendor wrote, markup included. */
+/** Converts text with markup to one line of plain text. */
 export function toPlainText(text: string, maxLength: number): string {
   const bare = text
     .slice(0, 20_000)
     .replace(/<[^<>]*>/g, ' ')
     .replace(BLANKS, ' ')
-  // a pair that is cut in two cannot be stored
+  // a surrogate pair that is cut in two cannot be stored
   return bare
     .trim()
     .slice(0, maxLength)
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** what turns the direction of a text, control characters and unassigned ones too: who knows what they do where it is shown */
+/** White space, direction marks, control characters and unassigned characters. */
 const BLANKS = /[\s\p{Cc}\p{Cn}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu
 
 const MIN_TIME_MS = Date.UTC(2000, 0)
 
-/** A time between 2000 and now, as ISO 8601 UTC; null for what is none. */
+/** Returns a time between 2000 and now as ISO 8601 UTC; null for other values. */
 export function toPlausibleTime(time: string | null, now: Date): string | null {
   const ms = time === null ? Number.NaN : Date.parse(time)
   return ms >= MIN_TIME_MS && ms <= now.getTime() ? new Date(ms).toISOString() : null

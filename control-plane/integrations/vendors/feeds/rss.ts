@@ -3,7 +3,7 @@ import { extractIncidents, type VendorFeedEntry } from './feed-entries.ts'
 import { assertSafeXml } from './parsing.ts'
 import { FeedError, type FeedReport } from './report.ts'
 
-/** A feed in RSS 2.0 or one of its forerunners. Throws a FeedError. */
+/** Parses a feed in RSS 2.0 or an earlier version. Throws a FeedError. */
 export function parseRss(text: string, now: Date): FeedReport {
   return { status: 'unknown', incidents: extractIncidents(read(text).map(toEntry), now), components: [] }
 }
@@ -13,12 +13,14 @@ function read(document: string) {
   try {
     return parseRssFeed(text).items ?? []
   } catch {
-    throw new FeedError(/<feed[\s>]/.test(text.slice(0, 2_000)) ? 'this is Atom, not RSS' : 'what came is no RSS feed')
+    throw new FeedError(
+      /<feed[\s>]/.test(text.slice(0, 2_000)) ? 'the feed is Atom, not RSS' : 'the response is not an RSS feed',
+    )
   }
 }
 
 const toEntry = (item: ReturnType<typeof read>[number]): VendorFeedEntry => ({
-  // no link in its place: some have the same one everywhere
+  // the link is not a substitute, because some feeds have the same link in all items
   id: item.guid?.value ?? null,
   title: item.title ?? '',
   content: item.content?.encoded ?? item.description ?? '',

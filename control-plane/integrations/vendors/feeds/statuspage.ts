@@ -4,16 +4,16 @@ import type { VendorSeverity, VendorStatus } from './report.ts'
 import { FeedError, type FeedReport, type ReportedComponent, type ReportedIncident } from './report.ts'
 
 /**
- * The summary of a Statuspage (`/api/v2/summary.json`), which others speak too: unresolved incidents, components and a
- * word for all. Announced maintenance has a list of its own there and is no incident. Throws a FeedError.
+ * Parses the summary of a Statuspage (`/api/v2/summary.json`) or of a compatible page: unresolved incidents, components
+ * and the overall status. Maintenance is listed separately there and is not an incident. Throws a FeedError.
  */
 export function parseStatuspage(text: string): FeedReport {
   const summary = parseJson(text)
   const incidents = getField(summary, 'incidents')
-  // some who speak it say null for none
+  // some compatible pages have null instead of an empty list
   const isList = Array.isArray(incidents) || incidents === null
   if (!isList || getField(summary, 'page') === undefined) {
-    throw new FeedError('what came is no summary of a Statuspage: it has no page or no incidents')
+    throw new FeedError('the response is not a Statuspage summary: page or incidents is missing')
   }
   return {
     status: STATUS_OF[toText(getField(getField(summary, 'status'), 'indicator')) ?? ''] ?? 'unknown',
@@ -40,7 +40,9 @@ function toIncident(incident: Json): ReportedIncident[] {
       title,
       severity: parseSeverity(impact),
       status: parseStatus(toText(getField(incident, 'status')) ?? '') ?? 'investigating',
-      components: toList(getField(incident, 'components')).flatMap(one => toText(getField(one, 'name')) ?? []),
+      components: toList(getField(incident, 'components')).flatMap(
+        component => toText(getField(component, 'name')) ?? [],
+      ),
       started_at: toIsoTime(getField(incident, 'started_at')) ?? toIsoTime(getField(incident, 'created_at')),
       resolved_at: toIsoTime(getField(incident, 'resolved_at')),
       updated_at: toIsoTime(getField(incident, 'updated_at')),
@@ -56,7 +58,7 @@ const SEVERITY_OF: Record<string, VendorSeverity> = {
   full_outage: 'critical',
 }
 
-/** Groups repeat what their members say. */
+/** Groups are skipped, because they repeat the status of their members. */
 function toComponent(component: Json): ReportedComponent[] {
   const name = toText(getField(component, 'name'))
   if (name === null || getField(component, 'group') === true) return []

@@ -1,15 +1,15 @@
 import { type FeedReport, isOpen, type ReportedComponent, type ReportedIncident } from '../feeds/report.ts'
 import type { VendorIncident } from '../types.ts'
 
-/** Components of a dependency that are told without an incident; a page may have a thousand of one name. */
+/** Maximum number of impaired components that count without an incident. A page may have a thousand with one name. */
 const MAX_IMPAIRED_COMPONENTS = 50
 
 const normalizeName = (name: string) => name.trim().toLowerCase()
 
 /**
- * What of a report concerns a dependency. Without names of components all of it. With names: incidents that name one of
- * them as affected or in their title, those that are known already, and components of these names that are impaired
- * while no incident says so.
+ * Selects the incidents of a report that concern a dependency (docs/design/vendors.md#components). Without component
+ * names, all of them. With names: incidents that list one of them or have it in their title, incidents that are already
+ * known, and impaired components with these names that no open incident mentions.
  */
 export function selectRelevantIncidents(
   report: FeedReport,
@@ -17,22 +17,24 @@ export function selectRelevantIncidents(
   known: VendorIncident[],
 ): ReportedIncident[] {
   if (names.length === 0) return report.incidents
-  const wanted = new Set(names.map(normalizeName))
+  const trackedNames = new Set(names.map(normalizeName))
   const knownIds = new Set(known.map(({ sourceId }) => sourceId))
   const incidents = report.incidents.filter(
     incident => knownIds.has(incident.id) || names.some(createComponentMatcher([incident])),
   )
-  const isTold = createComponentMatcher(incidents.filter(isOpen))
+  const isMentioned = createComponentMatcher(incidents.filter(isOpen))
   const impaired = report.components.filter(
     ({ id, name, severity }) =>
-      severity !== 'none' && (wanted.has(normalizeName(id)) || wanted.has(normalizeName(name))) && !isTold(name),
+      severity !== 'none' &&
+      (trackedNames.has(normalizeName(id)) || trackedNames.has(normalizeName(name))) &&
+      !isMentioned(name),
   )
   return [...incidents, ...impaired.slice(0, MAX_IMPAIRED_COMPONENTS).map(toComponentIncident)]
 }
 
 type TitledIncident = Pick<ReportedIncident, 'title' | 'components'>
 
-/** Whether one of some incidents names a component as affected, or in its title. */
+/** Returns a function that tests whether one of the incidents lists a component or has it in its title. */
 export function createComponentMatcher(incidents: TitledIncident[]): (component: string) => boolean {
   const affected = new Set(incidents.flatMap(({ components }) => components.map(normalizeName)))
   const titles = incidents.map(({ title }) => normalizeWords(title))
@@ -63,6 +65,6 @@ function toComponentIncident({ id, name, severity }: ReportedComponent): Reporte
   }
 }
 
-/** True for what comes of a component's own status, while the vendor has no incident open about it. */
+/** Whether an incident was made from the status of a component, without an incident of the vendor. */
 export const isComponentIncident = ({ sourceId }: Pick<VendorIncident, 'sourceId'>): boolean =>
   sourceId.startsWith(COMPONENT_ID_PREFIX)

@@ -2,27 +2,31 @@ import { isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { VendorIncident } from '../types.ts'
 import { createComponentMatcher, isComponentIncident } from './affected-components.ts'
 
-/** What is reported with what is known of it (null: it is new), and what is known to be open and not reported. */
+/** Reported incidents with the known ones (null: new), and known open incidents that are not reported. */
 export type IncidentMatches = {
   pairs: [reported: ReportedIncident, known: VendorIncident | null][]
   missing: VendorIncident[]
 }
 
 /**
- * Finds what is known again: by the vendor's id, else by the title, because some make new ids each time, else by the
- * component, whose trouble is seen before the vendor opens an incident or after it has left that out. An id that comes again after its incident was
- * over is another incident, unless that one began before.
+ * Matches reported incidents with known ones, in this order (docs/design/vendors.md#matching):
+ *
+ * 1. Open known incidents with the same id of the vendor.
+ * 2. Ended known incidents with the same id, unless the reported one began after that end.
+ * 3. Open known incidents with the same title, because some feeds change their ids.
+ * 4. Incidents of a component and incidents that mention it, because the component's status may change before the vendor
+ *    opens an incident, or stay after the vendor has removed it.
  */
 export function matchIncidents(reported: ReportedIncident[], known: VendorIncident[]): IncidentMatches {
   const free = new Set(known.filter(({ resolvedAt }) => resolvedAt === null))
   const ended = known.filter(({ resolvedAt }) => resolvedAt !== null)
-  const pairs = new Map<ReportedIncident, VendorIncident | null>(reported.map(one => [one, null]))
-  const pair = (find: (one: ReportedIncident) => (incident: VendorIncident) => boolean) => {
-    for (const one of reported) {
-      if (pairs.get(one) !== null) continue
-      const found = [...free].find(find(one))
+  const pairs = new Map<ReportedIncident, VendorIncident | null>(reported.map(incident => [incident, null]))
+  const pair = (createTest: (candidate: ReportedIncident) => (incident: VendorIncident) => boolean) => {
+    for (const candidate of reported) {
+      if (pairs.get(candidate) !== null) continue
+      const found = [...free].find(createTest(candidate))
       if (!found) continue
-      pairs.set(one, found)
+      pairs.set(candidate, found)
       free.delete(found)
     }
   }
@@ -31,20 +35,27 @@ export function matchIncidents(reported: ReportedIncident[], known: VendorIncide
       incident =>
         incident.sourceId === id,
   )
-  for (const one of reported) if (pairs.get(one) === null) pairs.set(one, ended.find(isSameIncident(one)) ?? null)
+  for (const candidate of reported) {
+    if (pairs.get(candidate) === null) pairs.set(candidate, ended.find(isSameIncident(candidate)) ?? null)
+  }
   pair(
     ({ title }) =>
       incident =>
         incident.title.toLowerCase() === title.toLowerCase(),
   )
-  pair(one => incident => isComponentIncident(incident) && createComponentMatcher([one])(incident.components[0] ?? ''))
   pair(
-    one => incident =>
-      isComponentIncident({ sourceId: one.id }) && createComponentMatcher([incident])(one.components[0] ?? ''),
+    candidate => incident =>
+      isComponentIncident(incident) && createComponentMatcher([candidate])(incident.components[0] ?? ''),
+  )
+  pair(
+    candidate => incident =>
+      isComponentIncident({ sourceId: candidate.id }) &&
+      createComponentMatcher([incident])(candidate.components[0] ?? ''),
   )
   return { pairs: [...pairs], missing: [...free] }
 }
 
-const isSameIncident = (one: ReportedIncident) => (incident: VendorIncident) =>
-  incident.sourceId === one.id &&
-  (!isOpen(one) || (one.started_at !== null && Date.parse(one.started_at) <= incident.resolvedAt!.getTime()))
+const isSameIncident = (candidate: ReportedIncident) => (incident: VendorIncident) =>
+  incident.sourceId === candidate.id &&
+  (!isOpen(candidate) ||
+    (candidate.started_at !== null && Date.parse(candidate.started_at) <= incident.resolvedAt!.getTime()))

@@ -3,10 +3,10 @@ import type { VendorIncident } from '../types.ts'
 
 const COLUMNS = `
   id, project_id AS "projectId", dependency_id AS "dependencyId", source_id AS "sourceId", title, severity, status,
-  components, source_url AS "sourceUrl", started_at AS "startedAt", resolved_at AS "resolvedAt", worst, told,
-  told_at AS "toldAt", missing, created_at AS "createdAt", updated_at AS "updatedAt"`
+  components, source_url AS "sourceUrl", started_at AS "startedAt", resolved_at AS "resolvedAt", worst,
+  told AS announced, told_at AS "announcedAt", missing, created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** One page of a dependency's incidents, newest first, and how many there are in all. */
+/** Returns a page of a dependency's incidents, newest first, and their total number. */
 export async function listVendorIncidents(
   db: Db,
   dependencyId: string,
@@ -26,7 +26,7 @@ export async function listVendorIncidents(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** What is known of the incidents of some dependencies: the open ones, and those whose ids a feed names. Newest first. */
+/** Returns the open incidents of dependencies, and those with ids that a feed reports. Newest first. */
 export function listKnownIncidents(tx: Tx, dependencyIds: string[], sourceIds: string[]): Promise<VendorIncident[]> {
   return query(
     tx,
@@ -36,18 +36,18 @@ export function listKnownIncidents(tx: Tx, dependencyIds: string[], sourceIds: s
   )
 }
 
-/** How many beginnings each dependency was told of since then. */
+/** Counts the beginnings of incidents that were announced for each dependency since a time. */
 export async function countNotifications(tx: Tx, dependencyIds: string[], since: Date): Promise<Map<string, number>> {
-  const rows = await query<{ dependencyId: string; told: number }>(
+  const rows = await query<{ dependencyId: string; announced: number }>(
     tx,
-    `SELECT dependency_id AS "dependencyId", count(*) AS told FROM vendor_incidents
+    `SELECT dependency_id AS "dependencyId", count(*) AS announced FROM vendor_incidents
      WHERE dependency_id = ANY (?::uuid[]) AND told_at > ? GROUP BY dependency_id`,
     [dependencyIds, since],
   )
-  return new Map(rows.map(({ dependencyId, told }) => [dependencyId, told]))
+  return new Map(rows.map(({ dependencyId, announced }) => [dependencyId, announced]))
 }
 
-/** Writes incidents, new and changed ones, in one statement. */
+/** Inserts and updates incidents in one statement. */
 export async function saveIncidents(tx: Tx, incidents: VendorIncident[]): Promise<void> {
   if (incidents.length === 0) return
   await execute(
@@ -55,11 +55,11 @@ export async function saveIncidents(tx: Tx, incidents: VendorIncident[]): Promis
     `INSERT INTO vendor_incidents (id, project_id, dependency_id, source_id, title, severity, status, components,
        source_url, started_at, resolved_at, worst, told, told_at, missing, created_at, updated_at)
      SELECT id, "projectId", "dependencyId", "sourceId", title, severity, status, components, "sourceUrl", "startedAt",
-       "resolvedAt", worst, told, "toldAt", missing, "createdAt", "updatedAt"
+       "resolvedAt", worst, announced, "announcedAt", missing, "createdAt", "updatedAt"
      FROM jsonb_to_recordset(?::jsonb) AS row
        (id uuid, "projectId" uuid, "dependencyId" uuid, "sourceId" text, title text, severity text, status text,
-        components text[], "sourceUrl" text, "startedAt" timestamptz, "resolvedAt" timestamptz, worst text, told text,
-        "toldAt" timestamptz, missing integer, "createdAt" timestamptz, "updatedAt" timestamptz)
+        components text[], "sourceUrl" text, "startedAt" timestamptz, "resolvedAt" timestamptz, worst text, announced text,
+        "announcedAt" timestamptz, missing integer, "createdAt" timestamptz, "updatedAt" timestamptz)
      ON CONFLICT (id) DO UPDATE SET source_id = excluded.source_id, title = excluded.title,
        severity = excluded.severity, status = excluded.status, components = excluded.components,
        source_url = excluded.source_url, resolved_at = excluded.resolved_at, worst = excluded.worst,
@@ -68,7 +68,7 @@ export async function saveIncidents(tx: Tx, incidents: VendorIncident[]): Promis
   )
 }
 
-/** Closes what an address reported that is not followed any more; nobody is told. */
+/** Closes the open incidents of a dependency whose feed has changed, without an event. */
 export async function closeIncidents(tx: Tx, dependencyId: string, now: Date): Promise<void> {
   await execute(
     tx,
@@ -79,7 +79,7 @@ export async function closeIncidents(tx: Tx, dependencyId: string, now: Date): P
   )
 }
 
-/** Forgets the oldest closed incidents of dependencies that have more than `kept`, but for those told `since` then. */
+/** Deletes the oldest closed incidents beyond `kept` for each dependency, except those announced since a time. */
 export async function deleteOldIncidents(tx: Tx, dependencyIds: string[], kept: number, since: Date): Promise<void> {
   await execute(
     tx,

@@ -15,13 +15,19 @@ const BATCH_SIZE = 100
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const DONE = 'done'
 const HOUR_MS = 3_600_000
-/** Of closed incidents, a dependency. */
+/** For each dependency. */
 const MAX_CLOSED_INCIDENTS = 200
 
 /**
- * Brings all dependencies on a feed to what it says, some in each transaction, with their incidents, events and
- * deliveries; the last one notes the report. So whoever begins to follow the feed meanwhile is either among them or finds
- * the new report. False when somebody else has claimed the feed. What was done before a process died is found done.
+ * Applies a report to all dependencies on a feed, 100 in each transaction:
+ *
+ * 1. Lock the feed. Return false when another process has claimed it.
+ * 2. Lock the next dependencies, in the order of ids.
+ * 3. Store their incidents, events and deliveries.
+ * 4. In the last transaction, store the report and end the claim.
+ *
+ * A dependency that is added meanwhile is either part of this or reads the new report, because adding it locks the feed.
+ * After a crash the report is applied again, and changes nothing for dependencies that are done.
  */
 export async function applyFeedRead(db: Db, feed: StoredFeed, read: FeedRead, now: Date): Promise<boolean> {
   let isSettled = true
@@ -31,7 +37,7 @@ export async function applyFeedRead(db: Db, feed: StoredFeed, read: FeedRead, no
       const dependencies = await lockFeedDependencies(tx, feed.id, after, BATCH_SIZE)
       isSettled = (await applyReport(tx, dependencies, feed.type, read.report, now)) && isSettled
       if (dependencies.length === BATCH_SIZE) return dependencies.at(-1)!.id
-      // one that came to the feed behind our back is met when all are looked at once more
+      // a dependency that was added with a smaller id is handled when the report is applied once more
       const isComplete = after === NO_ID || read.digest === feed.digest
       await storeRead(tx, feed, { ...read, isSettled: isSettled && isComplete })
       return DONE
@@ -42,7 +48,7 @@ export async function applyFeedRead(db: Db, feed: StoredFeed, read: FeedRead, no
   }
 }
 
-/** The same for some dependencies, whose rows the caller has locked or made. Answers whether nothing is left waiting. */
+/** Applies a report to dependencies that the caller has locked or created. Returns whether no incident waits to be closed. */
 export async function applyReport(
   tx: Tx,
   dependencies: Dependency[],
@@ -55,23 +61,25 @@ export async function applyReport(
   const sourceIds = report.incidents.map(({ id }) => id)
   const known = groupBy(await listKnownIncidents(tx, ids, sourceIds), incident => incident.dependencyId)
   const hourAgo = new Date(now.getTime() - HOUR_MS)
-  const told = await countNotifications(tx, ids, hourAgo)
-  const followed = dependencies.map(dependency => {
-    const budget = MAX_NOTIFICATIONS_PER_HOUR - (told.get(dependency.id) ?? 0)
-    const circumstances = { patience: MISSING_READS_BEFORE_CLOSE[type], budget, now, newId }
-    return { dependency, ...computeReportEffects(dependency, known.get(dependency.id) ?? [], report, circumstances) }
+  const announced = await countNotifications(tx, ids, hourAgo)
+  const effects = dependencies.map(dependency => {
+    const budget = MAX_NOTIFICATIONS_PER_HOUR - (announced.get(dependency.id) ?? 0)
+    const context = { missingReadsBeforeClose: MISSING_READS_BEFORE_CLOSE[type], budget, now, newId }
+    return { dependency, ...computeReportEffects(dependency, known.get(dependency.id) ?? [], report, context) }
   })
-  const incidents = followed.flatMap(one => one.incidents)
+  const incidents = effects.flatMap(effect => effect.incidents)
   await saveIncidents(tx, incidents)
   await markBaselined(
     tx,
     dependencies.filter(({ isBaselined }) => !isBaselined).map(({ id }) => id),
   )
-  const grown = new Set(incidents.filter(({ createdAt }) => createdAt === now).map(({ dependencyId }) => dependencyId))
-  if (grown.size > 0) await deleteOldIncidents(tx, [...grown], MAX_CLOSED_INCIDENTS, hourAgo)
-  const events = followed.flatMap(({ dependency, news }) =>
-    news.map(one => buildVendorEvent(newId(), dependency, one, now)),
+  const withNewIncidents = new Set(
+    incidents.filter(({ createdAt }) => createdAt === now).map(({ dependencyId }) => dependencyId),
+  )
+  if (withNewIncidents.size > 0) await deleteOldIncidents(tx, [...withNewIncidents], MAX_CLOSED_INCIDENTS, hourAgo)
+  const events = effects.flatMap(({ dependency, changes }) =>
+    changes.map(change => buildVendorEvent(newId(), dependency, change, now)),
   )
   if (events.length > 0) await publishEvents(tx, events, now)
-  return followed.every(one => one.isSettled)
+  return effects.every(effect => effect.isSettled)
 }

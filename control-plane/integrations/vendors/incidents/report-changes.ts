@@ -3,62 +3,63 @@ import type { Dependency, ImpactLevel, VendorIncident } from '../types.ts'
 import { selectRelevantIncidents } from './affected-components.ts'
 import { matchIncidents } from './incident-matching.ts'
 
-/** What is told of a vendor's incident, as it is then. */
+/** A change of a vendor's incident that is announced. */
 export type VendorChange = { name: 'vendor.down' | 'vendor.degraded' | 'vendor.resolved'; incident: VendorIncident }
 
 export type ReportEffects = {
-  /** new ones and changed ones */
+  /** new and changed incidents */
   incidents: VendorIncident[]
-  news: VendorChange[]
-  /** false: something is missing and waits to be counted as closed */
+  changes: VendorChange[]
+  /** false: an incident is missing from the feed and not closed yet */
   isSettled: boolean
 }
 
 export type ReportContext = {
-  /** how many reads in a row an incident has to be missing */
-  patience: number
-  /** how many beginnings may still be told in this hour */
+  /** consecutive reads without an incident before it is closed */
+  missingReadsBeforeClose: number
+  /** beginnings of incidents that may still be announced in this hour */
   budget: number
   now: Date
   newId: () => string
 }
 
-/** How many beginnings of incidents a dependency is told of in an hour, whatever its feed makes up. */
+/** Maximum number of beginnings of incidents that are announced for a dependency in an hour. */
 export const MAX_NOTIFICATIONS_PER_HOUR = 10
 
 /**
- * What a report changes for a dependency: its incidents begin, change, worsen and end. Each is told once when it begins,
- * once more if it goes from degraded to down, and once when it ends, if its beginning was told. What was there before the
- * dependency is told to nobody until it worsens. Pure; the same report again changes nothing.
+ * Computes what a report changes for a dependency (docs/design/vendors.md#notifications). An incident is announced once
+ * when it begins, once more when it goes from degraded to down, and once when it ends, if it was announced before.
+ * Incidents that existed before the dependency are announced only when they get worse. The same report again changes
+ * nothing.
  */
 export function computeReportEffects(
   dependency: Dependency,
   known: VendorIncident[],
   report: FeedReport,
-  { patience, budget, now, newId }: ReportContext,
+  { missingReadsBeforeClose, budget, now, newId }: ReportContext,
 ): ReportEffects {
   const { pairs, missing } = matchIncidents(selectRelevantIncidents(report, dependency.components, known), known)
   const incidents: VendorIncident[] = []
-  const news: VendorChange[] = []
-  let left = budget
+  const changes: VendorChange[] = []
+  let remaining = budget
   for (const [reported, before] of pairs) {
     if (before === null && !isOpen(reported)) continue
     const start = before ?? createIncident(dependency, reported, newId(), now)
-    const isQuiet = (before === null && !dependency.isBaselined) || left <= 0
+    const isQuiet = (before === null && !dependency.isBaselined) || remaining <= 0
     const { incident, name } = decideNotification(mergeReported(start, reported, dependency, now), isQuiet, now)
-    if (name !== null) news.push({ name, incident })
-    if (name !== null && name !== 'vendor.resolved') left--
+    if (name !== null) changes.push({ name, incident })
+    if (name !== null && name !== 'vendor.resolved') remaining--
     if (before === null || hasChanged(before, incident)) incidents.push(incident)
   }
   for (const before of missing) {
-    const isOver = before.missing + 1 >= patience
+    const isOver = before.missing + 1 >= missingReadsBeforeClose
     const after = { ...before, missing: before.missing + 1, ...(isOver && buildResolution(before, now)) }
     const { incident, name } = decideNotification(after, false, now)
-    if (name !== null) news.push({ name, incident })
+    if (name !== null) changes.push({ name, incident })
     incidents.push(incident)
   }
   const isSettled = incidents.every(incident => incident.resolvedAt !== null || incident.missing === 0)
-  return { incidents, news, isSettled }
+  return { incidents, changes, isSettled }
 }
 
 const RANK: Record<ImpactLevel, number> = { none: 0, degraded: 1, down: 2 }
@@ -71,20 +72,20 @@ const LEVEL_OF: Record<VendorSeverity, ImpactLevel> = {
 
 export const toImpactLevel = (severity: VendorSeverity): ImpactLevel => LEVEL_OF[severity]
 
-/** Marks what is told now, or, if it is `isQuiet`, what will never be. */
+/** Decides whether a change is announced. When `isQuiet`, its level is recorded without an announcement. */
 function decideNotification(
   incident: VendorIncident,
   isQuiet: boolean,
   now: Date,
 ): { incident: VendorIncident; name: VendorChange['name'] | null } {
   if (incident.resolvedAt !== null) {
-    if (incident.told !== 'begin') return { incident, name: null }
-    return { incident: { ...incident, told: 'end' }, name: 'vendor.resolved' }
+    if (incident.announced !== 'begin') return { incident, name: null }
+    return { incident: { ...incident, announced: 'end' }, name: 'vendor.resolved' }
   }
   const level = toImpactLevel(incident.severity)
   if (level === 'none' || RANK[level] <= RANK[incident.worst]) return { incident, name: null }
   if (isQuiet) return { incident: { ...incident, worst: level }, name: null }
-  return { incident: { ...incident, worst: level, told: 'begin', toldAt: now }, name: `vendor.${level}` }
+  return { incident: { ...incident, worst: level, announced: 'begin', announcedAt: now }, name: `vendor.${level}` }
 }
 
 function createIncident(dependency: Dependency, reported: ReportedIncident, id: string, now: Date): VendorIncident {
@@ -101,8 +102,8 @@ function createIncident(dependency: Dependency, reported: ReportedIncident, id: 
     startedAt: reported.started_at === null ? now : new Date(reported.started_at),
     resolvedAt: null,
     worst: 'none',
-    told: null,
-    toldAt: null,
+    announced: null,
+    announcedAt: null,
     missing: 0,
     createdAt: now,
     updatedAt: now,
@@ -139,7 +140,7 @@ const buildResolution = (before: VendorIncident, now: Date) =>
 
 const getLater = (a: Date, b: Date) => (a > b ? a : b)
 
-/** What people see of it. */
+/** Serializes the properties that users see. */
 const serializeVisible = ({ title, severity, status, components, sourceUrl, resolvedAt }: VendorIncident) =>
   JSON.stringify([title, severity, status, components, sourceUrl, resolvedAt])
 
@@ -151,4 +152,4 @@ const hasChanged = (before: VendorIncident, after: VendorIncident): boolean =>
   before.sourceId !== after.sourceId ||
   before.missing !== after.missing ||
   before.worst !== after.worst ||
-  before.told !== after.told
+  before.announced !== after.announced

@@ -2,7 +2,7 @@ import { type EventRow, toVendorSubject } from '../../../alerting/events/catalog
 import type { Dependency } from '../types.ts'
 import type { VendorChange } from './report-changes.ts'
 
-/** The event that something about a vendor is told by (specification, "Data of vendor events"). */
+/** Builds the event that announces a change of a vendor's incident. */
 export function buildVendorEvent(
   id: string,
   dependency: Dependency,

@@ -21,7 +21,7 @@ const answered = (body: string, statusCode: number | null = 200, headers: Record
   totalUs: 5_000,
 })
 
-t.test('an answer counts as good only when its ok is true, and every other has a reason', async t => {
+t.test('A response is successful only when ok is true, and every other one has a reason', async t => {
   const rows: [ReturnType<typeof answered>, string][] = [
     [answered('{"ok":true}'), 'ok'],
     [answered('{"ok":"true"}'), 'unreadable'],
@@ -39,20 +39,20 @@ t.test('an answer counts as good only when its ok is true, and every other has a
     [answered('{"ok":false,"error":"invalid_auth"}', 403), 'invalid_auth'],
   ]
   for (const [answer, expected] of rows) {
-    const said = parseChatResponse(answer)
-    t.equal(said.ok ? 'ok' : said.reason, expected, `${answer.statusCode} ${answer.body}`)
+    const result = parseChatResponse(answer)
+    t.equal(result.ok ? 'ok' : result.reason, expected, `${answer.statusCode} ${answer.body}`)
   }
 })
 
-t.test('the provider may ask for patience, up to a minute', async t => {
+t.test('Retry-After is accepted up to a minute', async t => {
   const wait = (text: string) => {
-    const said = parseChatResponse(answered('', 429, { 'retry-after': text }))
-    return said.ok ? null : said.retryAfterMs
+    const result = parseChatResponse(answered('', 429, { 'retry-after': text }))
+    return result.ok ? null : result.retryAfterMs
   }
   t.same(['7', '0', '100000', '-1', '1.5', 'soon', ''].map(wait), [7_000, 0, 60_000, null, null, null, null])
 })
 
-t.test('what may pass is tried again, what is refused for good is not, and no refusal is a success', async t => {
+t.test('Temporary errors are retried, permanent refusals are not, and no refusal is a success', async t => {
   const outcome = (error: string) => toChatOutcome(answered(JSON.stringify({ ok: false, error })), now, [])
   const next = (error: string, made = 1) => decideRetry(made, outcome(error), now)
   for (const error of [
@@ -67,9 +67,9 @@ t.test('what may pass is tried again, what is refused for good is not, and no re
   }
   t.same(next('internal_error'), { retryAt: new Date(now.getTime() + 1_000) })
   t.same(next('token_expired'), { retryAt: new Date(now.getTime() + 3_000) }, 'the token is renewed meanwhile')
-  t.equal(next('ratelimited', 3), 'failed', 'three attempts are all')
-  const patient = toChatOutcome(answered('', 429, { 'retry-after': '20' }), now, [])
-  t.same(decideRetry(1, patient, now), { retryAt: new Date(now.getTime() + 20_000) })
+  t.equal(next('ratelimited', 3), 'failed', 'there are at most three attempts')
+  const delayed = toChatOutcome(answered('', 429, { 'retry-after': '20' }), now, [])
+  t.same(decideRetry(1, delayed, now), { retryAt: new Date(now.getTime() + 20_000) })
   t.equal(decideRetry(1, toChatOutcome(answered('{"ok":true}'), now, []), now), 'delivered')
   t.match(outcome('not_in_channel').error, /invite the app to the channel/)
   t.match(outcome('account_inactive').chat, { ok: false, fault: 'revoked' })
@@ -85,15 +85,15 @@ const GRANT = {
   incoming_webhook: { channel: '#ops', channel_id: 'C1' },
 }
 
-t.test('a grant is read with care', async t => {
+t.test('A grant is validated', async t => {
   const good = { teamId: 'T1', teamName: 'Acme', scopes: ['chat:write', 'commands'], accessToken: 'xoxb-1' }
-  const forever = { refreshToken: null, expiresInSeconds: null }
-  t.same(parseGrant(GRANT), { ...good, ...forever, channel: { id: 'C1', name: '#ops' } })
+  const unexpiring = { refreshToken: null, expiresInSeconds: null }
+  t.same(parseGrant(GRANT), { ...good, ...unexpiring, channel: { id: 'C1', name: '#ops' } })
   t.match(parseGrant({ ...GRANT, incoming_webhook: undefined }), { channel: null })
   t.match(parseGrant({ ...GRANT, team: { id: 'T1', name: 'A\u0000\r\nB' } }), { teamName: 'A   B' })
   const expiring = { ...GRANT, refresh_token: 'xoxe-1', expires_in: 43_200 }
   t.match(parseGrant(expiring), { refreshToken: 'xoxe-1', expiresInSeconds: 43_200 })
-  t.match(parseGrant({ ...GRANT, expires_in: 43_200 }), forever, 'nothing to renew it with')
+  t.match(parseGrant({ ...GRANT, expires_in: 43_200 }), unexpiring, 'without a refresh token')
   const bad = [
     { access_token: '' },
     { access_token: 'a b' },
@@ -108,14 +108,14 @@ t.test('a grant is read with care', async t => {
   for (const wrong of bad) t.equal(parseGrant({ ...GRANT, ...wrong }), null, JSON.stringify(wrong))
 })
 
-t.test('a token is renewed two hours before its end, a short one at half of its life', async t => {
+t.test('A token is renewed two hours before it expires, a short one at half of its lifetime', async t => {
   const at = (hours: number) => new Date(now.getTime() + hours * 3_600_000)
   t.same(computeTokenLifetime(12 * 3_600, now), { tokenExpiresAt: at(12), renewAt: at(10) })
   t.same(computeTokenLifetime(3_600, now), { tokenExpiresAt: at(1), renewAt: at(0.5) })
   t.same(computeTokenLifetime(null, now), { tokenExpiresAt: null, renewAt: null })
 })
 
-t.test('only who the team itself vouches for is taken for somebody by e-mail', async t => {
+t.test('Only confirmed users of the team are matched by e-mail', async t => {
   const user = { id: 'U1', team_id: 'T1', profile: { email: 'Ann@Example.com' }, is_email_confirmed: true }
   t.same(parsePerson({ user }, 'T1'), { chatUserId: 'U1', email: 'ann@example.com' })
   const others: object[] = [
@@ -133,7 +133,7 @@ t.test('only who the team itself vouches for is taken for somebody by e-mail', a
   t.equal(parsePerson({}, 'T1'), null)
 })
 
-t.test('a list of channels that lies gives the channels that it has', async t => {
+t.test('Invalid entries of a channel list are ignored', async t => {
   const channels = [{ id: 'C1', name: 'ops', is_member: true }, null, 5, { id: '' }, { id: 'C2', name: 7 }]
   t.same(parseChannels({ channels, response_metadata: { next_cursor: 'x' } }), {
     channels: [

@@ -23,7 +23,7 @@ import { isSignedByProvider } from '../../../../control-plane/integrations/chat/
 const sign = (text: string) => createHmac('sha256', 'key').update(text).digest('base64url')
 const isEqual = (a: string, b: string) => a === b
 
-t.test('a state says what it was given, until its time is over, and only as we signed it', async t => {
+t.test('A state is decoded until it expires, and only with a valid signature', async t => {
   const state = { id: 'x', projectId: 'p', userId: 'u', redirectTo: 'http://a.test/', expiresAtMs: 1_000 }
   const text = encodeState(state, sign)
   t.same(decodeState(text, sign, isEqual, 999), state)
@@ -33,7 +33,7 @@ t.test('a state says what it was given, until its time is over, and only as we s
   }
 })
 
-t.test('an installation ends on a page of ours', async t => {
+t.test('An installation ends on a page of this origin', async t => {
   const landing = (text?: string) => resolveLandingUrl(text, 'https://picket.test')
   t.equal(landing(), 'https://picket.test/settings/chat')
   t.equal(landing('/x?y=1'), 'https://picket.test/x?y=1')
@@ -58,7 +58,7 @@ t.test('an installation ends on a page of ours', async t => {
   for (const text of [...others, ...tricks]) t.equal(landing(text), null, text)
 })
 
-t.test('the documented example of a signature is accepted, in its time', async t => {
+t.test('The documented example of a signature is accepted within its time window', async t => {
   // from the provider's public documentation
   const secret = '8f742231b10e8888abcd99yyyzzz85a5'
   const timestamp = '1531420618'
@@ -76,7 +76,7 @@ t.test('the documented example of a signature is accepted, in its time', async t
   t.notOk(isSignedByProvider({ ...request, timestamp: '1531420618.0' }, secret, atMs(0)))
 })
 
-t.test('commands are read as people write them', async t => {
+t.test('A command is parsed in any case and spacing', async t => {
   const rows: [string, object][] = [
     [' Status ', { kind: 'status' }],
     ['INCIDENTS', { kind: 'incidents' }],
@@ -91,26 +91,30 @@ t.test('commands are read as people write them', async t => {
   const incidents = ids.map(id => ({ id }))
   t.equal(getIncidentCode(ids[0]!), '0a1b2c')
   t.same(filterByCode('0a1b2c', incidents), [incidents[0]])
-  t.same(filterByCode('a1b2c', incidents), [], 'too short to mean one')
+  t.same(filterByCode('a1b2c', incidents), [], 'too short for a code')
   t.same(filterByCode('', incidents), [])
 })
 
-t.test('what users wrote is no markup in an answer', async t => {
+t.test('Markup of users is removed from a reply', async t => {
   t.equal(
     stripMarkup('<!channel> *a*\n_b_ `c` <https://x|y> &'),
     '&lt;!channel&gt;  a   b   c  &lt;https://x y&gt; &amp;',
   )
   t.equal(stripMarkup('@everyone'), '@\u200beveryone')
   const counts = { total: 32, up: 10, down: 15, degraded: 4, paused: 1, pending: 2 }
-  const troubled = Array.from({ length: 10 }, (_, i) => ({ name: `<m${i}>`, status: 'down' }))
-  const { text } = buildStatusReply(counts, troubled, 2)
-  t.match(text, /^10 up · 4 degraded · 15 down · 1 paused · 2 pending$/m, 'all of them, also those without a verdict')
+  const failing = Array.from({ length: 10 }, (_, i) => ({ name: `<m${i}>`, status: 'down' }))
+  const { text } = buildStatusReply(counts, failing, 2)
+  t.match(
+    text,
+    /^10 up · 4 degraded · 15 down · 1 paused · 2 pending$/m,
+    'all monitors, including those without a status',
+  )
   t.match(text, /and 9 more/)
   t.match(text, /2 open incidents/)
   t.notMatch(text, /<m/)
 })
 
-t.test('an incident that nobody acknowledged has a button, another one says so', async t => {
+t.test('An unacknowledged incident has a button, an acknowledged one does not', async t => {
   const at = new Date('2026-11-21T10:00:00Z')
   const incident = { id: `${'0'.repeat(30)}abcdef`, title: 'Shop', severity: 'major', started_at: at }
   const incidents = [
@@ -124,7 +128,7 @@ t.test('an incident that nobody acknowledged has a button, another one says so',
   t.notOk('accessory' in answer.blocks![2]!)
 })
 
-t.test('only a click on the button that acknowledges is one', async t => {
+t.test('Only a click on the acknowledge button is parsed', async t => {
   const click = {
     type: 'block_actions',
     user: { id: 'U1' },
@@ -143,7 +147,7 @@ t.test('only a click on the button that acknowledges is one', async t => {
   for (const other of [...others, ...more]) t.equal(parseClick(other), null, JSON.stringify(other))
 })
 
-t.test('of what the provider tells of itself only the end of an installation counts', async t => {
+t.test('Only events that end an installation are parsed', async t => {
   const event = (type: unknown, more: object = {}) =>
     parseProviderEvent({ type: 'event_callback', team_id: 'T1', event: { type }, ...more })
   t.same(parseProviderEvent({ type: 'url_verification', challenge: 'x' }), { challenge: 'x', endedTeamId: null })
@@ -152,7 +156,7 @@ t.test('of what the provider tells of itself only the end of an installation cou
   for (const other of others) t.same(other, { challenge: null, endedTeamId: null })
 })
 
-t.test('a served button goes, its neighbours stay', async t => {
+t.test('An obsolete button is removed and other buttons stay', async t => {
   const mine = { action_id: 'acknowledge', value: 'i' }
   const neighbour = { action_id: 'acknowledge', value: 'j' }
   const blocks = [
@@ -167,20 +171,20 @@ t.test('a served button goes, its neighbours stay', async t => {
   ])
 })
 
-t.test('who is on call hears of the beginning, who acknowledged of what others say and of the end', async t => {
+t.test('The person on call gets the beginning, and the person who acknowledged gets updates and the end', async t => {
   const people = [
     { userId: 'ann', channelId: '1', isOnCall: true },
     { userId: 'bob', channelId: '2', isOnCall: false },
   ]
-  const told = (name: string, acknowledged_by: string | null, author_id: string | null = null) =>
+  const recipients = (name: string, acknowledged_by: string | null, author_id: string | null = null) =>
     selectDirectRecipients({ name, data: { incident: { acknowledged_by }, update: { author_id } } }, people).map(
       ({ userId }) => userId,
     )
-  t.same(told('incident.created', null), ['ann'])
-  t.same(told('incident.acknowledged', 'bob'), [])
-  t.same(told('incident.updated', 'bob', 'ann'), ['bob'])
-  t.same(told('incident.updated', 'bob', 'bob'), [], 'their own words')
-  t.same(told('incident.resolved', 'bob'), ['bob'])
-  t.same(told('incident.resolved', null), [])
-  t.same(told('monitor.down', 'bob'), [])
+  t.same(recipients('incident.created', null), ['ann'])
+  t.same(recipients('incident.acknowledged', 'bob'), [])
+  t.same(recipients('incident.updated', 'bob', 'ann'), ['bob'])
+  t.same(recipients('incident.updated', 'bob', 'bob'), [], 'their own words')
+  t.same(recipients('incident.resolved', 'bob'), ['bob'])
+  t.same(recipients('incident.resolved', null), [])
+  t.same(recipients('monitor.down', 'bob'), [])
 })

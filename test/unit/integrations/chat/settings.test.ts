@@ -3,7 +3,7 @@ import { readChatApiUrl, readChatSettings } from '../../../../control-plane/inte
 
 const env = { CHAT_CLIENT_ID: '1.2', CHAT_CLIENT_SECRET: 'a', CHAT_SIGNING_SECRET: 'b' }
 
-t.test('the app in a chat is set up whole or not at all', async t => {
+t.test('The settings of the chat app must be set together', async t => {
   t.equal(readChatSettings({}), null)
   t.same(readChatSettings(env), {
     clientId: '1.2',
@@ -12,13 +12,13 @@ t.test('the app in a chat is set up whole or not at all', async t => {
     authorizeUrl: 'https://slack.com/oauth/v2/authorize',
   })
   for (const name of Object.keys(env)) {
-    t.throws(() => readChatSettings({ ...env, [name]: '' }), /have to be set together/, name)
+    t.throws(() => readChatSettings({ ...env, [name]: '' }), /must be set together/, name)
   }
 })
 
-t.test('the addresses of another provider are http or https', async t => {
+t.test('Addresses of another provider must be http or https', async t => {
   t.equal(readChatApiUrl({}), 'https://slack.com/api')
   t.equal(readChatApiUrl({ CHAT_API_URL: 'http://10.0.0.1/api//' }), 'http://10.0.0.1/api')
-  t.throws(() => readChatApiUrl({ CHAT_API_URL: 'chat.example.com' }), /CHAT_API_URL has to be a URL/)
-  t.throws(() => readChatSettings({ ...env, CHAT_AUTHORIZE_URL: 'javascript:x' }), /CHAT_AUTHORIZE_URL has to be a URL/)
+  t.throws(() => readChatApiUrl({ CHAT_API_URL: 'chat.example.com' }), /CHAT_API_URL must be a URL/)
+  t.throws(() => readChatSettings({ ...env, CHAT_AUTHORIZE_URL: 'javascript:x' }), /CHAT_AUTHORIZE_URL must be a URL/)
 })

@@ -15,7 +15,7 @@ const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) => evaluat
 const names = (document: unknown, path: string, template: string) =>
   evaluated(document, [fieldOf(path, template)]).children.map(({ name }) => name)
 
-t.test('a template names what each wildcard matched, the key and the value', async t => {
+t.test('A template is filled with the key, the value and what each wildcard matched', async t => {
   const document = { eu: { web: 'ok', 'api.v2': 'slow' } }
   t.same(names(document, '*.*', '{{key.2}} in {{key.1}}: {{value}}'), ['api.v2 in eu: slow', 'web in eu: ok'])
   t.same(names(document, '*.*', '{{ key }}'), ['eu["api.v2"]', 'eu.web'])
@@ -23,7 +23,7 @@ t.test('a template names what each wildcard matched, the key and the value', asy
   t.same(names({ a: [1, 2], b: { c: 1 }, d: null }, '*', '{{value}}'), ['a list of 2', 'an object', 'null'])
 })
 
-t.test('a name is one line of 1-100 characters, whatever the document says', async t => {
+t.test('A name is always one line of 1-100 characters', async t => {
   const document = { a: 'x'.repeat(1_000), b: 'two\r\nlines\u202e\u0000', c: '', d: '\ud800', e: '👍'.repeat(200) }
   t.same(names(document, '*', '{{value}}'), [
     `${'x'.repeat(99)}…`,
@@ -35,19 +35,19 @@ t.test('a name is one line of 1-100 characters, whatever the document says', asy
   t.same(names({ '': 0 }, '*', '{{key}}'), ['[""]'])
 })
 
-t.test('anything else between braces is refused', async t => {
+t.test('Unknown placeholders and single braces are refused', async t => {
   const cases: [string, number, RegExp][] = [
-    ['{{name}}', 1, /does not know \{\{name\}\}; there are \{\{key\}\}/],
-    ['{{key.0}}', 1, /has \{\{key.0\}\}, but the path has 1 wildcard, counted from 1/],
-    ['{{key.2}}', 1, /the path has 1 wildcard, counted from 1/],
+    ['{{name}}', 1, /contains \{\{name\}\}; accepted are \{\{key\}\}/],
+    ['{{key.0}}', 1, /contains \{\{key.0\}\}, but the path has 1 wildcard \(the first is 1\)/],
+    ['{{key.2}}', 1, /the path has 1 wildcard/],
     ['{{key.1}}', 0, /the path has no wildcards/],
-    ['{{}}', 1, /does not know/],
-    ['{key}', 1, /braces are for/],
-    ['{{key', 1, /braces are for/],
-    ['key}}', 1, /braces are for/],
-    ['{{{key}}}', 1, /braces are for/],
-    ['{{key}}{', 1, /braces are for/],
-    ['{{__proto__}}', 1, /does not know/],
+    ['{{}}', 1, /contains \{\{.*\}\}; accepted/],
+    ['{key}', 1, /may use braces only for/],
+    ['{{key', 1, /may use braces only for/],
+    ['key}}', 1, /may use braces only for/],
+    ['{{{key}}}', 1, /may use braces only for/],
+    ['{{key}}{', 1, /may use braces only for/],
+    ['{{__proto__}}', 1, /contains \{\{.*\}\}; accepted/],
   ]
   for (const [text, wildcards, expected] of cases) {
     const template = parseNameTemplate(text, wildcards)
@@ -55,26 +55,26 @@ t.test('anything else between braces is refused', async t => {
   }
 })
 
-t.test('paths begin below root_path; a document without it, or with null there, is another one', async t => {
+t.test('Paths begin below root_path, and a document without it, or with null there, is a failure', async t => {
   const body = Buffer.from('{"data":{"items":{"a":1},"list":null}}')
   const read = (rootPath: string | null) => parseDocument({ body, headers: null }, rootPath)
   t.same(read('$.data.items'), { document: { a: 1 } })
   t.same(read('data.items.a'), { document: 1 })
   t.match(read('$'), { document: { data: {} } })
-  const message = 'root_path result.items leads to nothing in the document'
+  const message = 'root_path result.items does not exist in the document'
   t.match(read('result.items'), { failure: { code: 'no_root', message, isOurFault: false } })
   t.match(read('data.list'), { failure: { message: 'root_path data.list is null in the document' } })
 })
 
-t.test('what the list of children does not show is noted', async t => {
+t.test('Notes report paths without a match and keys that are too long', async t => {
   const cases: [unknown, string, RegExp][] = [
-    [{ a: 1 }, 'other.*', /^other\.\* leads to nothing in the document$/],
-    [{ ['k'.repeat(201)]: 1, a: 1 }, '*', /^\* leads to keys that are left out: a key has at most 200 characters$/],
+    [{ a: 1 }, 'other.*', /^other\.\* matches nothing in the document$/],
+    [{ ['k'.repeat(201)]: 1, a: 1 }, '*', /^\* matches keys that are left out: a key can have at most 200 characters$/],
   ]
   for (const [document, path, note] of cases) t.match(evaluated(document, [fieldOf(path, 'x')]).notes, [note])
 })
 
-t.test('a source has at most 200 children, the same ones in whatever order the document comes', async t => {
+t.test('A source has at most 200 children, which do not depend on the order of keys in the document', async t => {
   const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`)
   const documentOf = (ordered: string[]) => Object.fromEntries(ordered.map(key => [key, 1]))
   const first = evaluated(documentOf(keys))
@@ -87,7 +87,7 @@ t.test('a source has at most 200 children, the same ones in whatever order the d
   t.equal(two.keys, 300, 'of all fields')
 })
 
-t.test('keys that cannot be kept do not become two of the same', async t => {
+t.test('Keys that become equal when they are stored give one child', async t => {
   const document = { ['k'.repeat(201)]: 1, 'a\u0000': 1, 'a\ufffd': 1, b: 1 }
   t.same(
     evaluated(document).children.map(({ key }) => key),
@@ -95,7 +95,7 @@ t.test('keys that cannot be kept do not become two of the same', async t => {
   )
 })
 
-t.test('every child of any document can be stored, and is named once', async () => {
+t.test('Every child of any document can be stored and has a unique key', async () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), document => {
       const { children } = evaluated(document, [fieldOf('*', '{{key}}'), fieldOf('*.*', '{{value}} {{key.2}}')])
@@ -106,7 +106,7 @@ t.test('every child of any document can be stored, and is named once', async () 
   )
 })
 
-t.test('a document of 5 MiB and 50 fields is judged in bounded time', async t => {
+t.test('A document of 5 MiB with 50 fields is evaluated in bounded time', async t => {
   const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`key-${i}`, i]))
   const fields = Array.from({ length: 50 }, (_, i) => fieldOf(i % 2 ? '*.*' : '*.a', '{{key}}', String(i)))
   const started = process.cpuUsage()

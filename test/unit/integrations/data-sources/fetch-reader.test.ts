@@ -22,10 +22,10 @@ const answer = (body: string | Buffer, headers: Record<string, string> = {}): Be
   body,
   headers,
 })
-/** A JSON text of exactly so many bytes. */
+/** A JSON text of exactly this number of bytes. */
 const textOf = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
 
-t.test('A document is what the answer holds, whatever its content type says', async t => {
+t.test('A document is parsed as JSON, whatever its content type', async t => {
   const gzipped = answer(gzipSync('{"a":1}'), { 'content-encoding': 'gzip' })
   const cases: [Behaviour, unknown][] = [
     [answer('{"a":1}', { 'content-type': 'text/plain' }), { a: 1 }],
@@ -41,23 +41,23 @@ t.test('A document is what the answer holds, whatever its content type says', as
   for (const [behaviour, document] of cases) t.same(await fetchFrom(behaviour), { document })
 })
 
-t.test('A key named __proto__ is a key like any and changes no object', async t => {
+t.test('A key named __proto__ is a key like any other and changes no object', async t => {
   const fetched = await fetchFrom(answer('{"__proto__":{"polluted":true}}'))
   t.ok('document' in fetched && Object.hasOwn(fetched.document as object, '__proto__'))
   t.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-t.test('What is no document is told in a sentence', async t => {
+t.test('A response that is not a document gives a failure with its reason', async t => {
   const cases: [Behaviour, string, string][] = [
-    [answer('<!doctype html><p>Hello'), 'not_json', 'the answer is not JSON: it is an HTML page'],
-    [answer('<status>ok</status>'), 'not_json', 'the answer is not JSON: it is XML'],
-    [answer('Not  here, sorry'), 'not_json', 'the answer is not JSON: it begins with "Not here, sorry"'],
-    [answer('  '), 'not_json', 'the answer is empty, not a JSON document'],
-    [answer('{"a":1,}'), 'not_json', 'the answer is not JSON: it breaks off at character 7'],
-    [answer('{"a":'), 'not_json', 'the answer is not JSON: it ends too early, or holds what JSON does not know'],
+    [answer('<!doctype html><p>Hello'), 'not_json', 'the response is not JSON: it is an HTML page'],
+    [answer('<status>ok</status>'), 'not_json', 'the response is not JSON: it is XML'],
+    [answer('Not  here, sorry'), 'not_json', 'the response is not JSON: it begins with "Not here, sorry"'],
+    [answer('  '), 'not_json', 'the response is empty, not a JSON document'],
+    [answer('{"a":1,}'), 'not_json', 'the response is not JSON: syntax error at character 7'],
+    [answer('{"a":'), 'not_json', 'the response is not JSON: it ends too early, or contains invalid syntax'],
     [answer('['.repeat(10_000) + ']'.repeat(10_000)), 'too_deep', 'the document is nested deeper than 500 levels'],
-    [{ kind: 'answer', status: 500, body: '{}' }, 'http_status', 'the source answers with status 500'],
-    [{ kind: 'answer', status: 304 }, 'http_status', 'the source answers with status 304'],
+    [{ kind: 'answer', status: 500, body: '{}' }, 'http_status', 'the source responded with status 500'],
+    [{ kind: 'answer', status: 304 }, 'http_status', 'the source responded with status 304'],
     [{ kind: 'reset', after: 'connect' }, 'connection_reset', 'the target closed the connection'],
   ]
   for (const [behaviour, code, message] of cases) {
@@ -65,19 +65,19 @@ t.test('What is no document is told in a sentence', async t => {
   }
 })
 
-t.test('A source that does not answer in time has failed', async t => {
+t.test('A source that does not respond in time gives a timeout', async t => {
   const fetched = await fetchFrom({ kind: 'hang', after: 'connect' }, {}, { timeoutMs: 1_000 })
   t.match(fetched, { failure: { code: 'timeout', isOurFault: false } })
 })
 
-t.test('5 MiB are read and a byte more is refused, packed or not', async t => {
+t.test('A document of 5 MiB is read and a larger one is refused, compressed or not', async t => {
   t.ok('document' in (await fetchFrom(answer(textOf(5 * MIB)))))
   const tooLarge = { failure: { code: 'too_large', message: 'the document is larger than 5 MiB', isOurFault: false } }
   t.same(await fetchFrom(answer(textOf(5 * MIB + 1))), tooLarge)
   t.same(await fetchFrom(answer(gzipSync(textOf(5 * MIB + 1)), { 'content-encoding': 'gzip' })), tooLarge)
 })
 
-t.test('A gigabyte of gzip and a body without end cost little memory', async t => {
+t.test('A gigabyte of gzip and an endless body use little memory', async t => {
   const bomb = Buffer.concat(Array.from({ length: 64 }, () => gzipSync(Buffer.alloc(16 * MIB, ' '))))
   const before = process.memoryUsage().rss
   t.match(await fetchFrom(answer(bomb, { 'content-encoding': 'gzip' })), { failure: { code: 'too_large' } })
@@ -86,14 +86,14 @@ t.test('A gigabyte of gzip and a body without end cost little memory', async t =
   t.ok(process.memoryUsage().rss - before < 300 * MIB)
 })
 
-t.test('A redirect inwards is refused, to another spelling too', async t => {
+t.test('A redirect to a private address is refused in every spelling', async t => {
   for (const to of ['http://169.254.169.254/latest', 'http://[::ffff:10.0.0.1]/', 'http://0x7f000002/']) {
     t.match(await fetchFrom({ kind: 'redirect', to }), { failure: { code: 'blocked_target', isOurFault: false } })
   }
   t.match(await fetchFrom({ kind: 'redirect', to: 'file:///etc/passwd' }), { failure: { code: 'invalid_redirect' } })
 })
 
-t.test('Another origin sees no header that could be a secret', async t => {
+t.test('A redirect to another origin sends no headers that could be secrets', async t => {
   elsewhere.behave(answer('{}'))
   const headers = { Authorization: 'Bearer x', 'X-Anything': 'secret', Accept: 'application/json' }
   t.same(await fetchFrom({ kind: 'redirect', to: elsewhere.url }, headers), { document: {} })
@@ -102,15 +102,15 @@ t.test('Another origin sees no header that could be a secret', async t => {
   t.same([seen.authorization, seen['x-anything'], seen.accept], [undefined, undefined, 'application/json'])
 })
 
-t.test('A fetch that is called off was not the fault of the source', async t => {
-  const calledOff = new AbortController()
-  const fetching = fetchDocument(egress, { ...source, url: target.url }, {}, calledOff.signal)
+t.test('A cancelled fetch is not a fault of the source', async t => {
+  const cancelled = new AbortController()
+  const fetching = fetchDocument(egress, { ...source, url: target.url }, {}, cancelled.signal)
   target.behave({ kind: 'hang', after: 'connect' })
-  calledOff.abort()
+  cancelled.abort()
   t.match(await fetching, { failure: { isOurFault: true } })
 })
 
-t.test('Addresses are asked each for itself; a redirect is an answer, a silent one is not', async t => {
+t.test('Each URL is checked, a redirect counts as a response and silence does not', async t => {
   target.behaveAt('/ok', { kind: 'answer' })
   target.behaveAt('/moved', { kind: 'redirect', to: 'http://169.254.169.254/' })
   target.behaveAt('/broken', { kind: 'answer', status: 503 })
@@ -118,10 +118,10 @@ t.test('Addresses are asked each for itself; a redirect is an answer, a silent o
   const url = (path: string) => `${target.url}${path}`
   const urls = ['ok', 'moved', 'broken', 'silent'].map(url)
   const answers = await checkUrls(egress, [...urls, 'http://10.0.0.1/'], 1_000)
-  t.same(answers.get(url('ok')), { isOk: true, said: 'answers 200' })
-  t.same(answers.get(url('moved')), { isOk: true, said: 'answers 302' })
-  t.same(answers.get(url('broken')), { isOk: false, said: 'answers 503' })
+  t.same(answers.get(url('ok')), { isOk: true, message: 'responds with 200' })
+  t.same(answers.get(url('moved')), { isOk: true, message: 'responds with 302' })
+  t.same(answers.get(url('broken')), { isOk: false, message: 'responds with 503' })
   t.equal(answers.get(url('silent'))?.isOk, false)
-  const said = 'could not be asked: 10.0.0.1 is a private address, which must not be checked'
-  t.same(answers.get('http://10.0.0.1/'), { isOk: null, said }, 'what our guard refuses is nobody else’s fault')
+  const message = 'could not be requested: 10.0.0.1 is a private address, which must not be checked'
+  t.same(answers.get('http://10.0.0.1/'), { isOk: null, message }, 'an address that the guard refuses is unknown')
 })

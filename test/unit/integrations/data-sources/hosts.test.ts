@@ -12,10 +12,10 @@ function crowd(count: number) {
   return { hosts, turns }
 }
 
-t.test('Eight are asked at one host at once, others wait in their order, and too many are put off', async t => {
+t.test('A host has eight fetches in flight, others wait in order, and more are deferred', async t => {
   const { hosts, turns } = crowd(60)
   t.same(
-    ['now', 'wait', 'full'].map(turn => turns.filter(one => one === turn).length),
+    ['now', 'wait', 'full'].map(turn => turns.filter(result => result === turn).length),
     [8, 48, 4],
   )
   t.equal(hosts.waiting(), 48)
@@ -23,20 +23,20 @@ t.test('Eight are asked at one host at once, others wait in their order, and too
   t.same(idsOf(hosts.leave(sourceOf(1), QUICK_MS).next), [9])
 })
 
-t.test('Another host is not kept waiting', async t => {
+t.test('Another host does not wait', async t => {
   const { hosts } = crowd(60)
   t.equal(hosts.enter(sourceOf(100, 'b.example'), 0), 'now')
   t.equal(hosts.enter(sourceOf(100, 'a.example:8443'), 0), 'now', 'another port is another server')
 })
 
-t.test('Nothing waits behind a slow host, nor for too long', async t => {
+t.test('Sources behind a slow host, and those that waited too long, are deferred', async t => {
   const { hosts } = crowd(12)
   t.same(idsOf(hosts.removeExpired(10)), [8, 9])
-  t.same(hosts.leave(sourceOf(0), SLOW_MS), { next: [], back: [10, 11].map(id => sourceOf(id)) })
+  t.same(hosts.leave(sourceOf(0), SLOW_MS), { next: [], deferred: [10, 11].map(id => sourceOf(id)) })
   t.equal(hosts.waiting(), 0)
 })
 
-t.test('A project of ever new hosts leaves room for others, and has its own again when it is done', async t => {
+t.test('A project with many hosts leaves capacity for others, and gets it back when its fetches end', async t => {
   const hosts = createHostLimiter<ReturnType<typeof sourceOf>>()
   const many = Array.from({ length: 65 }, (_, id) => sourceOf(id, `h${id % 20}.example`))
   const turns = many.map(source => hosts.enter(source, 0))
@@ -48,7 +48,7 @@ t.test('A project of ever new hosts leaves room for others, and has its own agai
   t.equal(hosts.enter(many[64]!, 0), 'full')
 })
 
-t.test('A host that is done with is forgotten', async t => {
+t.test('A host without fetches has its full capacity again', async t => {
   const { hosts } = crowd(8)
   for (let id = 0; id < 8; id++) hosts.leave(sourceOf(id), QUICK_MS)
   t.same(

@@ -32,7 +32,7 @@ const pathOf = (text: string): DocumentPath => {
 const found = (text: string, document: unknown = DOCUMENT) =>
   [...findMatches(document, pathOf(text), createSearch())].map(({ key, value }) => [key, value])
 
-t.test('a path leads to each place that it names, with the key that tells it from the others', async t => {
+t.test('A path matches each of its places with a distinct key', async t => {
   const cases: Record<string, [string, unknown][]> = {
     status: [['status', 'ok']],
     '$.status': [['status', 'ok']],
@@ -85,23 +85,23 @@ t.test('a path leads to each place that it names, with the key that tells it fro
   for (const [path, expected] of Object.entries(cases)) t.same(found(path), expected, path)
 })
 
-t.test('what cannot be read as a path is explained at its place', async t => {
+t.test('An invalid path is refused with the position and the reason', async t => {
   const cases: Record<string, RegExp> = {
-    '': /must name a place/,
-    '  ': /must name a place/,
-    '.status': /character 1: keys are separated by dots/,
-    'a..b': /character 2: two dots search at any depth/,
-    '$..b': /character 2: two dots search at any depth/,
-    'a.': /character 2: ends with a dot/,
+    '': /must not be empty/,
+    '  ': /must not be empty/,
+    '.status': /character 1: keys must be separated by dots/,
+    'a..b': /character 2: recursive descent/,
+    '$..b': /character 2: recursive descent/,
+    'a.': /character 2: the path ends with a dot/,
     'a[?(@.b)]': /character 2: filters/,
     'a[0:2]': /character 2: slices/,
-    'a[-1]': /character 2: an index counts from 0 on/,
-    'a[b]': /character 2: brackets hold an index, \* or a key in quotes/,
+    'a[-1]': /character 2: an index must be 0 or greater/,
+    'a[b]': /character 2: brackets must contain an index, \* or a quoted key/,
     'a[0': /character 2: brackets/,
-    'a[0]b': /character 5: keys are separated by dots/,
-    'a*': /character 2: a \* stands alone/,
-    'a.b*c': /a \* stands alone/,
-    'a"b"': /character 2: keys are separated by dots/,
+    'a[0]b': /character 5: keys must be separated by dots/,
+    'a*': /character 2: \* must be a step of its own/,
+    'a.b*c': /\* must be a step of its own/,
+    'a"b"': /character 2: keys must be separated by dots/,
     'a.*.*.*.*.*': /at most 4 wildcards/,
     [Array(33).fill('a').join('.')]: /at most 32 steps/,
     ['a'.repeat(501)]: /at most 500 characters/,
@@ -112,7 +112,7 @@ t.test('what cannot be read as a path is explained at its place', async t => {
   }
 })
 
-t.test('a path is written as it is read, and wildcards are replaced by what they matched', async t => {
+t.test('A formatted path parses to the same path, and bound wildcards are replaced', async t => {
   for (const text of ['a', 'a.b[0].*', '["a.b"].c', 'Straße.größe', '[*]', '$']) {
     const path = pathOf(text)
     t.same(pathOf(formatPath(path)), path, text)
@@ -120,11 +120,11 @@ t.test('a path is written as it is read, and wildcards are replaced by what they
   t.equal(formatPath(bindPath(pathOf('limits.*[*].max'), ['a.b', 3])), 'limits["a.b"][3].max')
 })
 
-t.test('objects are searched by their keys, so that two documents of the same content give the same', async t => {
+t.test('The order of keys in a document does not change the matches', async t => {
   t.same(found('*', { b: 1, a: 2, 10: 3, 9: 4 }), found('*', { 9: 4, a: 2, 10: 3, b: 1 }))
 })
 
-t.test('any document and any text: no error, and never something inherited', async t => {
+t.test('Any path on any document throws no error and matches no inherited property', async t => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.string({ maxLength: 60 }), (document, text) => {
       const path = parsePath(text)
@@ -145,7 +145,7 @@ t.test('any document and any text: no error, and never something inherited', asy
   )
 })
 
-t.test('a document of half a million keys, or 10,000 levels deep, is searched in bounded time', async t => {
+t.test('A document of half a million keys, or 10,000 levels, is searched in bounded time', async t => {
   const wide = Object.fromEntries(Array.from({ length: 500_000 }, (_, i) => [`key-${i}`, { a: { b: i } }]))
   const search = createSearch()
   let matches = 0

@@ -26,41 +26,41 @@ const stored = (key: string, rest: Partial<StoredChild> = {}): StoredChild => ({
 })
 
 function keysAfter(before: StoredChild[], now: EvaluatedChild[]) {
-  const { created: made, matched: kept, missing, archived, pruned } = reconcile(before, now, NOW)
+  const { created, matched, missing, archived, pruned } = reconcile(before, now, NOW)
   const keys = (children: { key: string }[]) => children.map(({ key }) => key).join(' ')
   return {
-    made: keys(made),
-    kept: keys(kept.map(one => one.found)),
+    created: keys(created),
+    matched: keys(matched.map(({ found }) => found)),
     missing: keys(missing),
     archived: keys(archived),
     pruned: keys(pruned),
   }
 }
-const NOBODY = { made: '', kept: '', missing: '', archived: '', pruned: '' }
+const NONE = { created: '', matched: '', missing: '', archived: '', pruned: '' }
 
-t.test('Keys are made, kept, missed, archived after a day, and come back', async t => {
+t.test('Keys are created, matched, missing, archived after a day, and restored', async t => {
   const missing = stored('c', { missingSince: ago(23.9) })
-  const over = stored('d', { missingSince: ago(24) })
+  const expired = stored('d', { missingSince: ago(24) })
   const archived = stored('e', { missingSince: ago(100), archivedAt: ago(76) })
-  t.same(keysAfter([], [found('a')]), { ...NOBODY, made: 'a' })
-  t.same(keysAfter([stored('a')], [found('a')]), { ...NOBODY, kept: 'a' })
-  t.same(keysAfter([stored('a'), missing, over], []), { ...NOBODY, missing: 'c a', archived: 'd' })
-  t.same(keysAfter([archived], [found('e')]), { ...NOBODY, kept: 'e' })
-  t.same(keysAfter([archived], []), NOBODY)
+  t.same(keysAfter([], [found('a')]), { ...NONE, created: 'a' })
+  t.same(keysAfter([stored('a')], [found('a')]), { ...NONE, matched: 'a' })
+  t.same(keysAfter([stored('a'), missing, expired], []), { ...NONE, missing: 'c a', archived: 'd' })
+  t.same(keysAfter([archived], [found('e')]), { ...NONE, matched: 'e' })
+  t.same(keysAfter([archived], []), NONE)
 })
 
 t.test('The same key of another field is another monitor', async t => {
-  t.same(keysAfter([stored('a')], [found('a', 'g')]), { ...NOBODY, made: 'a', missing: 'a' })
+  t.same(keysAfter([stored('a')], [found('a', 'g')]), { ...NONE, created: 'a', missing: 'a' })
 })
 
-t.test('Room for new keys is made by those that are missing for longest', async t => {
+t.test('New keys replace those that have been missing for the longest time', async t => {
   const before = Array.from({ length: 200 }, (_, i) => stored(`${i}`, i < 3 ? { missingSince: ago(3 - i) } : {}))
   const kept = before.slice(3).map(({ key }) => found(key))
   const { archived, missing } = keysAfter(before, [...kept, found('x'), found('y')])
   t.same([archived, missing], ['0 1', '2'])
 })
 
-t.test('500 documents of random keys leave at most 200 monitors living and 200 archived', async t => {
+t.test('500 documents with random keys leave at most 200 active and 200 archived monitors', async t => {
   let seed = 7
   const random = (limit: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -69,27 +69,21 @@ t.test('500 documents of random keys leave at most 200 monitors living and 200 a
   let children: StoredChild[] = []
   for (let turn = 0; turn < 500; turn++) {
     const keys = new Set(Array.from({ length: random(201) }, () => `k${random(100_000)}`))
-    const {
-      created: made,
-      matched: kept,
-      missing,
-      archived,
-      pruned,
-    } = reconcile(
+    const { created, matched, missing, archived, pruned } = reconcile(
       children,
       [...keys].map(key => found(key)),
       NOW,
     )
-    const gone = new Set(pruned)
-    const resting = children.filter(child => child.archivedAt !== null && !keys.has(child.key) && !gone.has(child))
+    const deleted = new Set(pruned)
+    const resting = children.filter(child => child.archivedAt !== null && !keys.has(child.key) && !deleted.has(child))
     children = [
-      ...made.map(({ key }) => stored(key)),
-      ...kept.map(({ found: { key } }) => stored(key)),
+      ...created.map(({ key }) => stored(key)),
+      ...matched.map(({ found: { key } }) => stored(key)),
       ...missing.map(child => ({ ...child, missingSince: child.missingSince ?? ago(1) })),
       ...[...archived, ...resting].map(child => ({ ...child, archivedAt: child.archivedAt ?? ago(1) })),
     ]
-    const living = children.filter(({ archivedAt }) => archivedAt === null).length
-    if (living > 200 || children.length - living > 200) t.fail(`${living} of ${children.length} after ${turn}`)
+    const active = children.filter(({ archivedAt }) => archivedAt === null).length
+    if (active > 200 || children.length - active > 200) t.fail(`${active} of ${children.length} after ${turn}`)
   }
   t.ok(children.length > 300)
 })

@@ -21,9 +21,9 @@ const fieldOf = (ruleType: RuleType, ruleConfig: Config, degradedRuleConfig: Con
 })
 
 const ANSWERS = new Map([
-  ['https://up.example.com/', { isOk: true, said: 'answers 200' }],
-  ['https://down.example.com/', { isOk: false, said: 'answers 503' }],
-  ['http://10.0.0.1/', { isOk: null, said: 'may not be asked: blocked_target' }],
+  ['https://up.example.com/', { isOk: true, message: 'responds with 200' }],
+  ['https://down.example.com/', { isOk: false, message: 'responds with 503' }],
+  ['http://10.0.0.1/', { isOk: null, message: 'could not be requested: blocked_target' }],
 ])
 
 function judged(value: unknown, ruleType: RuleType, config: Config, degraded: Config | null = null, more: object = {}) {
@@ -32,7 +32,7 @@ function judged(value: unknown, ruleType: RuleType, config: Config, degraded: Co
   return { outcome: child?.outcome, reason: child?.reason }
 }
 
-t.test('equals compares values of the same type, lists and objects too', async t => {
+t.test('equals compares value and type, also of lists and objects', async t => {
   const cases: [unknown, unknown, ChildOutcome][] = [
     ['ok', 'ok', 'up'],
     ['OK', 'ok', 'down'],
@@ -53,7 +53,7 @@ t.test('equals compares values of the same type, lists and objects too', async t
   t.match(judged('200', 'equals', { value: 200 }), { reason: 'value is "200", expected 200' })
 })
 
-t.test('what is not up but allowed by degraded_rule_config is degraded', async t => {
+t.test('A value that only degraded_rule_config allows is degraded', async t => {
   t.match(judged('slow', 'equals', { value: 'ok' }, { value: 'slow' }), {
     outcome: 'degraded',
     reason: 'value is "slow", expected "ok"; degraded_rule_config allows it',
@@ -66,7 +66,7 @@ t.test('what is not up but allowed by degraded_rule_config is degraded', async t
   )
 })
 
-t.test('in takes one of several values', async t => {
+t.test('in accepts one of several values', async t => {
   t.equal(judged('idle', 'in', { values: ['running', 'idle'] }).outcome, 'up')
   t.match(judged('x', 'in', { values: [1, 2, 3, 4, 5, 6, 7] }), {
     outcome: 'down',
@@ -74,7 +74,7 @@ t.test('in takes one of several values', async t => {
   })
 })
 
-t.test('truthy is everything but false, 0, null and the empty text', async t => {
+t.test('truthy accepts all values except false, 0, null and the empty text', async t => {
   for (const value of [true, 1, -1, 'no', [], {}])
     t.equal(judged(value, 'truthy', {}).outcome, 'up', JSON.stringify(value))
   for (const value of [false, 0, null, '']) t.equal(judged(value, 'truthy', {}).outcome, 'down', JSON.stringify(value))
@@ -106,7 +106,7 @@ t.test('diff_lte compares numbers, and times in seconds, in either direction', a
   }
 })
 
-t.test('diff_lte takes the present time, and a key of that name by $', async t => {
+t.test('diff_lte compares with the present for "now", and with a key of that name for "$.now"', async t => {
   const config = { other_path: 'now', max: 60 }
   t.match(judged('2026-08-01T11:58:25Z', 'diff_lte', config), {
     outcome: 'down',
@@ -117,20 +117,17 @@ t.test('diff_lte takes the present time, and a key of that name by $', async t =
   t.equal(judged(5, 'diff_lte', { other_path: '$.now', max: 1 }, null, { now: 5 }).outcome, 'up')
 })
 
-t.test(
-  'what cannot be told is unknown and never down: nothing to compare with, an address that was not asked',
-  async t => {
-    t.match(judged(5, 'diff_lte', { other_path: 'other', max: 1 }), {
-      outcome: 'unknown',
-      reason: 'value cannot be compared: there is no other',
-    })
-    t.equal(judged(5, 'diff_lte', { other_path: 'other', max: 1 }, null, { other: 'n/a' }).outcome, 'unknown')
-    t.equal(judged('http://10.0.0.1/', 'http_ok', {}).outcome, 'unknown')
-    t.equal(judged('http://other.example.com/', 'http_ok', {}).outcome, 'unknown')
-  },
-)
+t.test('A value without anything to compare with, and a URL that was not requested, are unknown', async t => {
+  t.match(judged(5, 'diff_lte', { other_path: 'other', max: 1 }), {
+    outcome: 'unknown',
+    reason: 'value cannot be compared: other does not exist',
+  })
+  t.equal(judged(5, 'diff_lte', { other_path: 'other', max: 1 }, null, { other: 'n/a' }).outcome, 'unknown')
+  t.equal(judged('http://10.0.0.1/', 'http_ok', {}).outcome, 'unknown')
+  t.equal(judged('http://other.example.com/', 'http_ok', {}).outcome, 'unknown')
+})
 
-t.test('wildcards of other_path stand for what those of the path matched', async t => {
+t.test('Wildcards of other_path are replaced by what those of path matched', async t => {
   const document = { used: { a: [5, 90], b: [1] }, limit: { a: [10, 50], b: [3] } }
   const field = fieldOf('diff_lte', { other_path: 'limit.*[*]', max: 10 }, null, 'used.*[*]')
   const { children } = evaluate(document, [field], NOW, ANSWERS)
@@ -145,7 +142,7 @@ t.test('wildcards of other_path stand for what those of the path matched', async
   t.equal(children[1]?.reason, 'used.a[1] is 90, 40 away from limit.a[1], at most 10 allowed')
 })
 
-t.test('http_ok takes a status code, or an address that answers with one', async t => {
+t.test('http_ok accepts a status code, or a URL that responds with one', async t => {
   const cases: [unknown, ChildOutcome][] = [
     [200, 'up'],
     [399, 'up'],
@@ -166,20 +163,20 @@ t.test('http_ok takes a status code, or an address that answers with one', async
   for (const [value, outcome] of cases) t.equal(judged(value, 'http_ok', {}).outcome, outcome, JSON.stringify(value))
   t.equal(
     judged('https://down.example.com/', 'http_ok', {}).reason,
-    'value is https://down.example.com/, which answers 503',
+    'value is https://down.example.com/, which responds with 503',
   )
 })
 
-t.test('only what http_ok has to know is asked, each address once', async t => {
+t.test('Only URLs of http_ok fields are requested, each of them once', async t => {
   const document = { a: { url: 'https://x.example.com/' }, b: { url: 'https://x.example.com/' }, c: { url: 503 } }
   const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
   t.same(listUrlsToCheck(document, fields), ['https://x.example.com/'])
   t.same(listUrlsToCheck(document, [fieldOf('truthy', {}, null, '*.url')]), [])
   const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
-  t.same(listUrlsToCheck(broken, fields), [], 'what no URL parser reads is no address')
+  t.same(listUrlsToCheck(broken, fields), [], 'an invalid URL is not requested')
 })
 
-t.test('a config that no rule can work with is refused at its place', async t => {
+t.test('An invalid rule configuration is refused at its path', async t => {
   const cases: [RuleType, Config, string][] = [
     ['equals', {}, 'rule_config.value is required for the rule equals'],
     ['equals', { value: 'x'.repeat(10_001) }, 'rule_config.value must have at most 10000 characters'],
@@ -189,22 +186,22 @@ t.test('a config that no rule can work with is refused at its place', async t =>
     ['in', { values: Array(1_001).fill(1) }, 'rule_config.values must have at most 1000 items'],
     ['diff_lte', { max: 1 }, 'rule_config.other_path is required for the rule diff_lte; it may be "now"'],
     ['diff_lte', { other_path: 5, max: 1 }, 'rule_config.other_path must be a string'],
-    ['diff_lte', { other_path: 'a..b', max: 1 }, 'rule_config.other_path cannot be read at character 2'],
+    ['diff_lte', { other_path: 'a..b', max: 1 }, 'rule_config.other_path is invalid at character 2'],
     ['diff_lte', { other_path: '*', max: 1 }, 'rule_config.other_path must not have more wildcards than path'],
     ['diff_lte', { other_path: 'now' }, 'rule_config.max is required for the rule diff_lte'],
     ['diff_lte', { other_path: 'now', max: '5' }, 'rule_config.max must be a number of at least 0'],
     ['diff_lte', { other_path: 'now', max: -1 }, 'rule_config.max must be a number of at least 0'],
   ]
   for (const [ruleType, config, message] of cases) {
-    const read = compileField(fieldOf(ruleType, config))
-    const [problem] = 'problems' in read ? read.problems : []
+    const compiled = compileField(fieldOf(ruleType, config))
+    const [problem] = 'problems' in compiled ? compiled.problems : []
     t.ok(problem?.message.startsWith(message), `${problem?.message} ~ ${message}`)
     t.ok(message.startsWith(problem?.path ?? 'nowhere'))
   }
   t.match(compileField(fieldOf('equals', { value: 1 }, {})), { problems: [{ path: 'degraded_rule_config.value' }] })
 })
 
-t.test('any config and any document: no error, and an outcome with a reason', async () => {
+t.test('Any configuration on any document gives an outcome with a reason', async () => {
   const config = fc.dictionary(fc.constantFrom('value', 'values', 'other_path', 'max', 'x'), fc.jsonValue())
   const field = fc.record({
     id: fc.constant('f'),

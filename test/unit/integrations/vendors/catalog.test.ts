@@ -9,7 +9,7 @@ import {
 import { FEED_TYPES } from '../../../../control-plane/integrations/vendors/feeds/index.ts'
 import { DEFAULT_MAPPING } from '../../../../control-plane/integrations/vendors/feeds/json.ts'
 
-t.test('the catalogue holds more than a hundred vendors, each once, in every kind of feed', async t => {
+t.test('The catalog has more than a hundred unique vendors and uses every type of feed', async t => {
   t.ok(CATALOG.length >= 100)
   const keys = ['slug', 'name', 'feedUrl'] as const
   for (const key of keys) t.equal(new Set(CATALOG.map(entry => entry[key])).size, CATALOG.length, key)
@@ -20,7 +20,7 @@ t.test('the catalogue holds more than a hundred vendors, each once, in every kin
   )
 })
 
-t.test('each entry has a slug, a known category, and https addresses of public hosts', async t => {
+t.test('Each entry has a slug, a known category, and https addresses of public hosts', async t => {
   for (const entry of CATALOG) {
     const { slug, name, category, statusUrl, feedType, feedUrl, feedMapping } = entry
     const urls = [statusUrl, feedUrl].map(url => new URL(url))
@@ -46,9 +46,9 @@ t.test('each entry has a slug, a known category, and https addresses of public h
   )
 })
 
-t.test('vendors are found by their slug, and by a part of their name or a category', async t => {
+t.test('A vendor is found by its slug, by a part of its name and by its category', async t => {
   t.equal(findCatalogEntry('github')?.name, 'GitHub')
-  t.equal(findCatalogEntry('nobody'), null)
+  t.equal(findCatalogEntry('unknown'), null)
   t.same(
     searchCatalog({ q: 'gith' }).map(({ slug }) => slug),
     ['github'],
@@ -57,7 +57,7 @@ t.test('vendors are found by their slug, and by a part of their name or a catego
   t.same(searchCatalog({ category: 'ai', q: 'github' }), [])
 })
 
-t.test('the summary of a Statuspage is found from whatever address its page is known by', async t => {
+t.test('The address of a Statuspage summary is derived from any address of the page', async t => {
   const summary = 'https://status.acme.example/api/v2/summary.json'
   for (const address of ['', '/', '//', '/?lang=de', '/#top', '/api/v2/summary.json']) {
     t.equal(buildSummaryUrl(`https://status.acme.example${address}`), summary)

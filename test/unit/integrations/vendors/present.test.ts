@@ -17,19 +17,19 @@ type Row = [
   status: VendorStatus,
 ]
 const ROWS: Row[] = [
-  ['a vendor without trouble', {}, 'operational'],
-  ['one whose feed has no word for all of it', { vendorStatus: 'unknown' }, 'operational'],
-  ['one with a minor incident', { severities: ['minor', 'none'] }, 'degraded'],
-  ['one with a major incident beside it', { severities: ['minor', 'major'] }, 'down'],
-  ['one that says so of itself', { vendorStatus: 'degraded' }, 'degraded'],
+  ['A vendor without incidents', {}, 'operational'],
+  ['A vendor whose feed has no overall status', { vendorStatus: 'unknown' }, 'operational'],
+  ['A vendor with a minor incident', { severities: ['minor', 'none'] }, 'degraded'],
+  ['A vendor with a minor and a major incident', { severities: ['minor', 'major'] }, 'down'],
+  ['A vendor with an overall status of degraded', { vendorStatus: 'degraded' }, 'degraded'],
   [
-    'one that says so, but not of the components that count',
+    'A vendor that is down while the named components are not',
     { vendorStatus: 'down', components: ['API'] },
     'operational',
   ],
-  ['one whose feed was never read', { vendorStatus: null }, 'unknown'],
-  ['one whose feed failed twice', { failures: 2, severities: ['major'] }, 'down'],
-  ['one whose feed failed three times', { failures: 3, severities: ['major'] }, 'unknown'],
+  ['A vendor whose feed was never read', { vendorStatus: null }, 'unknown'],
+  ['A vendor with two failed reads', { failures: 2, severities: ['major'] }, 'down'],
+  ['A vendor with three failed reads', { failures: 3, severities: ['major'] }, 'unknown'],
 ]
 for (const [title, dependency, status] of ROWS) {
   t.test(`${title} is ${status}`, async t => {
@@ -38,7 +38,7 @@ for (const [title, dependency, status] of ROWS) {
   })
 }
 
-t.test('a feed is read each minute, and one that fails later and later, a quarter of an hour at most', async t => {
+t.test('The interval of a failing feed doubles, up to 15 minutes', async t => {
   const from = new Date('2026-11-20T12:00:00.000Z')
   const seconds = (failures: number, intervalMs = 60_000) =>
     (computeNextFetchAt(failures, intervalMs, from, () => 0).getTime() - from.getTime()) / 1_000
@@ -46,5 +46,5 @@ t.test('a feed is read each minute, and one that fails later and later, a quarte
     [0, 1, 2, 3, 4, 5, 6, 100].map(failures => seconds(failures)),
     [60, 60, 120, 240, 480, 900, 900, 900],
   )
-  t.equal(seconds(3, 3_600_000), 3_600, 'never sooner than usual')
+  t.equal(seconds(3, 3_600_000), 3_600, 'never below the interval')
 })
