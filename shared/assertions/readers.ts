@@ -3,21 +3,21 @@ import { parseDnsExpectation } from './dns-record.ts'
 import { type JsonPath, parseJsonPath, resolveJsonPath } from './json-path.ts'
 import { OPERATORS, type OperatorName } from './operators.ts'
 
-/** What an assertion looks at, read once for all assertions of a check. */
+/** The input of assertions, decoded once for all assertions of a check. */
 export type AssertionInput = {
   observation: Observation
   /** ms since 1970 */
   nowMs: number
   /** the body as text */
   text: () => string
-  /** the body parsed; undefined when it is not JSON */
+  /** the parsed body; undefined when it is not JSON */
   json: () => { value: unknown } | undefined
 }
 
-/** A text, null when it is not there, the texts of which each may be meant, or the reason why it cannot be told. */
+/** A text, null when it is missing, several texts, or the reason why it cannot be read. */
 export type AssertionValue = string | null | string[] | { unreadable: string }
 
-/** Where to look (a header's name, a path) and what to expect there, both from the assertion's value. */
+/** Where to read (a header name, a path) and the expected value, both parsed from the assertion's value. */
 export type Expectation = { read: (seen: AssertionInput) => AssertionValue; expected: string }
 
 export type AssertionReader = {
@@ -25,7 +25,7 @@ export type AssertionReader = {
   /** a failure makes the check degraded instead of failed */
   degrades: boolean
   needsBody: boolean
-  /** splits the assertion's value; a text is the reason why it cannot be */
+  /** parses the assertion's value; a text is the reason why it is invalid */
   parseExpectation: (value: string, takesValue: boolean, operator: OperatorName) => Expectation | string
 }
 
@@ -35,7 +35,7 @@ const ALL = Object.keys(OPERATORS) as OperatorName[]
 
 const DAY_MS = 86_400_000
 
-/** Types of assertions (decisions 3.5). A new one is a row here. */
+/** The assertion types (docs/design/checks.md#assertions). To add one, add a row. */
 export const READERS: Record<string, AssertionReader> = {
   status_code: plain([...NUMERIC, 'matches', 'not_matches'], seen => toText(seen.observation.statusCode)),
   response_time: duration(seen => seen.observation.totalUs),
@@ -76,9 +76,9 @@ const toText = (number: number | null) => (number === null ? null : String(numbe
 function parseHeaderExpectation(value: string, takesValue: boolean): Expectation | string {
   const colon = value.indexOf(':')
   const name = (colon === -1 ? value : value.slice(0, colon)).trim().toLowerCase()
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return `"${name}" is not the name of a header`
-  if (takesValue && colon === -1) return 'write it as "Name: text"'
-  if (!takesValue && colon !== -1) return 'write the name of the header only'
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return `"${name}" is not a valid header name`
+  if (takesValue && colon === -1) return 'must be like "Name: text"'
+  if (!takesValue && colon !== -1) return 'must be a header name only'
   return {
     read: ({ observation: { headers } }) => headers?.[name] ?? null,
     expected: takesValue ? value.slice(colon + 1).trim() : '',
@@ -87,10 +87,10 @@ function parseHeaderExpectation(value: string, takesValue: boolean): Expectation
 
 function parseJsonPathExpectation(value: string, takesValue: boolean): Expectation | string {
   const found = parseJsonPath(value.trimStart())
-  if (!found) return 'begin it with $'
+  if (!found) return 'must begin with $'
   const { path, rest } = found
-  if (takesValue && !rest.startsWith(':')) return 'write it as "$.path: text", like $.items[0].name: first'
-  if (!takesValue && rest.trim() !== '') return 'write the path only, like $.items[0].name'
+  if (takesValue && !rest.startsWith(':')) return 'must be like "$.path: text", for example $.items[0].name: first'
+  if (!takesValue && rest.trim() !== '') return 'must be a path only, for example $.items[0].name'
   return { read: seen => readJson(seen, path), expected: takesValue ? rest.slice(1).replace(/^ /, '') : '' }
 }
 
@@ -103,6 +103,6 @@ function readJson(seen: AssertionInput, path: JsonPath): AssertionValue {
   try {
     return JSON.stringify(value)
   } catch {
-    return { unreadable: 'what stands there is nested too deeply' }
+    return { unreadable: 'the value is nested too deeply' }
   }
 }
