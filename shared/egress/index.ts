@@ -28,71 +28,70 @@ export { type ConnectResult, connectTcp, openTcp } from './tcp/connect.ts'
 export { makeRoundTrip, type RoundTrip } from './tcp/round-trip.ts'
 export { runTcpExchange, type TcpExchange } from './tcp/tcp-exchange.ts'
 
-/** The one guard for every outbound socket of both programs (decisions 11.3). */
+/** The guard for every outgoing connection of both programs (docs/design/egress.md#rules). */
 export type Egress = {
-  /** Why a host given as a literal address may not be a target, or null. A name passes: it is checked at connect. */
+  /** The reason why a literal address is not allowed, or null. A name passes here and is checked on connection. */
   checkLiteral: (host: string) => string | null
   /**
-   * Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to, at this port and for this path.
-   * `port` null: the protocol has none. `path` null: it is not HTTP, or not known.
+   * Throws an EgressFailure (`blocked_target`) when a connection to this IP address, port and path is not allowed. `port`
+   * null: the protocol has no ports. `path` null: not HTTP, or unknown.
    */
   assertAllowed: (address: string, port: number | null, path?: string | null) => void
   /**
-   * The addresses of a name or literal, every one of them allowed: a name of which only some are allowed is refused
-   * as a whole. Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's own `dns_failed`,
-   * `dns_timeout`.
+   * The addresses of a name or literal. All of them are allowed: a name with one refused address is refused completely.
+   * Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's `dns_failed` or `dns_timeout`.
    */
   resolve: (host: string, port: number | null, path?: string | null) => Promise<string[]> | string[]
-  /** What TLS trusts, made once: node would load the authorities anew for each connection. */
+  /** The trusted authorities, loaded once: otherwise Node loads them for each connection. */
   secureContext: () => SecureContext
-  /** how echoes leave this machine, opened when it is first needed */
+  /** how ICMP echoes are sent; opened on first use */
   icmp: Icmp
-  /** the system's own DNS servers; the operator trusts them, so they may stand in any range */
+  /** the system's DNS servers; they are trusted and may be in any range */
   nameservers: () => UdpServer[]
 }
 
-/** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
-const MAX_CACHED_VERDICTS = 20_000
+/** Maximum number of cached decisions about addresses. */
+const MAX_CACHED_DECISIONS = 20_000
 
 export type EgressOptions = {
-  /** CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
+  /** CIDRs that are allowed although they are private or reserved (EGRESS_ALLOW) */
   allow: string[]
-  /** parts of this installation that are closed whatever `allow` says, as `address:port` (EGRESS_DENY; guard/own-addresses.ts) */
+  /** parts of this installation, as `address:port`, that are refused even if `allow` covers them (EGRESS_DENY) */
   deny?: string[]
   resolver?: ResolveHost
-  /** certificates in PEM trusted beside the public authorities */
+  /** PEM certificates that are trusted in addition to the public authorities */
   trust?: string[]
   icmp?: Icmp
-  /** DNS servers as `address:port`, instead of those of /etc/resolv.conf, for monitors that name none */
+  /** DNS servers as `address:port` for monitors that name none; default: those of /etc/resolv.conf */
   nameservers?: string[]
 }
 
-/** @throws ConfigError when a text of `allow` is not a range of addresses, or one of `deny` not an address and port */
+/** @throws ConfigError when `allow` or `deny` contains an invalid entry */
 export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllowedRanges(options.allow)
-  const isOwnPlace = parseOwnAddresses(options.deny ?? [])
+  const isOwnAddress = parseOwnAddresses(options.deny ?? [])
   const resolveName = options.resolver ?? createResolver()
-  const verdicts = new Map<string, string | null>()
+  const reasons = new Map<string, string | null>()
   let secureContext: SecureContext | undefined
 
-  function refusal(address: string): string | null {
-    const known = verdicts.get(address)
+  function getBlockReason(address: string): string | null {
+    const known = reasons.get(address)
     if (known !== undefined) return known
-    if (verdicts.size >= MAX_CACHED_VERDICTS) verdicts.clear()
-    const verdict = findBlockReason(address, allow)
-    verdicts.set(address, verdict)
-    return verdict
+    if (reasons.size >= MAX_CACHED_DECISIONS) reasons.clear()
+    const reason = findBlockReason(address, allow)
+    reasons.set(address, reason)
+    return reason
   }
 
   function assertAllowed(address: string, port: number | null, path: string | null = null): void {
-    if (isOwnPlace !== null && port !== null && isOwnPlace(address, port, path)) {
+    if (isOwnAddress !== null && port !== null && isOwnAddress(address, port, path)) {
       throw createTargetFailure(
         'blocked_target',
-        `${address} port ${port} is part of Picket itself, which must not be checked`,
+        `${address} port ${port} is part of this Picket installation and cannot be a target`,
       )
     }
-    const why = refusal(address)
-    if (why !== null) throw createTargetFailure('blocked_target', `${address} is ${why}, which must not be checked`)
+    const reason = getBlockReason(address)
+    if (reason !== null) throw createTargetFailure('blocked_target', formatBlocked(address, reason))
   }
 
   async function resolveAndCheck(name: string, port: number | null, path?: string | null): Promise<string[]> {
@@ -113,15 +112,17 @@ export function createEgress(options: EgressOptions): Egress {
     checkLiteral(host) {
       const name = normalizeHost(host)
       if (name === null || !isIP(name)) return null
-      const why = refusal(name)
-      return why === null ? null : `${host} is ${why}, which must not be checked`
+      const reason = getBlockReason(name)
+      return reason === null ? null : formatBlocked(host, reason)
     },
     resolve(host, port, path) {
       const name = isIP(host) ? host : normalizeHost(host)
-      if (name === null) throw createTargetFailure('dns_not_found', `"${host}" is not a host`)
+      if (name === null) throw createTargetFailure('dns_not_found', `"${host}" is not a valid host`)
       if (!isIP(name)) return resolveAndCheck(name, port, path)
       assertAllowed(name, port, path)
       return [name]
     },
   }
 }
+
+const formatBlocked = (host: string, reason: string) => `${host} is ${reason} and cannot be a target`

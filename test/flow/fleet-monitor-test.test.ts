@@ -107,7 +107,7 @@ t.test('POST /monitors/test 400: a monitor that could not be checked says what i
       'type',
       'a heartbeat monitor cannot be tested: it waits for your pings, there is nothing to check',
     ],
-    [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address, which must not be checked'],
+    [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address and cannot be a target'],
     [{ colour: 'red' }, 'colour', 'colour is not a known property'],
   ]
   for (const [change, path, message] of cases) {

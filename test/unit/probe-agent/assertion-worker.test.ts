@@ -77,6 +77,6 @@ t.test('an expression that is too dear is given up; its neighbours are judged', 
 t.test('an assertion that is none is our own fault, said at once', async t => {
   t.throws(
     () => evaluateAssertions([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0),
-    /not a type/,
+    /not an assertion type/,
   )
 })

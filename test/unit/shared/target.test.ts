@@ -38,7 +38,7 @@ t.test('a url says host and port, in each form that its type takes', async t => 
 
 const bad: [type: MonitorType, url: string, error: RegExp][] = [
   ['http', 'example.com', /begin with http:\/\/ or https:\/\//],
-  ['keyword', 'tcp://example.com:80', /to check a keyword monitor/],
+  ['keyword', 'tcp://example.com:80', /url of a keyword monitor must begin with http/],
   ['http', 'file:///etc/passwd', /begin with http/],
   ['http', 'javascript:alert(1)', /begin with http/],
   ['http', '', /begin with http/],

@@ -122,6 +122,6 @@ t.test('Addresses are asked each for itself; a redirect is an answer, a silent o
   t.same(answers.get(url('moved')), { isOk: true, said: 'answers 302' })
   t.same(answers.get(url('broken')), { isOk: false, said: 'answers 503' })
   t.equal(answers.get(url('silent'))?.isOk, false)
-  const said = 'could not be asked: 10.0.0.1 is a private address, which must not be checked'
+  const said = 'could not be asked: 10.0.0.1 is a private address and cannot be a target'
   t.same(answers.get('http://10.0.0.1/'), { isOk: null, said }, 'what our guard refuses is nobody else’s fault')
 })
