@@ -11,14 +11,14 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 
-/** Engines that nobody asks: describing routes connects to nothing. */
+/** Addresses that are never used: describing routes opens no connection. */
 const NOWHERE = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   CLICKHOUSE_URL: 'http://127.0.0.1:1',
   NATS_URL: 'nats://127.0.0.1:1',
 }
 
-/** The OpenAPI document of the API at `publicUrl`, from the routes as they are declared. */
+/** The OpenAPI document of the API at `publicUrl`, from the declared routes. */
 export async function describeApi(publicUrl: string): Promise<object> {
   const secretKey = randomBytes(32).toString('base64')
   const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
