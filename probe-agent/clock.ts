@@ -3,10 +3,10 @@ import { performance } from 'node:perf_hooks'
 
 export type CancelTimer = () => void
 
-/** The program's one clock, which only goes forward, its timers and its one source of randomness. Times in ms. */
+/** The only clock of the program (monotonic), its timers and its only source of randomness. Times in ms. */
 export const machine = {
   monotonicMs: () => performance.now(),
-  /** since 1970 as this machine believes, to tell how wrong it is and for nothing else */
+  /** the machine's wall clock, ms since 1970; only used to report its offset */
   believedMs: () => Date.now(),
   random: () => Math.random(),
   uuid: () => randomUUID(),
@@ -25,5 +25,5 @@ export const machine = {
   pause: (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms)),
 }
 export type Machine = typeof machine
-/** What schedules checks: a simulation has a machine of its own, whose time it moves. */
+/** The part that the scheduler needs. A simulation replaces it and controls the time. */
 export type Timers = Pick<Machine, 'monotonicMs' | 'after' | 'soon'>

@@ -15,26 +15,26 @@ import type { FleetTls } from './fleet/fleet-client.ts'
 export type HostAndPort = { host: string; port: number }
 
 export type ProbeConfig = {
-  /** host:port of the control plane's gRPC */
+  /** host:port of the control plane's gRPC server */
   fleetUrl: string
-  /** null: in plain text */
+  /** null: plain text */
   fleetTls: FleetTls | null
-  /** null: the probe is enrolled already, and DATA_DIR holds its secret */
+  /** null: the probe is already enrolled, and its secret is in DATA_DIR */
   token: string | null
   name: string
   version: string
   dataDir: string
   egressAllow: string[]
-  /** address:port of parts of this installation that checks may not reach */
+  /** address:port of parts of this installation that checks must not reach */
   egressDeny: string[]
-  /** what a probe with a working network reaches; none: its recent checks tell */
+  /** what a probe with a working network can reach; empty: recent checks decide */
   selfTestTargets: HostAndPort[]
   maxConcurrentChecks: number
-  /** a browser's executable, or `off`; null: the one of this machine */
+  /** a browser's executable, or `off`; null: the installed one, if any */
   chromiumPath: string | null
-  /** screenshots are taken where chromium's sandbox does not work, too */
+  /** take screenshots even when Chromium's sandbox does not work */
   screenshotNoSandbox: boolean
-  /** for the browser and all its processes */
+  /** limit for the browser and all its processes */
   screenshotMemoryMb: number
   /** from the start of the browser to the picture */
   screenshotTimeoutMs: number
@@ -43,14 +43,14 @@ export type ProbeConfig = {
   spoolMaxBytes: number
   replayPerSecond: number
   lateAfterMs: number
-  /** where metrics and readiness are served; null: nowhere */
+  /** where metrics and readiness are served; null: not served */
   metricsAddress: HostAndPort | null
   logLevel: string
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** Reads the environment. Throws a ConfigError whose message names what to set. */
+/** Reads the environment. Throws a ConfigError whose message names the variable and the accepted values. */
 export function readConfig(env: Env): ProbeConfig {
   return {
     fleetUrl: address(env, 'FLEET_URL'),
@@ -76,7 +76,7 @@ export function readConfig(env: Env): ProbeConfig {
   }
 }
 
-/** In the single executable only (tools/probe-executable), which has no files beside it. */
+/** Defined only in the single executable (tools/probe-executable), which has no package.json. */
 declare const PROBE_VERSION: string | undefined
 
 export function readVersion(): string {
@@ -94,12 +94,12 @@ function address(env: Env, name: string): string {
 function hostAndPort(name: string, value: string): HostAndPort {
   const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):(\d{1,5})$/.exec(value) ?? []
   if (!host || !port || Number(port) > 65_535) {
-    throw new ConfigError(`${name} holds "${value}"; it has to be host:port, for example picket.example.com:9090`)
+    throw new ConfigError(`${name} is "${value}"; it must be host:port, for example picket.example.com:9090`)
   }
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** Without a word of the operator's, the control plane is what a probe with a connection reaches. */
+/** Defaults to the control plane, which every connected probe can reach. */
 function selfTestTargets(env: Env): HostAndPort[] {
   const given = readList(env, 'SELF_TEST_TARGETS')
   if (given.length === 0) return [hostAndPort('FLEET_URL', readText(env, 'FLEET_URL'))]
@@ -111,20 +111,19 @@ function metricsAddress(env: Env): HostAndPort | null {
   return value === null ? null : hostAndPort('METRICS_ADDRESS', value)
 }
 
-/** A certificate of any kind means TLS. */
+/** FLEET_TLS defaults to `on` when any certificate or key is set. */
 function fleetTls(env: Env): FleetTls | null {
   const [ca = null, cert = null, key = null] = ['FLEET_TLS_CA', 'FLEET_TLS_CERT', 'FLEET_TLS_KEY'].map(name =>
     readFileVariable(env, name),
   )
   const isOn = readEnum(env, 'FLEET_TLS', ['off', 'on'], ca || cert || key ? 'on' : 'off') === 'on'
-  if ((cert === null) !== (key === null))
-    throw new ConfigError('FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together')
+  if ((cert === null) !== (key === null)) throw new ConfigError('FLEET_TLS_CERT and FLEET_TLS_KEY must be set together')
   return isOn ? { ca, cert, key } : null
 }
 
 function probeToken(env: Env): string | null {
   const value = readOptionalText(env, 'PROBE_TOKEN')
   if (value !== null && !/^prb_\S+$/.test(value))
-    throw new ConfigError('PROBE_TOKEN has to be an enrolment token; it begins with prb_')
+    throw new ConfigError('PROBE_TOKEN must be an enrolment token, which begins with prb_')
   return value
 }

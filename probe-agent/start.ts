@@ -26,20 +26,22 @@ import { findBrowser } from './screenshots/chromium/find-browser.ts'
 import { openSandbox } from './screenshots/chromium/sandbox.ts'
 
 export type RunningProbe = {
-  /** Hands its work over, lets running checks end (65 s at most), and sends or spools what they saw. */
+  /** Hands its monitors over, waits for running checks (at most 65 s), and sends or spools their results. */
   stop: () => Promise<void>
 }
 
 const SELF_TEST_INTERVAL_MS = 5000
-/** The control plane takes a leaving probe's work away within a second; without it nobody does. */
+/** The control plane normally removes the assignments of a draining probe within a second. */
 const HAND_OVER_TIMEOUT_MS = 3000
 /** The longest timeout a check may have, and time for its assertions. */
 const DRAIN_TIMEOUT_MS = 65_000
 
 /**
- * control plane ──assignments──> work: watches -> loop -> run ──result──> post: publish | spool -> JetStream
+ * Starts the probe and connects its parts.
  *
- * @param onMoved the control plane gave this probe another region: it has to be started anew
+ * control plane ──assignments──> schedule: monitors -> loop -> check ──result──> transport: publish | spool -> JetStream
+ *
+ * @param onMoved the control plane has assigned this probe to another region; the probe has to be restarted
  */
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): RunningProbe {
   makeDataDir(config.dataDir)
@@ -56,20 +58,22 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const instanceId = machine.uuid()
   const browser = findBrowser(config.chromiumPath)
   if (browser)
-    removeStaleProfiles().catch(error => log.warn({ err: error }, 'folders of old browsers could not be removed'))
+    removeStaleProfiles().catch(error => log.warn({ err: error }, 'profiles of earlier browsers could not be removed'))
   const { egressAllow, egressDeny, screenshotMemoryMb: memoryMb, screenshotTimeoutMs: withinMs } = config
   const { screenshotNoSandbox: mayLackSandbox } = config
   const sandbox = browser && openSandbox(mayLackSandbox, log)
-  const canPhotograph = mayLackSandbox || sandbox?.works() !== false
+  const canCapture = mayLackSandbox || sandbox?.works() !== false
   const settings = { egressAllow, egressDeny, mayLackSandbox, memoryMb, withinMs, onSandbox: sandbox?.learn }
-  const shutter = browser && canPhotograph ? createScreenshotCapture({ browser, ...settings }) : null
-  let post: ResultTransport | null = null
+  const capture = browser && canCapture ? createScreenshotCapture({ browser, ...settings }) : null
+  let transport: ResultTransport | null = null
   let work: ProbeWork | null = null
   let isDraining = false
-  const tally = createCheckCounters()
+  const checkCounters = createCheckCounters()
 
   if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
-    log.warn('the control plane is spoken to in plain text, with the secrets of monitors on the way: set FLEET_TLS=on')
+    log.warn(
+      'the connection to the control plane is not encrypted and carries credentials of monitors; set FLEET_TLS=on',
+    )
   }
   const fleet = connectFleet({
     url: config.fleetUrl,
@@ -82,15 +86,15 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     load: () => health.heartbeat(),
     onWelcome: welcome,
     onMessage: body => {
-      if (body.$case === 'natsCredentials') post?.renewCredentials(body.value.credentials)
+      if (body.$case === 'natsCredentials') transport?.renewCredentials(body.value.credentials)
       else work?.receive(body)
     },
     onClock: movedMs => work?.clockLearned(movedMs),
   })
   const health = createProbeHealth({
-    post: () => post,
+    transport: () => transport,
     work: () => work,
-    checks: tally.list,
+    checks: checkCounters.list,
     isFleetLinked: fleet.isLinked,
     isDraining: () => isDraining,
     isOnline: selfTest.isOnline,
@@ -108,7 +112,7 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
     const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
     const capabilities = [
       ...types,
-      ...(shutter ? ['screenshot', 'screenshot_permit'] : []),
+      ...(capture ? ['screenshot', 'screenshot_permit'] : []),
       ...(hasIpv6() ? ['ipv6'] : []),
     ]
     return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
@@ -116,19 +120,19 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   function welcome(message: Welcome): void {
     if (work && work.region !== message.region) {
-      log.error({ from: work.region, to: message.region }, 'this probe was moved to another region; it stops')
+      log.error({ from: work.region, to: message.region }, 'this probe was moved to another region; stopping')
       onMoved()
       return
     }
-    post ??= openResultTransport(config, message, monitorId => work?.markLate(monitorId), log)
+    transport ??= openResultTransport(config, message, monitorId => work?.markLate(monitorId), log)
     work ??= startProbeWork({
       welcome: message,
-      post,
+      transport,
       clock,
       run: check,
       sendRunDone: value => fleet.send({ $case: 'runDone', value }),
       sendSilent: value => fleet.send({ $case: 'silent', value }),
-      shutter,
+      capture,
       sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
       compareEveryMs: config.compareIntervalMs,
       maxConcurrentChecks: config.maxConcurrentChecks,
@@ -139,11 +143,11 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
   async function check(spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean): Promise<CheckExecution> {
     const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
-    if (!cancellation?.isCancelled) tally.count(spec.type, ran.outcome)
+    if (!cancellation?.isCancelled) checkCounters.count(spec.type, ran.outcome)
     return ran
   }
 
-  /** Slots go on until others have them, so that none is missed. */
+  /** Slots continue until the assignments are removed, so that none is missed. */
   async function handOver(): Promise<void> {
     work?.stopOnDemandChecks()
     fleet.send({ $case: 'draining', value: {} })
@@ -152,11 +156,11 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   }
 
   async function stop(): Promise<void> {
-    log.info({ event: 'draining' }, 'stopping: the work is handed over, running checks end')
+    log.info({ event: 'draining' }, 'stopping: handing over monitors and waiting for running checks')
     isDraining = true
     await handOver()
     await Promise.race([work?.drain(), machine.pause(DRAIN_TIMEOUT_MS)])
-    await post?.close()
+    await transport?.close()
     await fleet.close()
     stopTesting()
     closeOperations?.()
@@ -168,8 +172,8 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
 
 function reportDoubt(log: Log, isDoubting: boolean, hosts: number): void {
   if (isDoubting)
-    log.warn({ event: 'doubt', hosts }, 'many hosts began to fail at once; failures are reported as doubted')
-  else log.info({ event: 'doubt_over', hosts }, 'failures are reported without doubt again')
+    log.warn({ event: 'doubt', hosts }, 'many hosts began to fail at the same time; failures are reported as doubted')
+  else log.info({ event: 'doubt_over', hosts }, 'failures are no longer reported as doubted')
 }
 
 function makeDataDir(dataDir: string): void {
@@ -177,6 +181,6 @@ function makeDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true })
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
-    throw new ConfigError(`DATA_DIR "${dataDir}" cannot be written: ${(error as Error).message}`)
+    throw new ConfigError(`DATA_DIR "${dataDir}" is not writable: ${(error as Error).message}`)
   }
 }

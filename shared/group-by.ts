@@ -1,4 +1,4 @@
-/** Things by a key of theirs, in their order. */
+/** Groups items by a key, keeping their order. */
 export function groupBy<Key, Thing>(things: readonly Thing[], keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
   const groups = new Map<Key, Thing[]>()
   for (const thing of things) {

@@ -1,6 +1,6 @@
 import type { Auth } from '../../shared/checks/check.ts'
 
-/** The header that a monitor's `auth_type` and `auth_config` stand for (decisions 3.2), or null. */
+/** The header that a monitor's `auth_type` and `auth_config` define, or null. */
 export function buildAuthHeader(auth: Auth | undefined): [name: string, value: string] | null {
   const kind = auth?.kind
   switch (kind?.$case) {

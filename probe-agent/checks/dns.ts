@@ -8,15 +8,15 @@ import { type DnsQueryResult, type DnsReply, queryDns } from '../../shared/egres
 
 type Plan = Pick<DnsTarget, 'name' | 'server'> & {
   types: readonly DnsType[]
-  /** the customer named types: each has to be answered well, not only one of them */
+  /** the monitor names record types: every one has to be answered with NOERROR, not only one */
   isExplicit: boolean
-  /** `dns_record` assertions replace the demand for a record */
+  /** `dns_record` assertions replace the rule that a record has to exist */
   hasRecordAssertion: boolean
 }
 
 const plans = new WeakMap<CheckSpec, Plan>()
 
-/** Asks for the name's records and is content with an answer that has some, or that its assertions hold for. */
+/** Queries the records of a name. Succeeds when there is a record, or when the `dns_record` assertions hold. */
 export const checkDns: CheckFunction = async (spec, signal, egress) => {
   const plan = buildPlan(spec)
   const seen = await queryDns(plan, signal, egress)
@@ -43,7 +43,7 @@ function buildPlan(spec: CheckSpec): Plan {
   return plan
 }
 
-/** All answers as one: the first rcode that is not NOERROR, and every record once. */
+/** Merges all replies: the first rcode that is not NOERROR, and every record once. */
 function toDnsAnswer({ replies, server }: DnsQueryResult): DnsAnswer | null {
   if (replies.length === 0) return null
   const rcode = replies.find(reply => reply.rcode !== 'NOERROR')?.rcode ?? 'NOERROR'
@@ -57,7 +57,7 @@ function toDnsAnswer({ replies, server }: DnsQueryResult): DnsAnswer | null {
 function errorIn(plan: Plan, replies: DnsReply[], answer: DnsAnswer | null): CheckError | null {
   const bad = replies.find(({ rcode }) => rcode !== 'NOERROR')
   const isFound = answer?.records.some(({ type }) => plan.types.some(asked => asked === type)) ?? false
-  // Some servers are at odds with one of the two types of address; a name that has the other is there.
+  // Some servers answer A or AAAA with an error; the name exists when the other type has a record.
   if (bad && (plan.isExplicit || !isFound)) return rcodeError(plan, bad)
   if (isFound || plan.hasRecordAssertion) return null
   return {
@@ -67,20 +67,20 @@ function errorIn(plan: Plan, replies: DnsReply[], answer: DnsAnswer | null): Che
   }
 }
 
-const MEANING: Record<string, string> = {
+const RCODE_MESSAGES: Record<string, string> = {
   NXDOMAIN: 'the name does not exist',
-  SERVFAIL: 'the server could not find the answer',
-  REFUSED: 'the server refuses the question',
-  FORMERR: 'the server does not understand the question',
-  NOTIMP: 'the server does not know this kind of question',
+  SERVFAIL: 'the server failed to resolve the name',
+  REFUSED: 'the server refuses the query',
+  FORMERR: 'the server reports a malformed query',
+  NOTIMP: 'the server does not support this query',
 }
 
-/** That a name does not exist is the target's fault; what else the probe's own resolver says is the resolver's. */
+/** NXDOMAIN is the target's fault. Other errors of the probe's own resolver have the source `resolver`. */
 function rcodeError({ server }: Plan, { rcode, type }: DnsReply): CheckError {
   const isTargets = server !== null || rcode === 'NXDOMAIN'
   return {
     source: isTargets ? FailureSource.TARGET : FailureSource.RESOLVER,
     code: `dns_${rcode.toLowerCase()}`,
-    message: `asked for ${type}: ${MEANING[rcode] ?? 'the server answered with an error'} (${rcode})`,
+    message: `query for ${type}: ${RCODE_MESSAGES[rcode] ?? 'the server answered with an error'} (${rcode})`,
   }
 }

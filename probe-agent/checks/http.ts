@@ -12,16 +12,16 @@ import {
 import type { Egress } from '../../shared/egress/types.ts'
 import { buildAuthHeader } from './auth.ts'
 
-/** What stays the same from one check of a monitor to the next. */
+/** The part of a check that is computed once for each spec. */
 type Plan = { prepared: PreparedRequest; keepBody: boolean; hasStatusAssertion: boolean }
 
-/** A changed monitor comes as a new spec, so a plan is as old as its spec. */
+/** A changed monitor arrives as a new spec object, so entries never become stale. */
 const plans = new WeakMap<CheckSpec, Plan>()
 
-/** Asks for the URL and is content with 200 to 399, unless assertions on the status say otherwise (decisions 3.4). */
+/** Requests the URL. Succeeds with status 200 to 399, unless `status_code` assertions replace that rule. */
 export const checkHttp: CheckFunction = (spec, signal, egress) => fetchObservation(spec, signal, egress, false)
 
-/** The check of `http`, also the first half of `keyword`, which always wants the body. */
+/** The `http` check, also used by `keyword`, which always needs the body. */
 export async function fetchObservation(
   spec: CheckSpec,
   signal: DeadlineSignal,
@@ -63,6 +63,6 @@ function withHeader(headers: Record<string, string>, [name, value]: [string, str
 function statusError(statusCode: number): CheckError | null {
   if (statusCode >= 200 && statusCode <= 399) return null
   const answered = `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trim()
-  const message = `the target answered ${answered}; 200 to 399 was expected`
+  const message = `the target answered ${answered}; expected 200 to 399`
   return { source: FailureSource.TARGET, code: 'unexpected_status', message }
 }

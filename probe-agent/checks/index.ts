@@ -5,7 +5,7 @@ import { checkKeyword } from './keyword.ts'
 import { checkPing } from './ping.ts'
 import { checkTcp } from './tcp.ts'
 
-/** Every type of check that this probe runs. A new one is a file beside this and a line here. */
+/** All check types that this probe runs. To add one, add a file to this folder and a line here. */
 export const CHECKS: Record<CheckType, CheckFunction> = {
   http: checkHttp,
   keyword: checkKeyword,

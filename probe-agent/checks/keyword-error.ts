@@ -2,11 +2,11 @@ import type { Assertion, CheckSpec } from '../../shared/checks/check.ts'
 import { type CheckError, FailureSource, type Observation } from '../../shared/checks/result.ts'
 import { evaluateAssertions } from '../execution/assertion-worker.ts'
 
-const sought = new WeakMap<CheckSpec, Assertion[]>()
+const assertionsBySpec = new WeakMap<CheckSpec, Assertion[]>()
 
 /**
- * Looks for the monitor's keyword in the body, in the charset of its content type. The error of a keyword that is
- * missing, or that is there and must not be; null when all is well.
+ * Searches the body, decoded by the charset of its content type, for the monitor's keyword. Returns the error when the
+ * keyword is missing, or found with `not_contains`; otherwise null.
  */
 export async function findKeywordError(
   spec: CheckSpec,
@@ -16,20 +16,20 @@ export async function findKeywordError(
   const { verdict } = await evaluateAssertions(assertionsOf(spec), observation, nowMs)
   if (verdict === 'passed') return null
   return spec.keywordType === 'not_contains'
-    ? { source: FailureSource.TARGET, code: 'keyword_found', message: 'the keyword is in the answer' }
-    : { source: FailureSource.TARGET, code: 'keyword_missing', message: 'the keyword is not in the answer' }
+    ? { source: FailureSource.TARGET, code: 'keyword_found', message: 'the response contains the keyword' }
+    : { source: FailureSource.TARGET, code: 'keyword_missing', message: 'the response does not contain the keyword' }
 }
 
 const OPERATOR_OF: Record<string, string> = { contains: 'contains', not_contains: 'not_contains', regex: 'matches' }
 
-/** A keyword is an assertion on the body. */
+/** Expresses the keyword as an assertion on the body. */
 function assertionsOf(spec: CheckSpec): Assertion[] {
-  const before = sought.get(spec)
-  if (before) return before
+  const known = assertionsBySpec.get(spec)
+  if (known) return known
   const { keyword, keywordType } = spec
-  // The control plane does not hand out a keyword monitor that lacks its keyword.
+  // The control plane does not assign a keyword monitor without a keyword.
   if (keyword === undefined) throw new Error('a keyword monitor without a keyword')
   const assertions = [{ type: 'body', operator: OPERATOR_OF[keywordType] ?? keywordType, value: keyword }]
-  sought.set(spec, assertions)
+  assertionsBySpec.set(spec, assertions)
   return assertions
 }

@@ -3,9 +3,9 @@ import { wallMs } from '../../shared/egress/monotonic.ts'
 import { fetchObservation } from './http.ts'
 import { findKeywordError } from './keyword-error.ts'
 
-/** The check of `http`, and then the keyword in the first MiB of the body. */
+/** The `http` check, followed by a search for the keyword in the first MiB of the body. */
 export const checkKeyword: CheckFunction = async (spec, signal, egress) => {
-  // The control plane does not hand out a monitor that lacks its keyword.
+  // The control plane does not assign a keyword monitor without a keyword.
   if (spec.keyword === undefined) throw new Error('a keyword monitor without a keyword')
   const answer = await fetchObservation(spec, signal, egress, true)
   answer.error ??= await findKeywordError(spec, answer, wallMs())

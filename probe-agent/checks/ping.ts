@@ -7,7 +7,7 @@ const GAP_MS = 200
 
 const hosts = new WeakMap<CheckSpec, string>()
 
-/** Sends three ICMP echoes; one answer is enough. How many were lost stands in the result. */
+/** Sends three ICMP echoes. One answer is enough; the result contains the number of lost echoes. */
 export const checkPing: CheckFunction = async (spec, signal, egress) => {
   const options = { host: getHost(spec), count: ECHOES, gapMs: GAP_MS }
   const { error, timings, totalUs, resolvedIp, ping } = await pingHost(options, signal, egress)

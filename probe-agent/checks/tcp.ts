@@ -5,44 +5,44 @@ import { runTcpExchange, type TcpExchange } from '../../shared/egress/index.ts'
 import { wallMs } from '../../shared/egress/monotonic.ts'
 import { findKeywordError } from './keyword-error.ts'
 
-/** What a server says is read up to here. */
-const MAX_ANSWER_BYTES = 64 * 1024
-/** What must not come has not come when the target is silent for so long after its first word. */
+/** Maximum number of bytes read from the server. */
+const MAX_RECEIVED_BYTES = 64 * 1024
+/** With `not_contains`, reading ends when nothing has arrived for this long after the first byte. */
 const QUIET_MS = 1_000
 
 /**
- * Opens a connection to host and port and closes it. With a `body`, that is sent first, as it is; with a `keyword`, or
- * assertions on the body, what comes back is read until the keyword is there, the target ends, or the deadline comes.
+ * Opens a connection to host and port and closes it. A `body` is sent first, unchanged. With a `keyword` or assertions on
+ * the body, the answer is read until the keyword is found, the target closes the connection, or the deadline passes.
  */
 export const checkTcp: CheckFunction = async (spec, signal, egress) => {
-  const seeks = spec.keyword !== undefined
-  const waitsForIt = seeks && spec.keywordType !== 'not_contains'
-  const isEnough = async (heard: Buffer) => {
-    if (!seeks) return false
-    const isPassed = (await findKeywordError(spec, heardOnly(heard), wallMs())) === null
-    return isPassed === waitsForIt
+  const hasKeyword = spec.keyword !== undefined
+  const waitsForKeyword = hasKeyword && spec.keywordType !== 'not_contains'
+  const isEnough = async (received: Buffer) => {
+    if (!hasKeyword) return false
+    const isPassed = (await findKeywordError(spec, observationOf(received), wallMs())) === null
+    return isPassed === waitsForKeyword
   }
-  const listen =
-    seeks || needsBody(spec.assertions)
-      ? { maxBytes: MAX_ANSWER_BYTES, isEnough, quietMs: waitsForIt ? null : QUIET_MS }
+  const receive =
+    hasKeyword || needsBody(spec.assertions)
+      ? { maxBytes: MAX_RECEIVED_BYTES, isEnough, quietMs: waitsForKeyword ? null : QUIET_MS }
       : null
-  const say = spec.body ? Buffer.from(spec.body) : null
-  const seen = toObservation(await runTcpExchange(getAddress(spec), { send: say, receive: listen }, signal, egress))
-  if (seeks) seen.error ??= await findKeywordError(spec, seen, wallMs())
-  return seen
+  const send = spec.body ? Buffer.from(spec.body) : null
+  const observation = toObservation(await runTcpExchange(getAddress(spec), { send, receive }, signal, egress))
+  if (hasKeyword) observation.error ??= await findKeywordError(spec, observation, wallMs())
+  return observation
 }
 
-const toObservation = ({ received: heard, ...connected }: TcpExchange): Observation => ({
+const toObservation = ({ received, ...connected }: TcpExchange): Observation => ({
   ...connected,
   statusCode: null,
   headers: null,
-  body: heard,
+  body: received,
   certificate: null,
 })
 
 const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
-const heardOnly = (heard: Buffer) =>
-  toObservation({ error: null, timings: NO_TIMINGS, totalUs: 0, resolvedIp: null, received: heard })
+const observationOf = (received: Buffer) =>
+  toObservation({ error: null, timings: NO_TIMINGS, totalUs: 0, resolvedIp: null, received })
 
 type Address = { host: string; port: number }
 

@@ -1,4 +1,4 @@
-// The thread of a probe that runs from its sources, as in tests: node hands no loader on to threads.
+// Entry of the assertion thread when the probe runs from its sources, as in tests: Node does not pass loaders to threads.
 import { register } from 'tsx/esm/api'
 
 register()

@@ -6,7 +6,7 @@ import type { AssertionJob } from './assertion-worker.ts'
 
 const MAX_KNOWN_ASSERTIONS = 1_000
 
-/** An assertion that comes again is the same object again, so that it is compiled once. */
+/** Equal assertions are mapped to the same object, so that each is compiled once. */
 const known = new Map<string, Assertion>()
 
 function reuseAssertion(assertion: Assertion): Assertion {
@@ -20,7 +20,7 @@ function reuseAssertion(assertion: Assertion): Assertion {
 }
 
 answerQuestions(parentPort, ({ assertions, observation, nowMs }: AssertionJob) => {
-  // A Buffer arrives as the plain bytes that it is made of.
+  // A Buffer arrives as a plain Uint8Array.
   const body = observation.body && Buffer.from(observation.body)
   return evaluate(assertions.map(reuseAssertion), { ...observation, body }, nowMs)
 })

@@ -5,29 +5,29 @@ import type { Observation } from '../../shared/checks/result.ts'
 import { createWorkerThread } from '../../shared/process/thread.ts'
 import { machine } from '../clock.ts'
 
-/** What the thread is asked. Times in ms since 1970. */
+/** A job of the thread. Times in ms since 1970. */
 export type AssertionJob = { assertions: Assertion[]; observation: Observation; nowMs: number }
 
-/** Judged where we stand: some 8 ms at worst, as `workOf` counts. A whole page, or a regular expression on it, is more. */
+/** Work (see `estimateWork`) that is done on the event loop: at most about 8 ms. A large page needs more. */
 const MAX_INLINE_WORK = 200_000
 const MEMORY_MB = 128
 
-/** The thread's program, in the single executable only (tools/probe-executable), which has no files beside it. */
+/** The thread's program. Defined only in the single executable (tools/probe-executable), which has no other files. */
 declare const ASSERTION_THREAD: string | undefined
 
 const ask = createWorkerThread<AssertionJob, AssertionEvaluation>({
   start: startThread,
   after: machine.after,
-  // a customer's expression that takes longer than this on a customer's page is given up
-  answerTimeout: { ms: 2_000, problem: 'the expression takes too long on this page' },
-  startTimeout: { ms: 30_000, problem: 'the probe has no time to look through large pages' },
-  queueLimit: { waiting: 500, problem: 'the probe has too many large pages to look through' },
+  // a regular expression that takes longer than this is cancelled
+  answerTimeout: { ms: 2_000, problem: 'the assertion takes longer than 2 s on this response' },
+  startTimeout: { ms: 30_000, problem: 'the assertion thread of the probe did not start within 30 s' },
+  queueLimit: { waiting: 500, problem: 'too many large responses are waiting for assertions on this probe' },
 })
 
 /**
- * Assertions on what was seen, as `evaluate` judges them. Much work goes to a thread of its own, one question after the
- * other, so that no page and no expression holds up other checks.
- * @throws Error when an assertion is none, the thread has too much to do, or the work takes more than two seconds
+ * Evaluates assertions with `evaluate`. Large work is done in one worker thread, one job at a time, so that it does not
+ * block the event loop.
+ * @throws Error when an assertion is invalid, the queue of the thread is full, or the job takes longer than two seconds
  */
 export function evaluateAssertions(
   assertions: Assertion[],
@@ -38,7 +38,7 @@ export function evaluateAssertions(
   return ask({ assertions, observation: toTransferable(observation), nowMs })
 }
 
-/** A certificate does not travel to a thread; its date is all that assertions look at. */
+/** An X509Certificate cannot be transferred to a thread. Assertions only need its expiry date. */
 function toTransferable(observation: Observation): Observation {
   const { certificate } = observation
   const seen = certificate && { validTo: certificate.validTo }

@@ -8,10 +8,10 @@ export type CheckArtifacts = { evidence: Evidence | undefined; certificate: Cert
 
 const MAX_HEADERS_LENGTH = 16_384
 const MAX_HEADER_VALUE_LENGTH = 1_000
-/** A shorter text is no secret, and would be found everywhere. */
+/** Shorter texts are not masked: they would match in many unrelated places. */
 const MIN_SECRET_LENGTH = 4
 
-/** What a result carries besides its figures: the evidence of a failure, the certificate where the monitor asks for it. */
+/** The evidence of a failed check, and the certificate when the monitor has `ssl_check`. */
 export function collectArtifacts(spec: CheckSpec, observation: Observation, outcome: Outcome): CheckArtifacts {
   const isFailed = outcome === Outcome.DOWN || outcome === Outcome.UNKNOWN
   const { certificate } = observation
@@ -21,7 +21,7 @@ export function collectArtifacts(spec: CheckSpec, observation: Observation, outc
   }
 }
 
-/** Headers, the beginning of the body and the chain of certificates, without the monitor's own secrets in them. */
+/** Headers, the beginning of the body and the certificate chain. Secrets of the monitor are masked. */
 function buildEvidence(spec: CheckSpec, { headers, body, certificate }: Observation): Evidence | undefined {
   if (headers === null && certificate === null && !body?.length) return undefined
   const secrets = collectSecrets(spec)
@@ -39,14 +39,14 @@ function maskEvidenceHeaders(headers: Record<string, string>, secrets: string[])
     const shown = isSensitiveName(name) ? MASK : replaceSecrets(value, secrets).slice(0, MAX_HEADER_VALUE_LENGTH)
     size += name.length + shown.length
     if (size > MAX_HEADERS_LENGTH) break
-    // `__proto__` is a name that a server may choose
+    // defineProperty, because a server may send a header named `__proto__`
     Object.defineProperty(masked, name, { value: shown, enumerable: true })
   }
   return masked
 }
 
 function takeSample(body: Buffer, secrets: string[]): Buffer {
-  // as Latin-1 every byte is one character, and comes back as it was
+  // Latin-1 maps every byte to one character and back without loss
   const longest = Math.max(0, ...secrets.map(({ length }) => length))
   const text = replaceSecrets(body.toString('latin1', 0, SAMPLE_BYTES + longest), secrets)
   return Buffer.from(removeTruncatedSecret(text.slice(0, SAMPLE_BYTES), secrets), 'latin1')
@@ -56,7 +56,7 @@ function replaceSecrets(text: string, secrets: string[]): string {
   return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
 }
 
-/** Masks the beginning of a secret at the end of a text that was cut. */
+/** Removes the beginning of a secret at the end of a truncated text. */
 function removeTruncatedSecret(text: string, secrets: string[]): string {
   for (const secret of secrets) {
     for (let length = secret.length - 1; length >= MIN_SECRET_LENGTH; length--) {
@@ -66,7 +66,7 @@ function removeTruncatedSecret(text: string, secrets: string[]): string {
   return text
 }
 
-/** What was sent and must not be shown when a target sends it back: UTF-8 bytes as Latin-1, the longest first. */
+/** Secrets that the monitor sends, as UTF-8 bytes in Latin-1, longest first. They are masked when the target echoes them. */
 function collectSecrets({ headers, auth }: CheckSpec): string[] {
   const sent = Object.entries(headers).flatMap(([name, value]) => (isSensitiveName(name) ? [value] : []))
   const header = buildAuthHeader(auth)

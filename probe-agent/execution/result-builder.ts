@@ -9,15 +9,15 @@ import {
 import { truncateDnsAnswer } from './dns-detail.ts'
 import type { CheckExecution } from './run-check.ts'
 
-/** Whose result it is: a monitor, in the configuration and the assignment epoch of the moment the check started. */
+/** The monitor of a result, with the configuration version and assignment epoch at the start of the check. */
 export type ResultSubject = { monitorId: string; configVersion: number; epoch: number }
 
-/** Why and for when a check is made. */
+/** Why a check runs, and its scheduled time. */
 export type CheckOccasion = { scheduledAtMs: number; attempt: number; trigger: Trigger; runId: string }
 
 const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
 
-/** A check that was made, as it is sent. Times in ms since 1970 by the control plane's clock. */
+/** The result of a check, as it is published. Times in ms since 1970 by the control plane's clock. */
 export function buildResult(
   subject: ResultSubject,
   occasion: CheckOccasion,
@@ -50,13 +50,13 @@ export function buildResult(
   }
 }
 
-/** A slot in which the check could not start (decisions 4.1); `nowMs` is when that was found. */
+/** The result of a slot in which the check could not start (docs/design/probes.md#schedule). `nowMs`: time of detection. */
 export function buildMissedResult(subject: ResultSubject, slotMs: number, nowMs: number): Result {
   const error = createInternalError('missed_slot', 'the check could not start within its interval')
   return buildEmptyResult(subject, slotMs, nowMs, Outcome.MISSED, error)
 }
 
-/** A check that was asked for and could not be made, by our own fault: never a vote (decisions 4.3). */
+/** The result of a requested check that the probe could not run. It never votes (docs/design/probes.md#own-faults). */
 export function buildRefusedResult(subject: ResultSubject, nowMs: number, code: string, message: string): Result {
   return buildEmptyResult(subject, nowMs, nowMs, Outcome.UNKNOWN, createInternalError(code, message))
 }

@@ -19,23 +19,23 @@ import type { SelfTest } from './own-faults/self-test.ts'
 
 type EvaluatedCheck = { observation: Observation; outcome: Outcome; failedAssertions: FailedAssertion[] }
 
-/** `isDoubted`: a failure that many other hosts of this probe began to have at the same time. */
+/** `isDoubted`: many other hosts of this probe began to fail at the same time (docs/design/probes.md#doubt). */
 export type CheckExecution = EvaluatedCheck & CheckArtifacts & { isDoubted?: boolean }
 
 export type RunCheckOptions = {
-  /** without one, failures are reported as they were seen */
+  /** without it, failures are not attributed to the probe */
   selfTest?: SelfTest
-  /** without one, no failure is doubted */
+  /** without it, no failure is doubted */
   doubt?: DoubtDetector
-  /** A check of what is not assigned to this probe: it reads the doubt and the self-test, and notes nothing for them. */
+  /** A check of a monitor that is not assigned to this probe: it reads self-test and doubt but does not contribute to them. */
   isOfOthers?: boolean
-  /** Ends the check early; what it saw until then says nothing about the target. */
+  /** Ends the check early. A cancelled check contains no information about the target. */
   cancellation?: Cancellation
 }
 
 /**
- * Runs one check under one deadline (`spec.timeoutMs`) and judges what it saw. Never throws and never rejects: what
- * goes wrong in ourselves is an `internal` failure, outcome UNKNOWN (decisions 4.3).
+ * Runs one check under one deadline (`spec.timeoutMs`) and evaluates its assertions. Never throws and never rejects:
+ * faults of the probe become an `internal` failure with the outcome UNKNOWN.
  */
 export async function runCheck(
   spec: CheckSpec,
@@ -77,7 +77,7 @@ async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellat
   const deadline = createDeadline(spec.timeoutMs)
   if (cancellation) cancellation.onCancel = () => deadline.abort(new Error('the check was cancelled'))
   try {
-    if (!isCheckType(spec.type)) throw new Error(`this probe has no check for ${spec.type}`)
+    if (!isCheckType(spec.type)) throw new Error(`this probe does not support checks of type ${spec.type}`)
     return await CHECKS[spec.type](spec, deadline.signal, egress)
   } catch (error) {
     return createFailedObservation(error)
@@ -87,7 +87,6 @@ async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellat
   }
 }
 
-/** Assertions on what was seen. */
 async function evaluateObservation(spec: CheckSpec, observation: Observation): Promise<EvaluatedCheck> {
   if (observation.error !== null || spec.assertions.length === 0) {
     return { observation, outcome: toCheckOutcome(observation.error, 'passed'), failedAssertions: [] }
@@ -95,7 +94,7 @@ async function evaluateObservation(spec: CheckSpec, observation: Observation): P
   try {
     const startedUs = nowUs()
     const { verdict, failed } = await evaluateAssertions(spec.assertions, observation, wallMs())
-    if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = lateError
+    if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = assertionTimeoutError
     else if (verdict === 'failed') observation.error = assertionError(failed)
     return { observation, outcome: toCheckOutcome(observation.error, verdict), failedAssertions: failed }
   } catch (error) {
@@ -109,28 +108,28 @@ function toCheckOutcome(error: CheckError | null, verdict: 'passed' | 'degraded'
   return verdict === 'degraded' ? Outcome.DEGRADED : Outcome.UP
 }
 
-/** Whether a failure could be our own network's: no answer came, and nothing said no. */
+/** Whether the probe's own network could be the cause: no answer arrived, and the target did not refuse. */
 function isNetworkError({ statusCode }: Observation, { code, source }: CheckError): boolean {
   return statusCode === null && (source !== FailureSource.TARGET || NETWORK_CODES.has(code))
 }
 
 const NETWORK_CODES = new Set(['timeout', 'dns_timeout', 'host_unreachable'])
 
-/** The deadline covers the assertions too. Their time is ours, so it is never held against the target. */
-function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, judgingUs: number): boolean {
-  return checkUs <= timeoutMs * 1000 && checkUs + judgingUs > timeoutMs * 1000
+/** The deadline includes the assertions. Their time is the probe's, so exceeding it is an internal failure. */
+function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, assertionsUs: number): boolean {
+  return checkUs <= timeoutMs * 1000 && checkUs + assertionsUs > timeoutMs * 1000
 }
 
-const lateError: CheckError = {
+const assertionTimeoutError: CheckError = {
   source: FailureSource.INTERNAL,
   code: 'timeout',
-  message: 'the probe ran out of time while it judged the assertions',
+  message: 'the deadline passed while the probe evaluated the assertions',
 }
 
 function assertionError(failed: FailedAssertion[]): CheckError {
   const { type, operator, value, actual } = failed.find(({ type }) => !READERS[type]?.degrades)!
   const expected = `${type} ${operator} ${value}`.trim()
-  const message = `assertion failed: ${expected}; seen: ${actual}`.slice(0, 500)
+  const message = `assertion failed: ${expected}; actual: ${actual}`.slice(0, 500)
   return { source: FailureSource.TARGET, code: 'assertion_failed', message }
 }
 

@@ -3,22 +3,22 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, re
 import { join } from 'node:path'
 import { ConfigError } from '../../shared/process/env.ts'
 
-/** What a probe shows to the control plane: its own secret, and the token that brings it in while it is not known. */
+/** What a probe sends to authenticate: its own secret, and the enrolment token while it is not enrolled. */
 export type ProbeCredential = { secret: string; token: string | null }
 
 const FILE = 'credential.json'
 
 /**
- * The probe's secret in its data directory, for its owner only. It is on disk before the control plane hears of it, so a
- * one-use token is never spent on a secret that is lost; a new token makes a new one. Throws a ConfigError when there is
- * neither a secret nor a token.
+ * Reads or creates the probe's secret in its data directory (mode 0600). The secret is on disk before the control plane
+ * receives it, so a one-use token is never spent on a secret that is lost. A different token creates a new secret. Throws
+ * a ConfigError when there is neither a secret nor a token.
  */
 export function openCredential(dataDir: string, token: string | null, newSecret: () => string): ProbeCredential {
   const file = join(dataDir, FILE)
   const kept = readStoredCredential(file)
   if (kept && (token === null || kept.enrolledWith === hashToken(token))) return { secret: kept.secret, token }
   if (token === null) {
-    throw new ConfigError(`PROBE_TOKEN is not set, and "${dataDir}" holds no ${FILE} of an earlier enrolment`)
+    throw new ConfigError(`PROBE_TOKEN is not set, and "${dataDir}" does not contain ${FILE} of an earlier enrolment`)
   }
   const secret = `prs_${newSecret()}`
   write(file, JSON.stringify({ secret, enrolled_with: hashToken(token) }))
@@ -34,7 +34,7 @@ function readStoredCredential(file: string): { secret: string; enrolledWith: str
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new ConfigError(`"${file}" is damaged; remove it and give this probe a new enrolment token`)
+  throw new ConfigError(`"${file}" is damaged; remove it and set PROBE_TOKEN to a new enrolment token`)
 }
 
 function write(file: string, text: string): void {

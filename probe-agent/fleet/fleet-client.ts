@@ -15,7 +15,7 @@ import { computeReconnectDelayMs } from './reconnect-delay.ts'
 
 export type FleetMessageBody = NonNullable<FleetMessage['body']>
 
-/** PEM files. `ca` null: those of the system; `cert` and `key` when the control plane asks for a certificate. */
+/** PEM files. `ca` null: the system's authorities. `cert` and `key`: when the control plane requires a client certificate. */
 export type FleetTls = { ca: Buffer | null; cert: Buffer | null; key: Buffer | null }
 
 export type FleetConnectionOptions = {
@@ -29,20 +29,20 @@ export type FleetConnectionOptions = {
   hello: () => Hello
   load: () => Omit<Heartbeat, 'seq'>
   onWelcome: (welcome: Welcome) => void
-  /** everything but the welcome and the acks */
+  /** called for every message except welcome and heartbeat ack */
   onMessage: (body: FleetMessageBody) => void
-  /** the control plane's clock was learned, and moved by so much */
+  /** called after each sample of the control plane's clock, with the change of its offset in ms */
   onClock: (movedMs: number) => void
   log: Log
 }
 
 export type FleetConnection = {
-  /** Sends when the link is there; a message without a link is lost, as it would be on the way. */
+  /** Sends a message. Without a connection the message is lost. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
   isOpen: () => boolean
-  /** The control plane has welcomed this probe and is not silent. */
+  /** True from the welcome until the stream ends or is silent for too long. */
   isLinked: () => boolean
-  /** Ends the stream when what was sent has arrived. */
+  /** Ends the stream after everything sent has arrived. */
   close: () => Promise<void>
 }
 
@@ -50,7 +50,7 @@ type Stream = ClientDuplexStream<ProbeMessage, FleetMessage>
 type Session = {
   client: FleetClient
   stream: Stream
-  /** heartbeats on their way: when each was sent, by the monotonic clock */
+  /** unanswered heartbeats: sequence number -> time sent, monotonic */
   sentMs: Map<number, number>
   seq: number
   deadAfterMs: number
@@ -59,12 +59,12 @@ type Session = {
   stopBeating: CancelTimer
 }
 
-/** Until the welcome has said how long the link may be silent (decisions 11.1). */
+/** Maximum silence until the welcome message specifies one. */
 const WELCOME_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 500
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
-/** The stream to the control plane: opened again for ever, given up when silent, timed by heartbeats (decisions 11.1). */
+/** Keeps a stream to the control plane open: reconnects forever, closes silent streams (docs/design/probes.md#connection). */
 export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
   const { url, tls, credential, machine, clock, log } = parts
   let session: Session | null = null
@@ -78,7 +78,7 @@ export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
       tls ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure(),
       {
         'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-        // The library would share connections and wait by itself between attempts; the back-off is ours.
+        // Otherwise grpc-js shares connections and applies its own back-off.
         'grpc.use_local_subchannel_pool': 1,
       },
     )
@@ -106,7 +106,7 @@ export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
 
   function expectMessage(of: Session): void {
     of.stopWaiting()
-    of.stopWaiting = machine.after(of.deadAfterMs, () => end(of, 'the control plane is silent'))
+    of.stopWaiting = machine.after(of.deadAfterMs, () => end(of, 'the control plane does not respond'))
   }
 
   function receive(from: Session, { body }: FleetMessage): void {
@@ -147,8 +147,11 @@ export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
     const retryInMs = Math.round(computeReconnectDelayMs(failures, isRefused, machine.random()))
     const details = { event: 'disconnected', reason, retry_in_ms: retryInMs, url }
     if (isRefused)
-      log.error(details, 'the control plane refuses this probe: PROBE_TOKEN is wrong, used, revoked or another fleet’s')
-    else log.warn(details, 'no link to the control plane; checks go on')
+      log.error(
+        details,
+        'the control plane refuses this probe: PROBE_TOKEN is invalid, already used, revoked, or of another installation',
+      )
+    else log.warn(details, 'disconnected from the control plane; checks continue')
     stopReconnecting = machine.after(retryInMs, open)
   }
 
@@ -171,7 +174,7 @@ export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
       isClosed = true
       stopReconnecting()
       session?.stream.end()
-      // What was written last is on its way; the control plane ends the stream in turn.
+      // The control plane ends the stream after it has read the last messages.
       for (let waited = 0; session && waited < CLOSE_TIMEOUT_MS; waited += 20) await machine.pause(20)
       release()
     },

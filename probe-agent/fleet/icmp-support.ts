@@ -1,7 +1,7 @@
 import type { Icmp } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/process/log.ts'
 
-/** Says once how this probe pings; false when it cannot, and its ping checks are unknown (`icmp_unavailable`). */
+/** Logs how this probe sends pings. Returns false when it cannot; its ping checks are then `icmp_unavailable`. */
 export function detectIcmpSupport(icmp: Icmp, log: Log): boolean {
   const [ipv4, ipv6] = [icmp(4).kind, icmp(6).kind]
   const isNone = ipv4 === 'none' && ipv6 === 'none'

@@ -1,14 +1,14 @@
 const MIN_DELAY_MS = 500
-/** All are back well before the ten seconds in which a control plane that returned gives up who is missing. */
+/** Shorter than the 10 s after which a restarted control plane removes missing probes from the live set. */
 const MAX_DELAY_MS = 4_000
 const MIN_REFUSED_DELAY_MS = 30_000
 const MAX_REFUSED_DELAY_MS = 60_000
 
 /**
- * How long to wait before the next connection, in ms: full jitter over an exponential back-off, so that 1,000 probes do
- * not come back in the same moment. A probe whose token was refused asks rarely: a person has to act.
+ * The delay before the next connection, in ms: exponential back-off with full jitter, so that 1,000 probes do not
+ * reconnect at the same moment. A probe whose credentials were refused retries rarely, because a person has to act.
  *
- * @param failures connections lost or failed since the last that worked, from 1
+ * @param failures connections lost or failed since the last successful one, from 1
  * @param random from 0 to 1
  */
 export function computeReconnectDelayMs(failures: number, isRefused: boolean, random: number): number {

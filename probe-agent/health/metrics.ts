@@ -2,7 +2,7 @@ import type { Heartbeat } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Metrics } from '../../shared/process/metrics.ts'
 import type { CheckCount } from './check-counters.ts'
 
-/** What a probe tells of itself when it is scraped: a heartbeat, and what only its own counters know. */
+/** The values of a scrape: those of a heartbeat, and the probe's own counters. */
 export type ProbeMetrics = Omit<Heartbeat, 'seq'> & {
   checks: CheckCount[]
   assignments: number
@@ -12,37 +12,40 @@ export type ProbeMetrics = Omit<Heartbeat, 'seq'> & {
   isNatsConnected: boolean
   /** failures are reported as doubted */
   isDoubting: boolean
-  /** of chromium; null: not known, or there is none */
+  /** of Chromium; null: unknown, or no browser */
   sandboxWorks: boolean | null
 }
 
-/** Registers the probe's metrics. Returns what sets them all, just before they are rendered: a check costs nothing more. */
+/** Registers the probe's metrics. Returns a function that sets all of them before a scrape, so checks have no extra cost. */
 export function registerProbeMetrics(metrics: Metrics): (figures: ProbeMetrics) => void {
-  const checks = metrics.counter('picket_probe_agent_checks_total', 'Checks that ended', ['type', 'outcome'])
+  const checks = metrics.counter('picket_probe_agent_checks_total', 'Finished checks', ['type', 'outcome'])
   const startDelay = metrics.gauge(
     'picket_probe_agent_start_delay_seconds',
-    'How late a check started at most since the scrape before',
+    'Maximum delay of a check start since the previous scrape',
   )
   const loopLag = metrics.gauge(
     'picket_probe_agent_loop_lag_seconds',
-    'How long the event loop was held at most since the scrape before',
+    'Maximum delay of the event loop since the previous scrape',
   )
-  const running = metrics.gauge('picket_probe_agent_running_checks', 'Checks under way')
-  const assignments = metrics.gauge('picket_probe_agent_assignments', 'Monitors that this probe checks')
+  const running = metrics.gauge('picket_probe_agent_running_checks', 'Checks in flight')
+  const assignments = metrics.gauge('picket_probe_agent_assignments', 'Monitors assigned to this probe')
   const spoolBytes = metrics.gauge('picket_probe_agent_spool_bytes', 'Size of the spool on disk')
-  const spoolResults = metrics.gauge('picket_probe_agent_spool_results', 'Results that wait in the spool')
-  const published = metrics.counter('picket_probe_agent_results_published_total', 'Results that JetStream took in time')
-  const late = metrics.counter('picket_probe_agent_results_late_total', 'Results sent late, for history only')
-  const dropped = metrics.counter('picket_probe_agent_results_dropped_total', 'Results that were lost')
-  const clockOffset = metrics.gauge('picket_probe_agent_clock_offset_seconds', 'How far this clock is ahead')
-  const fleet = metrics.gauge('picket_probe_agent_fleet_connected', '1 while linked to the control plane')
-  const nats = metrics.gauge('picket_probe_agent_nats_connected', '1 while connected to NATS')
-  const doubt = metrics.gauge('picket_probe_agent_in_doubt', '1 while many hosts began to fail at once')
-
-  const sandbox = metrics.gauge(
-    'picket_probe_agent_screenshot_sandbox',
-    "1 while chromium's sandbox works, 0 without it",
+  const spoolResults = metrics.gauge('picket_probe_agent_spool_results', 'Results waiting in the spool')
+  const published = metrics.counter('picket_probe_agent_results_published_total', 'Results stored by JetStream in time')
+  const late = metrics.counter(
+    'picket_probe_agent_results_late_total',
+    'Results sent too late for the verdict, for the history only',
   )
+  const dropped = metrics.counter('picket_probe_agent_results_dropped_total', 'Lost results')
+  const clockOffset = metrics.gauge(
+    'picket_probe_agent_clock_offset_seconds',
+    'Offset of the machine clock from the clock of the control plane',
+  )
+  const fleet = metrics.gauge('picket_probe_agent_fleet_connected', '1 while connected to the control plane')
+  const nats = metrics.gauge('picket_probe_agent_nats_connected', '1 while connected to NATS')
+  const doubt = metrics.gauge('picket_probe_agent_in_doubt', '1 while failures are reported as doubted')
+
+  const sandbox = metrics.gauge('picket_probe_agent_screenshot_sandbox', "1 while Chromium's sandbox works, else 0")
 
   return figures => {
     checks.reset()
@@ -66,7 +69,7 @@ export function registerProbeMetrics(metrics: Metrics): (figures: ProbeMetrics) 
     doubt.set(Number(figures.isDoubting))
     if (figures.sandboxWorks === null) sandbox.remove()
     else sandbox.set(Number(figures.sandboxWorks))
-    // Unknown until a heartbeat was answered, which is not the same as none.
+    // Unknown until the first heartbeat is answered.
     if (figures.clockOffsetMs === undefined) clockOffset.remove()
     else clockOffset.set(figures.clockOffsetMs / 1000)
   }

@@ -12,7 +12,7 @@ export type OperationsOptions = {
   log: Log
 }
 
-/** Whoever asks has little to say and no reason to linger; what is past these limits is cut off. */
+/** Limits against slow or oversized requests. */
 const LIMITS = { headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000, connectionsCheckingInterval: 1000 }
 const MAX_HEADERS_BYTES = 8192
 const IDLE_TIMEOUT_MS = 10_000
@@ -21,28 +21,23 @@ const MAX_CONNECTIONS = 32
 type Answer = { status: number; contentType: string; text: string }
 
 /**
- * The port for Prometheus and the kubelet: `GET /metrics`, `/healthz` (alive) and `/readyz` (of use, or why not), and
- * nothing else. Where it cannot listen, the log says so and checks go on. Returns how to close it.
+ * Serves `GET /metrics`, `/healthz` (alive) and `/readyz` (ready, or the reasons why not) for Prometheus and the kubelet.
+ * If the port cannot be opened, an error is logged and checks continue. Returns a function that closes the port.
  */
-export function serveOperations({
-  address,
-  collectMetrics: figures,
-  readinessConditions: standing,
-  log,
-}: OperationsOptions): () => void {
+export function serveOperations({ address, collectMetrics, readinessConditions, log }: OperationsOptions): () => void {
   const metrics = createMetrics()
-  const setFigures = registerProbeMetrics(metrics)
+  const setMetrics = registerProbeMetrics(metrics)
 
   async function answerOf({ method, url = '' }: IncomingMessage): Promise<Answer> {
-    if (method !== 'GET') return refusal(405, 'method_not_allowed', 'only GET is answered here')
+    if (method !== 'GET') return refusal(405, 'method_not_allowed', 'only GET is supported')
     const [path] = url.split('?')
     if (path === '/healthz') return json(200, { status: 'ok' })
     if (path === '/readyz') {
-      const readiness = computeReadiness(standing())
+      const readiness = computeReadiness(readinessConditions())
       return json(readiness.status === 'ready' ? 200 : 503, readiness)
     }
-    if (path !== '/metrics') return refusal(404, 'not_found', 'there are /metrics, /healthz and /readyz')
-    setFigures(figures())
+    if (path !== '/metrics') return refusal(404, 'not_found', 'not found; available are /metrics, /healthz and /readyz')
+    setMetrics(collectMetrics())
     return { status: 200, ...(await metrics.render()) }
   }
 
@@ -59,15 +54,15 @@ export function serveOperations({
 
   const server = createServer({ ...LIMITS, maxHeaderSize: MAX_HEADERS_BYTES }, (request, response) => {
     answer(request, response).catch(error => {
-      log.error({ err: error }, 'a scrape could not be answered')
+      log.error({ err: error }, 'a request to the operations port failed')
       response.destroy()
     })
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = IDLE_TIMEOUT_MS
-  server.on('error', error => log.error({ err: error, ...address }, 'METRICS_ADDRESS cannot be listened on'))
+  server.on('error', error => log.error({ err: error, ...address }, 'cannot listen on METRICS_ADDRESS'))
   server.listen(address.port, address.host, () => {
-    log.info({ event: 'metrics', address: server.address() }, 'metrics and readiness are served')
+    log.info({ event: 'metrics', address: server.address() }, 'serving metrics and readiness')
   })
   return () => {
     server.close()

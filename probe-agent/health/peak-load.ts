@@ -3,8 +3,8 @@ import type { CheckLoop } from '../schedule/loop.ts'
 type Load = ReturnType<CheckLoop['load']>
 
 /**
- * Gives heartbeats and scrapes the peaks since their own last look: the loop starts them anew at each reading, and what
- * one of them reads the other has to see as well.
+ * Gives heartbeats and scrapes the peaks since their own previous read. The loop resets its peaks at each read, so a peak
+ * that one of them reads is kept for the other.
  */
 export function trackPeakLoad(read: () => Load): { forHeartbeat: () => Load; forScrape: () => Load } {
   const unseen = { heartbeat: NO_PEAKS, scrape: NO_PEAKS }

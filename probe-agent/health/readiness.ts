@@ -1,33 +1,33 @@
-/** What a probe needs to be of use, as it stands now. */
+/** The current conditions that decide whether a probe is ready. */
 export type ReadinessConditions = {
-  /** `ok` from the control plane's welcome on, until the link ends or falls silent */
+  /** `ok` from the welcome message until the stream ends or is silent for too long */
   fleet: 'ok' | 'away'
-  /** `refusing`: the server is there, and JetStream does not take results */
+  /** `refusing`: connected, but JetStream does not store results */
   nats: 'ok' | 'away' | 'refusing'
-  /** `away`: not opened, because no control plane has said for which region; `refusing`: the disk takes nothing more */
+  /** `away`: not open, because the region is not known yet; `refusing`: the disk rejects writes */
   spool: 'ok' | 'away' | 'refusing'
-  /** it was asked to stop, and hands its work over */
+  /** stopping, and handing over its monitors */
   isDraining: boolean
 }
 
 export type Readiness = {
   status: 'ready' | 'not ready'
   dependencies: Pick<ReadinessConditions, 'fleet' | 'nats' | 'spool'>
-  /** a sentence for each thing that keeps the probe from being ready */
+  /** one sentence for each reason why the probe is not ready */
   problems: string[]
 }
 
-const WHY_NOT_NATS = { ok: '', away: 'NATS is away', refusing: 'JetStream refuses them' }
-const WHY_NOT_SPOOL = { ok: '', away: 'the spool is not open yet', refusing: 'the disk refuses the spool' }
+const NATS_PROBLEMS = { ok: '', away: 'NATS is unreachable', refusing: 'JetStream does not store them' }
+const SPOOL_PROBLEMS = { ok: '', away: 'the spool is not open yet', refusing: 'the disk rejects writes to the spool' }
 
-/** Ready is a probe that is linked to its fleet, gets rid of its results, to JetStream or to its disk, and is to stay. */
+/** A probe is ready when it is connected to the control plane, can publish or spool results, and is not stopping. */
 export function computeReadiness({ isDraining, ...dependencies }: ReadinessConditions): Readiness {
   const { fleet, nats, spool } = dependencies
   const problems: string[] = []
-  if (isDraining) problems.push('the probe is stopping and hands its work over')
-  if (fleet !== 'ok') problems.push('there is no link to the control plane')
+  if (isDraining) problems.push('the probe is stopping and handing over its monitors')
+  if (fleet !== 'ok') problems.push('not connected to the control plane')
   if (nats !== 'ok' && spool !== 'ok') {
-    problems.push(`results can go nowhere: ${WHY_NOT_NATS[nats]}, and ${WHY_NOT_SPOOL[spool]}`)
+    problems.push(`results cannot be published or spooled: ${NATS_PROBLEMS[nats]}, and ${SPOOL_PROBLEMS[spool]}`)
   }
   return { status: problems.length === 0 ? 'ready' : 'not ready', dependencies, problems }
 }

@@ -5,8 +5,8 @@ import { Result, ResultBatch } from '../../proto/gen/probe/v1/result.ts'
 const RESULTS_TAG = (3 << 3) | 2
 
 /**
- * One result as it stands inside a ResultBatch. Encoded once, when it is made: results that wait, in memory or on disk,
- * are small, and a batch is the pieces put together.
+ * Encodes one result as an entry of a ResultBatch. Each result is encoded once, so that waiting results are small and a
+ * batch is a concatenation of entries.
  */
 export function encodeBatchEntry(result: Result): Uint8Array {
   const writer = new BinaryWriter()
@@ -14,11 +14,11 @@ export function encodeBatchEntry(result: Result): Uint8Array {
   return writer.finish()
 }
 
-/** NATS takes messages of 1 MiB unless its operator says otherwise; half of it leaves room for an operator who is stricter. */
+/** Half of the default maximum of NATS (1 MiB), in case a server has a lower limit. */
 const MAX_BATCH_BYTES = 512 * 1024
 export const MAX_BATCH_RESULTS = 500
 
-/** How many of the first items make one batch: at least one, at most 500, within what NATS takes in a message. */
+/** The number of leading items that fit into one batch: at least one, at most 500, within the size limit. */
 export function countBatchEntries(items: readonly { piece: Uint8Array }[]): number {
   let bytes = 0
   let length = 0
@@ -30,7 +30,7 @@ export function countBatchEntries(items: readonly { piece: Uint8Array }[]): numb
   return length
 }
 
-/** The bytes of a ResultBatch made of encoded results, in their order. */
+/** The bytes of a ResultBatch with the given encoded results, in their order. */
 export function encodeBatch(probeId: string, region: string, pieces: readonly Uint8Array[]): Uint8Array {
   const head = ResultBatch.encode({ probeId, region, results: [] }).finish()
   return Buffer.concat([head, ...pieces])

@@ -1,7 +1,7 @@
 /** The spool's framing: length, CRC-32 of the payload (both 32 bits, big-endian), payload. */
 
 const HEAD_BYTES = 8
-/** A result is some hundred bytes; a length beyond this is not one of ours. */
+/** A result has some hundred bytes; a larger length is damage. */
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -25,8 +25,8 @@ export function encodeFrame(payload: Uint8Array): Buffer {
 }
 
 /**
- * The payloads up to the first frame that is cut off or damaged. A process that was killed leaves such a frame at the
- * end; what lies behind one cannot be found again. `tornBytes` is how much was not read.
+ * The payloads up to the first truncated or damaged frame. A process that was killed can leave one at the end; nothing
+ * after it can be decoded. `tornBytes`: the number of bytes that were not decoded.
  */
 export function decodeFrames(bytes: Buffer): { payloads: Buffer[]; tornBytes: number } {
   const payloads: Buffer[] = []
@@ -41,7 +41,7 @@ export function decodeFrames(bytes: Buffer): { payloads: Buffer[]; tornBytes: nu
   return { payloads, tornBytes: bytes.length - at }
 }
 
-/** A spooled result: its partition, the probe that made it, and its bytes (batch.ts). */
+/** A spooled result: its partition, the id of the probe, and its encoded entry (batch.ts). */
 export type SpoolRecord = { partition: number; probeId: string; piece: Uint8Array }
 
 export function encodeRecord({ partition, probeId, piece }: SpoolRecord): Buffer {

@@ -4,20 +4,20 @@ import { createReconnectPace } from '../../shared/nats/reconnect-pace.ts'
 import type { Log } from '../../shared/process/log.ts'
 import { machine } from '../clock.ts'
 
-/** Where JetStream is and what lets us in. */
+/** The address of JetStream and the credentials for it. */
 export type StreamCredentials = {
   url: string
-  /** text of a creds file; empty: none needed */
+  /** text of a creds file; empty: no authentication */
   credentials: string
-  /** where acks come in */
+  /** prefix of the subjects on which acks arrive */
   inboxPrefix: string
 }
 
-/** The way to JetStream. It reconnects for ever; while it is away, `publish` fails at once. */
+/** A connection to JetStream that reconnects forever. While disconnected, `publish` fails immediately. */
 export type ResultStream = {
   /** Resolves when JetStream has stored the message. The same id within two minutes is stored once. */
   publish: (subject: string, bytes: Uint8Array, id: string) => Promise<void>
-  /** Another address or other credentials from now on; nothing happens when all is the same. */
+  /** Switches to another address or other credentials. Does nothing when they are unchanged. */
   use: (access: StreamCredentials) => void
   isConnected: () => boolean
   close: () => Promise<void>
@@ -34,7 +34,7 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
   let connection: NatsConnection | null = null
   let isConnected = false
   let generation = 0
-  let retireOlder: () => void = () => {}
+  let closePrevious: () => void = () => {}
 
   async function open(mine: number): Promise<void> {
     const opened = await connect({
@@ -47,9 +47,9 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       pingInterval: PING_INTERVAL_MS,
       maxPingOut: 2,
       ignoreClusterUpdates: true,
-      // Refused twice in a row, as by a server that starts with the wrong keys, the client would give up for good.
+      // By default the client gives up forever after two refused logins in a row.
       ignoreAuthErrorAbort: true,
-      // Asked at each reconnect, so that renewed credentials are the ones used.
+      // Called at each reconnect, so that renewed credentials are used.
       authenticator: nonce =>
         access.credentials ? credsAuthenticator(new TextEncoder().encode(access.credentials))(nonce) : undefined,
     })
@@ -57,27 +57,27 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       await opened.close()
       return
     }
-    retireOlder()
-    if (connection) retireOlder = closeLater(connection)
+    closePrevious()
+    if (connection) closePrevious = closeLater(connection)
     connection = opened
-    void watch(opened)
-    changed(true)
+    void followStatus(opened)
+    setConnected(true)
   }
 
-  async function watch(watched: NatsConnection): Promise<void> {
-    for await (const status of watched.status()) {
-      if (watched !== connection) return
-      if (status.type === 'disconnect') changed(false)
-      if (status.type === 'reconnect') changed(true)
-      if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server refuses something')
+  async function followStatus(followed: NatsConnection): Promise<void> {
+    for await (const status of followed.status()) {
+      if (followed !== connection) return
+      if (status.type === 'disconnect') setConnected(false)
+      if (status.type === 'reconnect') setConnected(true)
+      if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server reports an error')
     }
   }
 
-  function changed(connected: boolean): void {
+  function setConnected(connected: boolean): void {
     if (connected === isConnected) return
     isConnected = connected
-    if (connected) log.info({ event: 'nats_connected' }, 'results go to JetStream')
-    else log.warn({ event: 'nats_away' }, 'NATS is away; results are spooled')
+    if (connected) log.info({ event: 'nats_connected' }, 'connected to NATS; results are published')
+    else log.warn({ event: 'nats_away' }, 'disconnected from NATS; results are spooled')
     if (connected) onBack()
     else onAway()
   }
@@ -86,28 +86,28 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
     isConnected: () => isConnected,
     async close() {
       generation++
-      retireOlder()
+      closePrevious()
       const closing = connection
       connection = null
       await closing?.close()
     },
     async publish(subject, bytes, id) {
-      if (!connection || !isConnected) throw new Error('NATS is away')
+      if (!connection || !isConnected) throw new Error('not connected to NATS')
       await jetstream(connection).publish(subject, bytes, { msgID: id, timeout: ACK_TIMEOUT_MS })
     },
     use(next) {
       const isSamePlace = next.url === access.url && next.inboxPrefix === access.inboxPrefix
       const isSame = isSamePlace && next.credentials === access.credentials
       access = next
-      // a connection that is on its way asks for the newest credentials by itself
+      // a connection that is being opened uses the newest credentials
       if (isSame || (isSamePlace && !isConnected)) return
       const mine = ++generation
-      open(mine).catch(error => log.error({ err: error, url: next.url }, 'the address of NATS cannot be used'))
+      open(mine).catch(error => log.error({ err: error, url: next.url }, 'cannot connect to the NATS address'))
     },
   }
 }
 
-/** Acks of what was sent on it may still be on their way. Returns how to close it at once. */
+/** Closes a replaced connection after outstanding acks had time to arrive. Returns a function that closes it immediately. */
 function closeLater(older: NatsConnection): () => void {
   const close = () => void older.close()
   const cancel = machine.after(ACK_TIMEOUT_MS, close)

@@ -12,31 +12,31 @@ export type PublisherOptions = {
   probeId: string
   region: string
   machine: Machine
-  /** a result older than this is late: the replay's work (decisions 11.2: 30 s) */
+  /** a result older than this is late and left to the replay */
   lateAfterMs: number
-  /** a result of this monitor became late, so that it counts for no verdict */
+  /** a result of this monitor became late and does not count for the verdict */
   onLate: (monitorId: string) => void
   log: Log
 }
 
 export type ResultPublisher = {
   publish: (result: Result) => void
-  /** NATS went away: what waits is written to disk. */
+  /** The connection to NATS was lost: pending results are written to disk. */
   markAway: () => void
-  /** NATS came back: what waits is sent. */
+  /** The connection to NATS is back: pending results are sent. */
   markBack: () => void
-  /** JetStream has taken something else of this probe. */
+  /** JetStream has stored another message of this probe. */
   resetAwayTime: () => void
   isAway: () => boolean
-  /** for how long JetStream has taken nothing, in ms; 0 while it takes results */
+  /** for how long JetStream has stored nothing, in ms; 0 while it stores results */
   awayMs: () => number
-  /** results that JetStream took since the start */
+  /** results stored by JetStream since the start */
   published: () => number
-  /** Sends what waits; what is not taken in time goes to the spool. */
+  /** Sends pending results. What JetStream does not store in time goes to the spool. */
   close: () => Promise<void>
 }
 
-/** `seq`: its number in the spool, null while it is in memory only. */
+/** `seq`: its number in the spool; null while it is only in memory. */
 type PendingResult = { monitorId: string; piece: Uint8Array; bornMs: number; seq: number | null }
 type PendingBatch = { id: string; entries: PendingResult[] }
 type PartitionQueue = {
@@ -49,19 +49,19 @@ type PartitionQueue = {
 const UP_BATCH_DELAY_MS = 1000
 const RETRY_DELAY_MS = 1000
 const CLOSE_TIMEOUT_MS = 3000
-/** Results of one partition held in memory; while NATS is away the spool has them as well. */
+/** Maximum number of results of one partition in memory while NATS is unreachable; the spool has them as well. */
 const MAX_PARTITION_QUEUE = 5000
 
 /**
- * Sends results to JetStream, in their order within a partition: one message of a partition is under way at a time, and
- * it is repeated with the same id until it is stored or its results are late (decisions 11.2).
+ * Publishes results to JetStream in order within a partition. One message per partition is in flight; it is repeated with
+ * the same id until it is stored or its results are late (docs/design/probes.md#results).
  */
 export function createResultPublisher(parts: PublisherOptions): ResultPublisher {
   const { stream, spool, probeId, region, machine, lateAfterMs, onLate, log } = parts
   const instance = machine.uuid()
-  const lanes = Array.from({ length: PARTITIONS }, (_, partition): PartitionQueue => createPartitionQueue(partition))
+  const queues = Array.from({ length: PARTITIONS }, (_, partition): PartitionQueue => createPartitionQueue(partition))
   let isAway = false
-  /** since when JetStream has taken nothing; null: it takes results */
+  /** since when JetStream has stored nothing; null: it stores results */
   let failingSinceMs: number | null = null
   let batches = 0
   let published = 0
@@ -70,70 +70,70 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
 
   function publish(result: Result): void {
     const { monitorId } = result
-    const lane = lanes[computePartition(monitorId)]!
+    const queue = queues[computePartition(monitorId)]!
     const entry: PendingResult = {
       monitorId,
       piece: encodeBatchEntry(result),
       bornMs: machine.monotonicMs(),
       seq: null,
     }
-    lane.entries.push(entry)
+    queue.entries.push(entry)
     if (isAway) {
-      keep(lane, entry)
-      if (lane.entries.length > MAX_PARTITION_QUEUE) giveUp(lane.entries.shift()!)
-    } else if (result.outcome !== Outcome.UP || lane.entries.length >= MAX_BATCH_RESULTS) void send(lane)
+      keep(queue, entry)
+      if (queue.entries.length > MAX_PARTITION_QUEUE) giveUp(queue.entries.shift()!)
+    } else if (result.outcome !== Outcome.UP || queue.entries.length >= MAX_BATCH_RESULTS) void send(queue)
     else unflush ??= machine.after(UP_BATCH_DELAY_MS, flush)
   }
 
-  /** All partitions together: their messages go out in one write, and their acks come in one read. */
+  /** Sends all partitions together, so that their messages share one write and their acks one read. */
   function flush(): void {
     unflush = null
-    for (const lane of lanes) if (lane.entries.length > 0) void send(lane)
+    for (const queue of queues) if (queue.entries.length > 0) void send(queue)
   }
 
-  async function send(lane: PartitionQueue): Promise<void> {
-    if (lane.isSending) return
-    lane.isSending = true
+  async function send(queue: PartitionQueue): Promise<void> {
+    if (queue.isSending) return
+    queue.isSending = true
     try {
-      for (let batch = nextBatch(lane); batch; batch = nextBatch(lane)) {
+      for (let batch = nextBatch(queue); batch; batch = nextBatch(queue)) {
         const bytes = encodeBatch(
           probeId,
           region,
           batch.entries.map(entry => entry.piece),
         )
-        await stream.publish(resultSubject(lane.partition, region), bytes, batch.id)
-        lane.batch = null
+        await stream.publish(resultSubject(queue.partition, region), bytes, batch.id)
+        queue.batch = null
         published += batch.entries.length
         for (const { seq } of batch.entries) if (seq !== null) spool.delivered(seq)
         isAway = false
         failingSinceMs = null
       }
     } catch (error) {
-      if (!isAway) log.warn({ err: error }, 'JetStream did not take results; they are kept')
+      if (!isAway) log.warn({ err: error }, 'JetStream did not store results; they are spooled and retried')
       away()
       retry()
     } finally {
-      lane.isSending = false
+      queue.isSending = false
     }
   }
 
-  /** The batch that was not taken yet, or the next one. Results that grew late meanwhile are left to the replay. */
-  function nextBatch(lane: PartitionQueue): PendingBatch | null {
+  /** The batch that is not stored yet, or the next one. Results that became late are left to the replay. */
+  function nextBatch(queue: PartitionQueue): PendingBatch | null {
     const lateBeforeMs = machine.monotonicMs() - lateAfterMs
-    if (lane.batch && lane.batch.entries[0]!.bornMs > lateBeforeMs) return lane.batch
-    if (lane.batch) lane.entries.unshift(...lane.batch.entries)
-    const late = lane.entries.findIndex(entry => entry.bornMs > lateBeforeMs)
-    for (const entry of lane.entries.splice(0, late < 0 ? lane.entries.length : late)) {
-      keep(lane, entry)
+    if (queue.batch && queue.batch.entries[0]!.bornMs > lateBeforeMs) return queue.batch
+    if (queue.batch) queue.entries.unshift(...queue.batch.entries)
+    const late = queue.entries.findIndex(entry => entry.bornMs > lateBeforeMs)
+    for (const entry of queue.entries.splice(0, late < 0 ? queue.entries.length : late)) {
+      keep(queue, entry)
       giveUp(entry)
     }
-    const entries = lane.entries.splice(0, countBatchEntries(lane.entries))
-    lane.batch = entries.length > 0 ? { id: `${instance}-${++batches}`, entries } : null
-    return lane.batch
+    const entries = queue.entries.splice(0, countBatchEntries(queue.entries))
+    queue.batch = entries.length > 0 ? { id: `${instance}-${++batches}`, entries } : null
+    return queue.batch
   }
 
-  function keep(lane: PartitionQueue, entry: PendingResult): void {
-    entry.seq ??= spool.append({ partition: lane.partition, probeId, piece: entry.piece })
+  function keep(queue: PartitionQueue, entry: PendingResult): void {
+    entry.seq ??= spool.append({ partition: queue.partition, probeId, piece: entry.piece })
   }
 
   function giveUp(entry: PendingResult): void {
@@ -144,9 +144,9 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
   function away(): void {
     failingSinceMs ??= machine.monotonicMs()
     isAway = true
-    for (const lane of lanes) {
-      for (const entry of lane.batch?.entries ?? []) keep(lane, entry)
-      for (const entry of lane.entries) keep(lane, entry)
+    for (const queue of queues) {
+      for (const entry of queue.batch?.entries ?? []) keep(queue, entry)
+      for (const entry of queue.entries) keep(queue, entry)
     }
   }
 
@@ -155,19 +155,19 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
     unretry = machine.after(RETRY_DELAY_MS, sendAgain)
   }
 
-  /** While NATS is away there is always a next try: what comes in the meantime relies on it. */
+  /** While JetStream is unavailable a retry is always scheduled; results that arrive meanwhile depend on it. */
   function sendAgain(): void {
     unretry()
-    // With nothing to send nobody would find out; then the replay does.
-    if (stream.isConnected() && lanes.every(isIdle)) isAway = false
-    for (const lane of lanes) void send(lane)
+    // With nothing to send, recovery cannot be detected here; the replay tries instead.
+    if (stream.isConnected() && queues.every(isIdle)) isAway = false
+    for (const queue of queues) void send(queue)
     if (isAway) retry()
   }
 
   return {
     publish,
     markBack() {
-      // connected again, and nothing says yet that JetStream takes nothing
+      // reset until a publish fails again
       failingSinceMs = null
       sendAgain()
     },
@@ -183,9 +183,9 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
     },
     async close() {
       const closesAtMs = machine.monotonicMs() + CLOSE_TIMEOUT_MS
-      while (!lanes.every(isIdle)) {
+      while (!queues.every(isIdle)) {
         if (isAway || machine.monotonicMs() > closesAtMs) break
-        for (const lane of lanes) void send(lane)
+        for (const queue of queues) void send(queue)
         await machine.pause(20)
       }
       away()

@@ -10,10 +10,10 @@ export type ReplayOptions = {
   stream: ResultStream
   spool: Spool
   region: string
-  /** at most so many results a second, so that live ones come first */
+  /** maximum number of results a second, so that live results have priority */
   perSecond: number
   isAway: () => boolean
-  /** JetStream has taken a message */
+  /** called when JetStream has stored a message */
   onTaken: () => void
   machine: Machine
   log: Log
@@ -22,12 +22,12 @@ export type ReplayOptions = {
 const REPLAY_INTERVAL_MS = 1000
 
 export type SpoolReplay = {
-  /** late results that JetStream took since the start */
+  /** late results stored by JetStream since the start */
   sent: () => number
   stop: () => Promise<void>
 }
 
-/** Sends what the spool holds as late results, which only the recorder reads (decisions 11.2). */
+/** Publishes the content of the spool as late results, which only the recorder reads. */
 export function startSpoolReplay({
   stream,
   spool,
@@ -43,7 +43,7 @@ export function startSpoolReplay({
   const stop = machine.every(REPLAY_INTERVAL_MS, () => {
     if (isAway() || turn) return
     turn = replaySome()
-      .catch(error => log.warn({ err: error }, 'JetStream did not take late results; they stay in the spool'))
+      .catch(error => log.warn({ err: error }, 'JetStream did not store late results; they remain in the spool'))
       .finally(() => {
         turn = null
       })
@@ -75,7 +75,7 @@ export function startSpoolReplay({
   }
 }
 
-/** Records of one partition and probe together, in their order, no more than a message holds. */
+/** Groups records by partition and probe, in their order, within the limits of a message. */
 function groupForSending(records: readonly SpoolRecord[]): SpoolRecord[][] {
   const groups = new Map<string, SpoolRecord[]>()
   for (const record of records) {

@@ -12,30 +12,30 @@ import { createResultPublisher } from './publisher.ts'
 import { startSpoolReplay } from './replay.ts'
 import { openSpool } from './spool.ts'
 
-/** The way of results out of the probe: JetStream, or the spool and later JetStream. */
+/** Delivers results to JetStream, directly or later from the spool. */
 export type ResultTransport = {
   publish: (result: Result) => void
-  /** Rejects when JetStream does not take it: screenshots are not spooled. */
+  /** Rejects when JetStream does not store it: screenshots are not spooled. */
   sendScreenshot: (screenshot: Screenshot) => Promise<void>
-  /** Uses the address and the credentials of NATS that a welcome brought. */
+  /** Uses the NATS address and credentials of a welcome message. */
   useWelcome: (welcome: Welcome) => void
-  /** Uses other credentials from now on. */
+  /** Replaces the NATS credentials. */
   renewCredentials: (natsCredentials: string) => void
   spoolBytes: () => number
   spoolResults: () => number
   droppedResults: () => number
-  /** taken by JetStream since the start, in time and late */
+  /** stored by JetStream since the start: in time, and late */
   publishedResults: () => number
   lateResults: () => number
-  /** for how long JetStream has taken no results, in ms; 0: it takes them */
+  /** for how long JetStream has stored no results, in ms; 0 while it stores them */
   natsAwayMs: () => number
-  /** what becomes of results now */
+  /** whether results can be published and spooled */
   readinessConditions: () => Pick<ReadinessConditions, 'nats' | 'spool'>
-  /** Resolves when every result is stored by JetStream or on disk. */
+  /** Resolves when every result is stored in JetStream or on disk. */
   close: () => Promise<void>
 }
 
-/** Throws when the spool's directory cannot be made. Each region has its own: a probe may publish for no other. */
+/** Throws when the spool's directory cannot be created. Each region has its own, because a probe may publish only for its region. */
 export function openResultTransport(
   config: ProbeConfig,
   first: Welcome,

@@ -3,17 +3,17 @@ import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeFrames } from './frames.ts'
 
-/** One file of the spool. `firstSeq` is the number of its first record; null in a file of a former run of the probe. */
+/** One file of the spool. `firstSeq`: the number of its first record; null for a file of an earlier run. */
 export type Segment = { path: string; bytes: number; firstSeq: number | null }
 
 export type Segments = {
-  /** oldest first; the last may be open for writing */
+  /** oldest first; the last one may be open for writing */
   list: () => readonly Segment[]
   bytes: () => number
-  /** Appends to the open file, or to a new one. Rejects when the disk refuses; that file is then not written again. */
+  /** Appends to the open file, or to a new one. Rejects when the write fails; that file is not written again. */
   write: (bytes: Buffer, firstSeq: number) => Promise<void>
   sync: () => Promise<void>
-  /** Ends the file that is open for writing. */
+  /** Closes the file that is open for writing. */
   rotate: () => Promise<void>
   read: (segment: Segment) => Promise<{ payloads: Buffer[]; tornBytes: number }>
   remove: (segment: Segment) => Promise<void>
@@ -21,7 +21,7 @@ export type Segments = {
 
 const SUFFIX = '.spool'
 
-/** The spool's files under a directory, numbered in the order in which they were written. Throws when it cannot be made. */
+/** The spool's files in a directory, numbered in the order of writing. Throws when the directory cannot be created. */
 export function openSegments(directory: string, segmentBytes: number): Segments {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const names = readdirSync(directory)

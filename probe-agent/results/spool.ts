@@ -6,29 +6,29 @@ import { openSegments, type Segment } from './segments.ts'
 export type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log: Log }
 
 /**
- * What JetStream did not take, on disk until it is delivered as late results (decisions 11.2).
+ * Results that JetStream did not store, on disk until they are published as late results (docs/design/probes.md#spool).
  *
- * Every record is handed to the system at once, so it survives a kill -9 of the probe; the file is synced once a second,
- * so a power cut costs at most that second. A file that was not replayed to its end is replayed again after a restart:
- * history is idempotent. When the spool is full its oldest file goes.
+ * Every record is written immediately, so it survives a kill -9 of the probe. The file is synced once a second, so a power
+ * failure loses at most one second. A file that was not replayed completely is replayed again after a restart, which is
+ * safe because the history is idempotent. When the spool is full, its oldest file is deleted.
  */
 export type Spool = {
-  /** Writes a record that memory still holds and may yet deliver in time. Returns its number. */
+  /** Writes a record that is also in memory and may still be published in time. Returns its number. */
   append: (record: SpoolRecord) => number
-  /** The record was delivered from memory: nothing to replay. */
+  /** The record was published from memory and is not replayed. */
   delivered: (seq: number) => void
-  /** Memory gives the record up: it is late now, replay it. */
+  /** The record is late and no longer in memory: it will be replayed. */
   release: (seq: number) => void
-  /** The oldest late records, at most so many. The same again until `consume`. */
+  /** The oldest late records, at most `atMost`. Returns the same records until `consume`. */
   peek: (atMost: number) => Promise<SpoolRecord[]>
-  /** The records last peeked at are delivered. */
+  /** Removes the records that the last `peek` returned. */
   consume: () => Promise<void>
   bytes: () => number
-  /** records that are to be delivered yet; those of an earlier start count once they have been read */
+  /** records not yet delivered; those of an earlier run count once they have been read */
   waiting: () => number
-  /** records that were lost, because the spool was full or the disk refused them */
+  /** records lost because the spool was full or the disk rejected them */
   dropped: () => number
-  /** false from a write that the disk refused to the next one that it takes */
+  /** false after a failed write until the next successful one */
   isWritable: () => boolean
   /** Resolves when everything appended is on disk. */
   close: () => Promise<void>
@@ -39,7 +39,7 @@ const SYNC_INTERVAL_MS = 1000
 
 type SegmentReading = { segment: Segment; payloads: Buffer[]; at: number; peeked: number }
 
-/** Throws when the directory cannot be made or read. */
+/** Throws when the directory cannot be created or read. */
 export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): Spool {
   const segments = openSegments(directory, SEGMENT_BYTES)
   const states = new Map<number, 'held' | 'delivered'>()
@@ -55,7 +55,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
   const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void inTurn(sync))
   for (const segment of uncounted) void inTurn(() => countWaiting(segment))
 
-  /** Reads, writes and removals of files happen one after the other. */
+  /** Serializes reads, writes and removals of files. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work)
     turn = done.catch(error => log.error({ err: error }, 'the spool cannot be read or written'))
@@ -82,7 +82,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       frames.forEach((_frame, i) => {
         settle(firstSeq + i)
       })
-      if (!isRefused) log.error({ err: error, results: frames.length }, 'the disk refuses the spool')
+      if (!isRefused) log.error({ err: error, results: frames.length }, 'the disk rejects writes to the spool')
       isRefused = true
     }
     while (segments.bytes() > maxBytes) await dropOldest()
@@ -97,7 +97,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     uncounted.delete(oldest)
     log.error(
       { results: dropped - droppedBefore, max_bytes: maxBytes },
-      'the spool is full: its oldest results are lost',
+      'the spool is full; its oldest results were deleted',
     )
     await segments.remove(oldest)
   }
@@ -106,7 +106,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     return firstSeq === null ? undefined : states.get(firstSeq + index)
   }
 
-  /** Done with a record, one way or the other. */
+  /** Removes the state of a record that is delivered or lost. */
   function takeState(segment: Segment, index: number) {
     if (segment.firstSeq !== null) return settle(segment.firstSeq + index)
     if (!uncounted.has(segment)) waiting--
@@ -130,7 +130,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     if (!segment) return null
     if (segments.list().length === 1) await segments.rotate()
     const { payloads, tornBytes } = await segments.read(segment)
-    if (tornBytes > 0) log.warn({ bytes: tornBytes }, 'the spool ends in a result that was cut off')
+    if (tornBytes > 0) log.warn({ bytes: tornBytes }, 'a file of the spool ends in a truncated record')
     return { segment, payloads, at: 0, peeked: 0 }
   }
 
@@ -178,7 +178,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       waiting--
     },
     release(seq) {
-      // What is not known any more was refused by the disk or has gone with a full spool.
+      // An unknown record was rejected by the disk or deleted with a full spool.
       if (!states.delete(seq)) dropped++
     },
     peek: atMost => inTurn(() => peek(atMost)),

@@ -1,11 +1,11 @@
 import type { CancelTimer, Timers } from '../clock.ts'
 
-/** One timer that is set again and again: the newest time counts. */
+/** One timer that can be set repeatedly; the newest time replaces the previous one. */
 export type Alarm = {
-  /** Calls in so many ms, a second at most; 0 or less: in the next turn of the event loop. */
+  /** Calls after `ms`, at most after 1 s. 0 or less: in the next turn of the event loop. */
   setIn: (ms: number) => void
   stop: () => void
-  /** How late it was at most since the last call, because the event loop was held. */
+  /** The maximum delay since the previous call, caused by a blocked event loop. */
   takeLagMs: () => number
 }
 
@@ -14,7 +14,7 @@ const MAX_TIMER_MS = 1000
 export function createAlarm(timers: Timers, call: () => void): Alarm {
   let stop: CancelTimer = () => {}
   let lagMs = 0
-  /** when the timer that is set is due; Infinity: none is */
+  /** when the timer is due; Infinity: not set */
   let untilMs = Number.POSITIVE_INFINITY
   const noteLag = () => {
     lagMs = Math.max(lagMs, timers.monotonicMs() - untilMs)

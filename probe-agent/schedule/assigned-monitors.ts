@@ -7,25 +7,25 @@ import { type KnownRegionState, resolveStartState } from './rechecks/region-stat
 import { createResponseTimes, type ResponseTimes } from './rechecks/silence-limit.ts'
 import { computeSlots } from './slots.ts'
 
-/** One check of a chain. `result`: null while it is under way. Times by the monotonic clock, in ms. */
+/** One attempt of a chain. `result`: null while it is in flight. Times in ms by the monotonic clock. */
 export type Attempt = { startedMs: number; endedMs: number; result: Result | null; cancellation: Cancellation }
 
-/** A slot, or a check asked for, and its re-checks. One at a time a monitor (decisions 4.2). */
+/** A slot, or a check on demand, with its re-checks. A monitor has at most one (docs/design/probes.md#attempts). */
 export type RecheckChain = {
   scheduledAtMs: number
   trigger: Trigger
-  /** answered with the first attempt; empty: nobody waits */
+  /** answered with the first attempt; empty: no answer is expected */
   runId: string
-  /** the region's when the chain began */
+  /** the region's state when the chain began */
   state: RegionState
   attempts: Attempt[]
-  /** so many attempts, counted from the first, were published */
+  /** number of attempts, counted from the first, that are published */
   settled: number
-  /** the result published last */
+  /** the newest published result */
   last: Result | null
-  /** the control plane was sent that the first attempt is silent */
+  /** the control plane was notified that the first attempt is silent */
   isReported: boolean
-  /** no attempt under way can change the region any more */
+  /** no attempt in flight can change the region's state */
   isDecided: boolean
   isOver: boolean
 }
@@ -34,21 +34,21 @@ export type RecheckChain = {
 export type AssignedMonitor = TenantQueueItem & {
   assignment: Assignment
   slots: Slots
-  /** what the control plane said last */
+  /** the newest state sent by the control plane */
   state: RegionState
   concluded: KnownRegionState['concluded']
   chain: RecheckChain | null
   responseTimes: ResponseTimes
   lastScheduledMs: number
-  /** the scheduled time of the last attempt beside a chain; 0: none yet */
+  /** the scheduled time of the last attempt outside a chain; 0: none yet */
   lastOutOfBandMs: number
-  /** when its page was last to be compared, by the monotonic clock; null: not yet */
+  /** when its page was last queued for comparison, by the monotonic clock; null: never */
   comparedMs: number | null
-  /** removed, or replaced by a newer version: what runs may end, nothing more starts */
+  /** removed, or replaced by a newer version: running attempts may end, nothing more starts */
   isRetired: boolean
 }
 
-/** What the owner of the table has to do about a change. */
+/** The changes of a message, to be applied to the queue. */
 export type AssignedMonitorsChange = {
   added: AssignedMonitor[]
   retired: AssignedMonitor[]
@@ -58,7 +58,7 @@ export type AssignedMonitorsChange = {
 export type AssignedMonitors = {
   apply: (message: Assignments) => AssignedMonitorsChange
   setStates: (states: readonly MonitorRegionState[]) => void
-  /** A result of this monitor did not count: its state is what the control plane said last. */
+  /** A result of this monitor did not count: its state is the newest one sent by the control plane. */
   discardConclusion: (monitorId: string) => void
   /** The same for all monitors. */
   discardAllConclusions: () => void
@@ -66,25 +66,25 @@ export type AssignedMonitors = {
   get: (monitorId: string) => AssignedMonitor | undefined
   all: () => Iterable<AssignedMonitor>
   size: () => number
-  /** what the probe has, for the first message of the next connection; 0: nothing */
+  /** the revision of the assignments, for the first message of the next connection; 0: none */
   revision: () => number
-  /** the live set's epoch that goes with it; undefined: nothing */
+  /** the epoch of the live set that belongs to it; undefined: none */
   epoch: () => number | undefined
-  /** the live set changed, and what it moved has been applied */
+  /** the live set changed, and the moved assignments have been applied */
   setEpoch: (epoch: number) => void
-  /** A new connection: chunks of a snapshot that was broken off count for nothing. */
+  /** A new connection: discards the chunks of an interrupted snapshot. */
   restartSnapshot: () => void
 }
 
-/** The assignments of this probe, kept over reconnects. They change by snapshots in chunks and by deltas (fleet.proto). */
+/** The assignments of this probe, kept across reconnects. They change by snapshots in chunks and by deltas (fleet.proto). */
 export function createAssignedMonitors(region: string): AssignedMonitors {
-  const watches = new Map<string, AssignedMonitor>()
+  const monitors = new Map<string, AssignedMonitor>()
   let named = new Set<string>()
   let revision = 0
   let epoch: number | undefined
 
   function upsert(assignment: Assignment, isSnapshot: boolean, change: AssignedMonitorsChange): void {
-    const known = watches.get(assignment.monitorId)
+    const known = monitors.get(assignment.monitorId)
     if (known && known.assignment.configVersion === assignment.configVersion) {
       known.assignment = assignment
       setState(known, assignment.regionState)
@@ -92,15 +92,15 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
       return
     }
     if (known) retire(known, change)
-    const watch = createAssignedMonitor(assignment, region)
-    watches.set(assignment.monitorId, watch)
-    change.added.push(watch)
+    const monitor = createAssignedMonitor(assignment, region)
+    monitors.set(assignment.monitorId, monitor)
+    change.added.push(monitor)
   }
 
-  function retire(watch: AssignedMonitor, change: AssignedMonitorsChange): void {
-    watch.isRetired = true
-    watches.delete(watch.assignment.monitorId)
-    change.retired.push(watch)
+  function retire(monitor: AssignedMonitor, change: AssignedMonitorsChange): void {
+    monitor.isRetired = true
+    monitors.delete(monitor.assignment.monitorId)
+    change.retired.push(monitor)
   }
 
   return {
@@ -111,11 +111,11 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
         if (message.isSnapshot) named.add(assignment.monitorId)
       }
       for (const monitorId of message.removals) {
-        const watch = watches.get(monitorId)
-        if (watch) retire(watch, change)
+        const monitor = monitors.get(monitorId)
+        if (monitor) retire(monitor, change)
       }
       if (message.isSnapshot && message.isLast) {
-        for (const watch of watches.values()) if (!named.has(watch.assignment.monitorId)) retire(watch, change)
+        for (const monitor of monitors.values()) if (!named.has(monitor.assignment.monitorId)) retire(monitor, change)
         named = new Set()
       }
       if (!message.isSnapshot || message.isLast) {
@@ -126,24 +126,24 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
     },
     setStates(states) {
       for (const { monitorId, state } of states) {
-        const watch = watches.get(monitorId)
-        if (watch) setState(watch, state)
+        const monitor = monitors.get(monitorId)
+        if (monitor) setState(monitor, state)
       }
     },
     discardConclusion(monitorId) {
-      const watch = watches.get(monitorId)
-      if (watch) watch.concluded = null
+      const monitor = monitors.get(monitorId)
+      if (monitor) monitor.concluded = null
     },
     discardAllConclusions() {
-      for (const watch of watches.values()) watch.concluded = null
+      for (const monitor of monitors.values()) monitor.concluded = null
     },
     setDifference(monitorId, difference) {
-      const watch = watches.get(monitorId)
-      if (watch) watch.assignment.screenshotDifference = difference
+      const monitor = monitors.get(monitorId)
+      if (monitor) monitor.assignment.screenshotDifference = difference
     },
-    get: monitorId => watches.get(monitorId),
-    all: () => watches.values(),
-    size: () => watches.size,
+    get: monitorId => monitors.get(monitorId),
+    all: () => monitors.values(),
+    size: () => monitors.size,
     revision: () => revision,
     epoch: () => epoch,
     setEpoch(newEpoch) {
@@ -155,21 +155,21 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
   }
 }
 
-function setState(watch: AssignedMonitor, state: RegionState): void {
-  watch.state = state
-  watch.concluded = null
+function setState(monitor: AssignedMonitor, state: RegionState): void {
+  monitor.state = state
+  monitor.concluded = null
 }
 
-/** The chain that a watch begins now, by the monotonic clock. */
+/** A new chain of a monitor. `nowMs`: by the monotonic clock. */
 export function createRecheckChain(
-  watch: AssignedMonitor,
+  monitor: AssignedMonitor,
   nowMs: number,
   scheduledAtMs: number,
   trigger: Trigger,
   runId: string,
 ): RecheckChain {
   const fresh = { attempts: [], settled: 0, last: null, isReported: false, isDecided: false, isOver: false }
-  return { scheduledAtMs, trigger, runId, state: resolveStartState(watch, nowMs), ...fresh }
+  return { scheduledAtMs, trigger, runId, state: resolveStartState(monitor, nowMs), ...fresh }
 }
 
 function createAssignedMonitor(assignment: Assignment, region: string): AssignedMonitor {

@@ -1,35 +1,35 @@
-/** After so long a check only waits for its target and costs next to nothing. */
+/** After this time a check only waits for its target and costs almost nothing. */
 const FRESH_MS = 2000
-/** How many more may wait than may be fresh. */
+/** The multiple of `limit` that may be in flight in total. */
 const WAITING_FACTOR = 10
 /**
- * A tenant may hold at most this many times the places that are still free. So one tenant alone stops at 80 % of the
- * places, two together at 89 %, and there is always room for the next one.
+ * A tenant may hold at most this multiple of the free permits. One tenant alone stops at 80 % of all permits, two
+ * together at 89 %, so there is always a permit for the next tenant.
  */
 const SHARE_OF_FREE = 4
 
 export type CheckPermit = { takenMs: number; isFresh: boolean; isTaken: boolean; tenant: number }
 
-/** Why there is no place: all are taken, or this tenant has its share. */
+/** Why there is no permit: all are in use, or this tenant has used its share. */
 export type PermitRefusal = 'full' | 'share'
 
 /**
- * Limits on concurrent checks. A check holds one of `limit` places for its first 2 s; one that goes on waiting gives its
- * place to others and is counted against ten times as many. So when a third of all targets turns into black holes, the
- * rest still starts on time. Times by the monotonic clock.
+ * Limits concurrent checks (docs/design/probes.md#permits). A check counts against `limit` for its first 2 s, and
+ * afterwards only against ten times the limit, so targets that do not answer do not delay the others. Times by the
+ * monotonic clock.
  */
 export type CheckPermits = {
-  /** `isShared`: other tenants have monitors here too, so that the tenant gets no more than its share */
+  /** `isShared`: other tenants have monitors on this probe, so the tenant is limited to its share */
   acquire: (nowMs: number, tenant?: number, isShared?: boolean) => CheckPermit | PermitRefusal
-  release: (place: CheckPermit) => void
+  release: (permit: CheckPermit) => void
   countHeld: () => number
 }
 
-/** Places that a tenant holds. */
+/** Permits that a tenant holds. */
 type TenantUse = { fresh: number; taken: number }
 
 export function createCheckPermits(limit: number): CheckPermits {
-  const mostTaken = limit * WAITING_FACTOR
+  const maxTaken = limit * WAITING_FACTOR
   const uses = new Map<number, TenantUse>()
   let fresh = 0
   let taken = 0
@@ -38,9 +38,9 @@ export function createCheckPermits(limit: number): CheckPermits {
 
   function age(nowMs: number): void {
     for (; next < oldestFirst.length; next++) {
-      const place = oldestFirst[next]!
-      if (place.isTaken && nowMs - place.takenMs < FRESH_MS) break
-      endFreshness(place)
+      const permit = oldestFirst[next]!
+      if (permit.isTaken && nowMs - permit.takenMs < FRESH_MS) break
+      endFreshness(permit)
     }
     if (next > 1000) {
       oldestFirst = oldestFirst.slice(next)
@@ -48,21 +48,21 @@ export function createCheckPermits(limit: number): CheckPermits {
     }
   }
 
-  function endFreshness(place: CheckPermit): void {
-    if (!place.isFresh) return
-    place.isFresh = false
+  function endFreshness(permit: CheckPermit): void {
+    if (!permit.isFresh) return
+    permit.isFresh = false
     fresh--
-    const use = uses.get(place.tenant)
+    const use = uses.get(permit.tenant)
     if (use) use.fresh--
   }
 
   const hasItsShare = (use: TenantUse) =>
-    use.fresh >= SHARE_OF_FREE * (limit - fresh) || use.taken >= SHARE_OF_FREE * (mostTaken - taken)
+    use.fresh >= SHARE_OF_FREE * (limit - fresh) || use.taken >= SHARE_OF_FREE * (maxTaken - taken)
 
   return {
     acquire(nowMs, tenant = 0, isShared = false) {
       age(nowMs)
-      if (fresh >= limit || taken >= mostTaken) return 'full'
+      if (fresh >= limit || taken >= maxTaken) return 'full'
       const use = uses.get(tenant) ?? { fresh: 0, taken: 0 }
       if (isShared && hasItsShare(use)) return 'share'
       uses.set(tenant, use)
@@ -70,18 +70,18 @@ export function createCheckPermits(limit: number): CheckPermits {
       use.taken++
       fresh++
       taken++
-      const place = { takenMs: nowMs, isFresh: true, isTaken: true, tenant }
-      oldestFirst.push(place)
-      return place
+      const permit = { takenMs: nowMs, isFresh: true, isTaken: true, tenant }
+      oldestFirst.push(permit)
+      return permit
     },
-    release(place) {
-      endFreshness(place)
-      place.isTaken = false
+    release(permit) {
+      endFreshness(permit)
+      permit.isTaken = false
       taken--
-      const use = uses.get(place.tenant)
+      const use = uses.get(permit.tenant)
       if (!use) return
       use.taken--
-      if (use.taken === 0) uses.delete(place.tenant)
+      if (use.taken === 0) uses.delete(permit.tenant)
     },
     countHeld: () => taken,
   }

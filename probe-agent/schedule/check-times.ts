@@ -1,35 +1,35 @@
 import { findSlotFrom } from '../../shared/checks/slots.ts'
 import type { AssignedMonitor, RecheckChain } from './assigned-monitors.ts'
 
-/** After the one just checked, also when the clock has stepped back before it; not after a step of an interval or more. */
+/** The slot after the last one, even when the clock was set back before it by less than an interval. */
 export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs: number): number {
   const isStep = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < slots.intervalMs
   return findSlotFrom(slots, isStep ? lastScheduledMs + 1 : nowMs)
 }
 
-/** The scheduled time of a chain that was asked for: the one asked for, unless it lies ahead or before what was reported. */
+/** The scheduled time of a chain on demand: the requested one, unless it is in the future or before a reported one. */
 export function resolveChainTime(
-  { lastScheduledMs, lastOutOfBandMs: lastAsideMs }: AssignedMonitor,
-  askedForMs: number,
+  { lastScheduledMs, lastOutOfBandMs }: AssignedMonitor,
+  requestedMs: number,
   nowMs: number,
 ): number {
-  const isInOrder = askedForMs > Math.max(lastScheduledMs, lastAsideMs) && askedForMs <= nowMs
-  return isInOrder ? askedForMs : Math.max(nowMs, lastAsideMs + 1)
+  const isInOrder = requestedMs > Math.max(lastScheduledMs, lastOutOfBandMs) && requestedMs <= nowMs
+  return isInOrder ? requestedMs : Math.max(nowMs, lastOutOfBandMs + 1)
 }
 
-/** Of an attempt that runs next to a chain: results of a monitor differ in their scheduled times, and many may ask in one ms. */
+/** The scheduled time of an attempt outside a chain. Results of a monitor need distinct scheduled times. */
 export function resolveOutOfBandTime(
-  { lastOutOfBandMs: lastAsideMs }: AssignedMonitor,
+  { lastOutOfBandMs }: AssignedMonitor,
   { scheduledAtMs }: RecheckChain,
-  askedForMs: number,
+  requestedMs: number,
 ): number {
-  return Math.max(askedForMs, scheduledAtMs + 1, lastAsideMs + 1)
+  return Math.max(requestedMs, scheduledAtMs + 1, lastOutOfBandMs + 1)
 }
 
-/** The clock was set: times that would lie in the future go back with it. */
-export function shiftTimes(watch: AssignedMonitor, movedMs: number, nowMs: number): void {
+/** Moves times that are in the future, after the control plane's clock was set. */
+export function shiftTimes(monitor: AssignedMonitor, movedMs: number, nowMs: number): void {
   const moved = (ms: number) => (ms > nowMs ? Math.round(ms + movedMs) : ms)
-  watch.lastScheduledMs = moved(watch.lastScheduledMs)
-  watch.lastOutOfBandMs = moved(watch.lastOutOfBandMs)
-  if (watch.chain) watch.chain.scheduledAtMs = moved(watch.chain.scheduledAtMs)
+  monitor.lastScheduledMs = moved(monitor.lastScheduledMs)
+  monitor.lastOutOfBandMs = moved(monitor.lastOutOfBandMs)
+  if (monitor.chain) monitor.chain.scheduledAtMs = moved(monitor.chain.scheduledAtMs)
 }

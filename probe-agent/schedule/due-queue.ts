@@ -1,14 +1,14 @@
-/** What can stand in a queue: it carries its own due time and place, so that moving it needs no search. */
+/** An item of a queue. It contains its due time and index, so that moving it needs no search. */
 export type QueueItem = {
   /** ms since 1970 by the control plane's clock */
   dueMs: number
-  /** place in the heap, -1 when not queued; the queue's own */
+  /** index in the heap, -1 when not queued; managed by the queue */
   heapIndex: number
 }
 
-/** A binary heap ordered by due time: the earliest of 100,000 monitors in no time, and one timer for all of them. */
+/** A binary heap ordered by due time. */
 export type DueQueue<T extends QueueItem> = {
-  /** Queues an item for a time, or moves one that is queued. */
+  /** Adds an item, or moves it when it is already queued. */
   put: (item: T, dueMs: number) => void
   remove: (item: T) => void
   earliest: () => T | undefined

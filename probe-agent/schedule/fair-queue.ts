@@ -1,28 +1,28 @@
 import { createDueQueue, type DueQueue, type QueueItem } from './due-queue.ts'
 
-/** What waits in a fair queue knows whose it is. */
+/** An item of a fair queue, with the number of its tenant. */
 export type TenantQueueItem = QueueItem & { tenant: number }
 
 /**
- * The monitors of all tenants by due time, with a queue for each tenant, so that a tenant that has used its share of the
- * places waits without holding up what other tenants have due later.
+ * The monitors of all tenants by due time, with one queue per tenant. A tenant that has used its share of the permits
+ * waits without delaying other tenants (docs/design/probes.md#permits).
  */
 export type FairQueue<T extends TenantQueueItem> = {
-  /** Queues an item for a time, or moves one that is queued. */
+  /** Adds an item, or moves it when it is already queued. */
   put: (item: T, dueMs: number) => void
   remove: (item: T) => void
-  /** of all tenants that are not held back */
+  /** the earliest item of all tenants that are not held back */
   earliest: () => T | undefined
-  /** This tenant's items are passed over until `release`. */
+  /** Skips the items of this tenant until `release`. */
   holdBack: (tenant: number) => void
-  /** No tenant is held back any more. */
+  /** Releases all tenants that are held back. */
   release: () => void
   isAnyHeldBack: () => boolean
-  /** A tenant has one monitor more, or one fewer; `tenants` counts the tenants that have any. */
+  /** Adds or removes one monitor of a tenant. `tenants` counts the tenants with monitors. */
   join: (tenant: number) => void
   leave: (tenant: number) => void
   tenants: () => number
-  /** Whether tenants other than this one have any. 0: it is not known which one it is. */
+  /** Whether other tenants have monitors. `tenant` 0: unknown. */
   isSharedWith: (tenant: number) => boolean
   countDue: (nowMs: number) => number
 }
@@ -31,66 +31,66 @@ export type FairQueue<T extends TenantQueueItem> = {
 type TenantQueue<T extends TenantQueueItem> = QueueItem & { queue: DueQueue<T>; monitors: number; isHeldBack: boolean }
 
 export function createFairQueue<T extends TenantQueueItem>(): FairQueue<T> {
-  const lanes = new Map<number, TenantQueue<T>>()
+  const tenantQueues = new Map<number, TenantQueue<T>>()
   const order = createDueQueue<TenantQueue<T>>()
   const heldBack = new Set<TenantQueue<T>>()
 
-  function laneOf(tenant: number): TenantQueue<T> {
-    let lane = lanes.get(tenant)
-    if (!lane) {
-      lane = { queue: createDueQueue<T>(), monitors: 0, isHeldBack: false, dueMs: 0, heapIndex: -1 }
-      lanes.set(tenant, lane)
+  function getTenantQueue(tenant: number): TenantQueue<T> {
+    let tenantQueue = tenantQueues.get(tenant)
+    if (!tenantQueue) {
+      tenantQueue = { queue: createDueQueue<T>(), monitors: 0, isHeldBack: false, dueMs: 0, heapIndex: -1 }
+      tenantQueues.set(tenant, tenantQueue)
     }
-    return lane
+    return tenantQueue
   }
 
-  /** After a change of its items. */
-  function reorder(lane: TenantQueue<T>): void {
-    const earliest = lane.isHeldBack ? undefined : lane.queue.earliest()
-    if (!earliest) order.remove(lane)
-    else if (lane.heapIndex < 0 || lane.dueMs !== earliest.dueMs) order.put(lane, earliest.dueMs)
+  /** Updates the position of a tenant after a change of its items. */
+  function reorder(tenantQueue: TenantQueue<T>): void {
+    const earliest = tenantQueue.isHeldBack ? undefined : tenantQueue.queue.earliest()
+    if (!earliest) order.remove(tenantQueue)
+    else if (tenantQueue.heapIndex < 0 || tenantQueue.dueMs !== earliest.dueMs) order.put(tenantQueue, earliest.dueMs)
   }
 
-  function setHeldBack(lane: TenantQueue<T>, isHeldBack: boolean): void {
-    lane.isHeldBack = isHeldBack
-    if (isHeldBack) heldBack.add(lane)
-    else heldBack.delete(lane)
-    reorder(lane)
+  function setHeldBack(tenantQueue: TenantQueue<T>, isHeldBack: boolean): void {
+    tenantQueue.isHeldBack = isHeldBack
+    if (isHeldBack) heldBack.add(tenantQueue)
+    else heldBack.delete(tenantQueue)
+    reorder(tenantQueue)
   }
 
   return {
     put(item, dueMs) {
-      const lane = laneOf(item.tenant)
-      lane.queue.put(item, dueMs)
-      reorder(lane)
+      const tenantQueue = getTenantQueue(item.tenant)
+      tenantQueue.queue.put(item, dueMs)
+      reorder(tenantQueue)
     },
     remove(item) {
       if (item.heapIndex < 0) return
-      const lane = laneOf(item.tenant)
-      lane.queue.remove(item)
-      reorder(lane)
+      const tenantQueue = getTenantQueue(item.tenant)
+      tenantQueue.queue.remove(item)
+      reorder(tenantQueue)
     },
     earliest: () => order.earliest()?.queue.earliest(),
-    holdBack: tenant => setHeldBack(laneOf(tenant), true),
+    holdBack: tenant => setHeldBack(getTenantQueue(tenant), true),
     release() {
-      for (const lane of heldBack) setHeldBack(lane, false)
+      for (const tenantQueue of heldBack) setHeldBack(tenantQueue, false)
     },
     isAnyHeldBack: () => heldBack.size > 0,
     join(tenant) {
-      laneOf(tenant).monitors++
+      getTenantQueue(tenant).monitors++
     },
     leave(tenant) {
-      const lane = laneOf(tenant)
-      lane.monitors--
-      if (lane.monitors > 0 || lane.queue.earliest()) return
-      setHeldBack(lane, false)
-      lanes.delete(tenant)
+      const tenantQueue = getTenantQueue(tenant)
+      tenantQueue.monitors--
+      if (tenantQueue.monitors > 0 || tenantQueue.queue.earliest()) return
+      setHeldBack(tenantQueue, false)
+      tenantQueues.delete(tenant)
     },
-    tenants: () => lanes.size,
-    isSharedWith: tenant => tenant !== 0 && lanes.size > Number(lanes.has(tenant)),
+    tenants: () => tenantQueues.size,
+    isSharedWith: tenant => tenant !== 0 && tenantQueues.size > Number(tenantQueues.has(tenant)),
     countDue(nowMs) {
       let count = 0
-      for (const { queue } of lanes.values()) count += queue.countDue(nowMs)
+      for (const { queue } of tenantQueues.values()) count += queue.countDue(nowMs)
       return count
     },
   }

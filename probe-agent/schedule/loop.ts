@@ -17,20 +17,20 @@ import { findMissedSlots } from './slots.ts'
 import { createWakeUpTimer } from './wake-up-timer.ts'
 
 export type CheckLoopOptions = {
-  watches: AssignedMonitors
+  monitors: AssignedMonitors
   clock: RemoteClock
   /** never rejects */
   run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
   publish: (result: Result) => void
-  /** a result that answers the run-now which began its chain */
+  /** sends a result as the answer to the RunNow that began its chain */
   answer: (runId: string, result: Result) => void
-  /** after the last attempt of a chain has gone out */
-  onChainEnd?: (watch: AssignedMonitor, end: RecheckChainEnd) => void
-  /** the first attempt of a chain has been silent for a while, and the region is not failing yet */
-  onSilent?: (watch: AssignedMonitor) => void
+  /** called after the last attempt of a chain is published */
+  onChainEnd?: (monitor: AssignedMonitor, end: RecheckChainEnd) => void
+  /** called when the first attempt of a chain is silent and the region is not failing */
+  onSilent?: (monitor: AssignedMonitor) => void
   maxConcurrentChecks: number
   log: Log
-  /** the machine's own unless given */
+  /** default: those of the machine */
   timers?: Timers
 }
 
@@ -38,47 +38,47 @@ export type CheckLoop = {
   apply: (message: Assignments) => void
   setEpoch: (epoch: number) => void
   /**
-   * A check outside the schedule, at once; re-checks follow as after a slot. The watch must be in no chain that is not
-   * decided. `askedForMs` is the scheduled time to report, unless it lies in the future or before what was already reported.
+   * Starts a chain outside the schedule. The monitor must not have an undecided chain. `requestedMs`: the scheduled time to
+   * report, unless it is in the future or before a reported one.
    */
-  startChain: (watch: AssignedMonitor, trigger: Trigger, runId: string, askedForMs: number) => void
-  /** The chain that is to begin becomes the one asked for. False: it has begun, or is another one's already. */
-  joinChain: (watch: AssignedMonitor, trigger: Trigger, runId: string) => boolean
-  /** One attempt for the one who asks: not re-checked, and `take` alone hears of it. False: no place for it. */
+  startChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string, requestedMs: number) => void
+  /** Assigns a request to a chain that has not begun. False: it has begun, or already has a request. */
+  joinChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string) => boolean
+  /** Runs one attempt without re-checks; only `take` receives the result. False: no permit is available. */
   checkOutOfBand: (spec: CheckSpec, asked: CheckRequest, tenant: number, take: (result: Result) => void) => boolean
-  /** the assignment epoch that results carry */
+  /** the assignment epoch of results */
   epoch: () => number
-  /** Takes no more checks on demand; slots go on. */
+  /** Refuses checks on demand from now on; slots continue. */
   stopOnDemandChecks: () => void
-  /** true from `leave` or `drain` on */
+  /** true after `stopOnDemandChecks` or `drain` */
   isLeaving: () => boolean
-  /** the control plane's clock was learned, or learned better, and moved by so much because of it */
+  /** A new sample of the control plane's clock changed its offset by `movedMs`. */
   clockLearned: (movedMs: number) => void
-  /** Starts nothing more; resolves when the last check has ended. */
+  /** Starts no more checks; resolves when the last one has ended. */
   drain: () => Promise<void>
-  /** At most since the last call: `loopLagMs`, how late a timer was, because the event loop was held; `startDelayMs`, how late a slot started. */
+  /** `loopLagMs` and `startDelayMs`: the maximum delays of a timer and of a slot since the previous call. */
   load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
 
-/** Starts between which answers are read, so that a burst does not spoil the timings of what already runs. */
+/** Starts per turn of the event loop, so that a burst does not distort the timings of running checks. */
 const MAX_STARTS_PER_TURN = 25
-/** By more than this the control plane's clock was set; by less it was learned better. */
+/** A larger change means that the control plane's clock was set; a smaller one is a better sample. */
 const CLOCK_STEP_MS = 1000
-/** After a long standstill, the slots reported one by one for a monitor; what is older is only counted in the log. */
+/** Missed slots reported for a monitor after a long standstill; the number of older ones is only logged. */
 const MAX_MISSED_REPORTED = 20
 const NO_REQUESTER = { trigger: Trigger.SLOT, runId: '' }
 
-/** Starts checks when they are due, one timer for all, and re-checks what has to be confirmed (decisions 4.1, 4.2). */
+/** Starts checks when they are due, with one timer for all monitors, and re-checks (docs/design/probes.md#schedule). */
 export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
-  const { watches, clock, run, publish, answer, onChainEnd, onSilent = () => {}, maxConcurrentChecks, log } = parts
+  const { monitors, clock, run, publish, answer, onChainEnd, onSilent = () => {}, maxConcurrentChecks, log } = parts
   const { timers = machine } = parts
   const queue = createFairQueue<AssignedMonitor>()
-  const places = createCheckPermits(maxConcurrentChecks)
+  const permits = createCheckPermits(maxConcurrentChecks)
   const waking = createWakeUpTimer(timers, queue, pump)
   let epoch = 0
   let isLeaving = false
   let isDraining = false
-  let knowsTime = false
+  let hasTime = false
   let startDelayMs = 0
   let whenIdle = () => {}
   const attempts = createRecheckAttempts({
@@ -89,13 +89,13 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
     answer,
     onSilent,
     onChainEnd,
-    wakeIn(watch, ms) {
-      if (ms === null) queue.remove(watch)
-      else put(watch, (clock.nowMs() ?? 0) + Math.max(0, ms))
+    wakeIn(monitor, ms) {
+      if (ms === null) queue.remove(monitor)
+      else put(monitor, (clock.nowMs() ?? 0) + Math.max(0, ms))
     },
-    wakeAtSlot(watch, latestMs = Number.POSITIVE_INFINITY) {
+    wakeAtSlot(monitor, latestMs = Number.POSITIVE_INFINITY) {
       const now = clock.nowMs() ?? 0
-      put(watch, Math.min(findNextSlot(watch, now), now + latestMs))
+      put(monitor, Math.min(findNextSlot(monitor, now), now + latestMs))
     },
   })
 
@@ -104,121 +104,121 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
     if (now === null || isDraining) return
     queue.release()
     for (let starts = 0; starts < MAX_STARTS_PER_TURN; ) {
-      const watch = queue.earliest()
-      if (!watch || watch.dueMs > now) {
-        waking.sleepUntilDue(watch, now)
+      const monitor = queue.earliest()
+      if (!monitor || monitor.dueMs > now) {
+        waking.sleepUntilDue(monitor, now)
         return
       }
-      const next = attempts.decideWhenDue(watch)
+      const next = attempts.decideWhenDue(monitor)
       if (next === 'nothing') continue
-      if (next === 'begin') giveUpMissed(watch, now)
-      const place = places.acquire(timers.monotonicMs(), watch.tenant, queue.tenants() > 1)
-      if (place === 'full') {
+      if (next === 'begin') reportMissed(monitor, now)
+      const permit = permits.acquire(timers.monotonicMs(), monitor.tenant, queue.tenants() > 1)
+      if (permit === 'full') {
         waking.sleepUntilPermit()
         return
       }
-      if (place === 'share') {
-        queue.holdBack(watch.tenant)
+      if (permit === 'share') {
+        queue.holdBack(monitor.tenant)
         continue
       }
-      queue.remove(watch)
+      queue.remove(monitor)
       waking.noteStart(now)
-      attempt(watch, place)
+      attempt(monitor, permit)
       starts++
     }
     waking.wakeNextTurn()
   }
 
-  function put(watch: AssignedMonitor, dueMs: number): void {
-    waking.put(watch, dueMs, clock.nowMs())
+  function put(monitor: AssignedMonitor, dueMs: number): void {
+    waking.put(monitor, dueMs, clock.nowMs())
   }
 
-  function giveUpMissed(watch: AssignedMonitor, now: number): void {
-    const { missed, next } = findMissedSlots(watch.slots, watch.dueMs, now)
+  function reportMissed(monitor: AssignedMonitor, now: number): void {
+    const { missed, next } = findMissedSlots(monitor.slots, monitor.dueMs, now)
     if (missed.length === 0) return
-    const subject = subjectOf(watch)
+    const subject = subjectOf(monitor)
     if (missed.length > MAX_MISSED_REPORTED)
       log.warn({ monitor_id: subject.monitorId, slots: missed.length }, 'missed slots')
     for (const slot of missed.slice(-MAX_MISSED_REPORTED)) publish(buildMissedResult(subject, slot, now))
-    queue.put(watch, next)
+    queue.put(monitor, next)
   }
 
-  function attempt(watch: AssignedMonitor, place: CheckPermit): void {
-    const chain = watch.chain ?? createRecheckChain(watch, timers.monotonicMs(), watch.dueMs, Trigger.SLOT, '')
-    watch.chain = chain
-    watch.lastScheduledMs = chain.scheduledAtMs
+  function attempt(monitor: AssignedMonitor, permit: CheckPermit): void {
+    const chain = monitor.chain ?? createRecheckChain(monitor, timers.monotonicMs(), monitor.dueMs, Trigger.SLOT, '')
+    monitor.chain = chain
+    monitor.lastScheduledMs = chain.scheduledAtMs
     if (chain.attempts.length === 0) startDelayMs = Math.max(startDelayMs, (clock.nowMs() ?? 0) - chain.scheduledAtMs)
-    attempts.start(watch, chain, place)
+    attempts.start(monitor, chain, permit)
   }
 
-  /** Runs a check and gives its place back; what it saw goes to `take`. */
-  function check(place: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void): void {
+  /** Runs a check, releases its permit and passes the result to `take`. */
+  function check(permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void): void {
     const { subject, occasion, cancellation, isOfOthers } = asked
     const startedAtMs = clock.nowMs() ?? 0
     void run(spec, cancellation, isOfOthers).then(ran => {
-      places.release(place)
+      permits.release(permit)
       take(buildResult(subject, occasion, startedAtMs, ran))
-      if (isDraining && places.countHeld() === 0) whenIdle()
+      if (isDraining && permits.countHeld() === 0) whenIdle()
     })
   }
 
-  function startChain(watch: AssignedMonitor, trigger: Trigger, runId: string, askedForMs: number): void {
-    attempts.endDecided(watch)
+  function startChain(monitor: AssignedMonitor, trigger: Trigger, runId: string, requestedMs: number): void {
+    attempts.endDecided(monitor)
     const now = Math.floor(clock.nowMs() ?? 0)
-    watch.chain = createRecheckChain(
-      watch,
+    monitor.chain = createRecheckChain(
+      monitor,
       timers.monotonicMs(),
-      resolveChainTime(watch, askedForMs, now),
+      resolveChainTime(monitor, requestedMs, now),
       trigger,
       runId,
     )
-    put(watch, now)
+    put(monitor, now)
   }
 
-  /** Due and not begun yet, as just after a change of the monitor. */
-  function isAwaited({ heapIndex: place, chain }: AssignedMonitor): boolean {
-    return place >= 0 && chain !== null && chain.attempts.length === 0
+  /** Whether a chain is queued that has not begun, as after a change of the monitor. */
+  function isChainQueued({ heapIndex, chain }: AssignedMonitor): boolean {
+    return heapIndex >= 0 && chain !== null && chain.attempts.length === 0
   }
 
-  function joinChain(watch: AssignedMonitor, trigger: Trigger, runId: string): boolean {
-    const mayJoin = isAwaited(watch) && watch.chain!.runId === ''
-    if (mayJoin) Object.assign(watch.chain!, { trigger, runId })
+  function joinChain(monitor: AssignedMonitor, trigger: Trigger, runId: string): boolean {
+    const mayJoin = isChainQueued(monitor) && monitor.chain!.runId === ''
+    if (mayJoin) Object.assign(monitor.chain!, { trigger, runId })
     return mayJoin
   }
 
-  /** Takes a watch out of the queue; who asked for a check that has not begun by then hears that it will not. */
-  function dismiss(watch: AssignedMonitor, code: RunRefusal, message: string): void {
-    const { trigger, runId } = isAwaited(watch) ? watch.chain! : NO_REQUESTER
-    queue.remove(watch)
+  /** Removes a monitor from the queue, and refuses the request of a chain that has not begun. */
+  function dismiss(monitor: AssignedMonitor, code: RunRefusal, message: string): void {
+    const { trigger, runId } = isChainQueued(monitor) ? monitor.chain! : NO_REQUESTER
+    queue.remove(monitor)
     if (runId === '') return
-    answer(runId, { ...buildRefusedResult(subjectOf(watch), clock.nowMs() ?? 0, code, message), trigger, runId })
+    answer(runId, { ...buildRefusedResult(subjectOf(monitor), clock.nowMs() ?? 0, code, message), trigger, runId })
   }
 
   function subjectOf({ assignment }: AssignedMonitor): ResultSubject {
     return { monitorId: assignment.monitorId, configVersion: assignment.configVersion, epoch }
   }
 
-  function enqueue(watch: AssignedMonitor, now: number): void {
-    if (watch.assignment.checkAtOnce) startChain(watch, Trigger.SLOT, '', now)
-    else put(watch, findSlotFrom(watch.slots, now))
+  function enqueue(monitor: AssignedMonitor, now: number): void {
+    if (monitor.assignment.checkAtOnce) startChain(monitor, Trigger.SLOT, '', now)
+    else put(monitor, findSlotFrom(monitor.slots, now))
   }
 
   /**
-   * The clock was set: what is due stays due at the same moment, so that nothing idles and nothing comes twice at once.
-   * From the check after that on slots are those of the new time.
+   * Adapts a monitor after the clock was set. Everything due stays due at the same moment; later slots are those of the new
+   * time.
    */
-  function moveWith(watch: AssignedMonitor, movedMs: number, now: number): void {
-    if (watch.heapIndex >= 0) queue.put(watch, Math.round(watch.dueMs + movedMs))
-    shiftTimes(watch, movedMs, now)
+  function moveWith(monitor: AssignedMonitor, movedMs: number, now: number): void {
+    if (monitor.heapIndex >= 0) queue.put(monitor, Math.round(monitor.dueMs + movedMs))
+    shiftTimes(monitor, movedMs, now)
   }
 
   return {
     startChain,
     joinChain,
     checkOutOfBand(spec, asked, tenant, take) {
-      const place = isLeaving ? 'full' : places.acquire(timers.monotonicMs(), tenant, queue.isSharedWith(tenant))
-      if (typeof place === 'string') return false
-      check(place, spec, asked, take)
+      const permit = isLeaving ? 'full' : permits.acquire(timers.monotonicMs(), tenant, queue.isSharedWith(tenant))
+      if (typeof permit === 'string') return false
+      check(permit, spec, asked, take)
       return true
     },
     epoch: () => epoch,
@@ -227,20 +227,20 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
     },
     isLeaving: () => isLeaving,
     apply(message) {
-      const { added, retired, toCheckNow } = watches.apply(message)
-      for (const watch of added) queue.join(watch.tenant)
-      for (const watch of retired) {
-        dismiss(watch, 'not_assigned', 'the monitor was changed or moved meanwhile')
-        queue.leave(watch.tenant)
+      const { added, retired, toCheckNow } = monitors.apply(message)
+      for (const monitor of added) queue.join(monitor.tenant)
+      for (const monitor of retired) {
+        dismiss(monitor, 'not_assigned', 'the monitor was changed or moved to another probe')
+        queue.leave(monitor.tenant)
       }
       const now = clock.nowMs()
       if (now === null || isDraining) return
-      for (const watch of added) enqueue(watch, now)
-      for (const watch of toCheckNow) if (!watch.chain) startChain(watch, Trigger.SLOT, '', now)
+      for (const monitor of added) enqueue(monitor, now)
+      for (const monitor of toCheckNow) if (!monitor.chain) startChain(monitor, Trigger.SLOT, '', now)
     },
     setEpoch(newEpoch) {
-      // what was found under the one before may have been history
-      if (newEpoch !== epoch) watches.discardAllConclusions()
+      // results under the previous epoch may not have counted
+      if (newEpoch !== epoch) monitors.discardAllConclusions()
       epoch = newEpoch
     },
     clockLearned(movedMs) {
@@ -248,29 +248,29 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
       if (now === null || isDraining) return
       if (Math.abs(movedMs) > CLOCK_STEP_MS) {
         log.warn({ event: 'clock_step', seconds: Math.round(movedMs) / 1000 }, 'the clock of the control plane was set')
-        watches.discardAllConclusions()
-        for (const watch of watches.all()) moveWith(watch, movedMs, now)
+        monitors.discardAllConclusions()
+        for (const monitor of monitors.all()) moveWith(monitor, movedMs, now)
       }
       pump()
-      if (knowsTime) return
-      knowsTime = true
-      for (const watch of watches.all()) if (watch.heapIndex < 0 && !watch.chain) enqueue(watch, now)
+      if (hasTime) return
+      hasTime = true
+      for (const monitor of monitors.all()) if (monitor.heapIndex < 0 && !monitor.chain) enqueue(monitor, now)
     },
     drain() {
       isLeaving = true
       isDraining = true
       waking.stop()
-      for (const watch of watches.all()) dismiss(watch, 'probe_busy', 'the probe is stopping')
+      for (const monitor of monitors.all()) dismiss(monitor, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
-        if (places.countHeld() === 0) resolve()
+        if (permits.countHeld() === 0) resolve()
       })
     },
     load() {
       const waiting = waking.countWaiting(clock.nowMs() ?? 0)
       const delays = { loopLagMs: waking.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
       startDelayMs = 0
-      return { running: places.countHeld(), waiting, ...delays }
+      return { running: permits.countHeld(), waiting, ...delays }
     },
   }
 }

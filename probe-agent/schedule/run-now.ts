@@ -10,27 +10,27 @@ import type { CheckLoop } from './loop.ts'
 
 export type RunNowOptions = {
   loop: CheckLoop
-  watches: AssignedMonitors
+  monitors: AssignedMonitors
   clock: RemoteClock
   publish: (result: Result) => void
   answer: (runId: string, result: Result) => void
 }
 
 /**
- * A check asked for outside the schedule. A monitor of ours starts a chain: it is published, so it counts for the
- * verdict, and answered to whom `run_id` names; so is one that is just about to begin. While a chain runs, a person gets
- * an attempt of their own, published for the history alone, and a second opinion nothing more: the chain is that opinion.
- * A request with its own `spec` is only answered; its tenant gets no more than its share of the places.
+ * Handles checks on demand (docs/design/probes.md#on-demand). For an assigned monitor a chain starts, or joins one that has
+ * not begun: it is published and counts for the verdict, and its first result answers `run_id`. While a chain runs, a
+ * person's request is a separate attempt, published for the history only, and a second opinion starts nothing, because the
+ * chain is that opinion. A request with its own `spec` is only answered, and its tenant is limited to its share of permits.
  */
 export function createRunNowHandler({
   loop,
-  watches,
+  monitors,
   clock,
   publish,
   answer,
 }: RunNowOptions): (request: RunNow) => void {
   function subjectOf({ monitorId }: RunNow): ResultSubject {
-    const configVersion = watches.get(monitorId)?.assignment.configVersion ?? 0
+    const configVersion = monitors.get(monitorId)?.assignment.configVersion ?? 0
     return { monitorId, configVersion, epoch: loop.epoch() }
   }
 
@@ -43,19 +43,29 @@ export function createRunNowHandler({
     reply(request, { ...result, runId: request.runId, trigger: request.trigger })
   }
 
-  /** One attempt on the side, of which `take` hears. */
-  function checkAside(request: RunNow, spec: CheckSpec, occasion: CheckOccasion, take: (result: Result) => void): void {
-    const asked = { subject: subjectOf(request), occasion, isOfOthers: request.spec !== undefined }
-    const hasPlace = loop.checkOutOfBand(spec, asked, request.tenant ?? 0, take)
-    if (!hasPlace) refuse(request, 'probe_busy', 'the probe is stopping or runs as many checks as it may')
+  /** Runs one attempt outside any chain and passes the result to `take`. */
+  function checkOutOfBand(
+    request: RunNow,
+    spec: CheckSpec,
+    occasion: CheckOccasion,
+    take: (result: Result) => void,
+  ): void {
+    const checkRequest = { subject: subjectOf(request), occasion, isOfOthers: request.spec !== undefined }
+    const hasPermit = loop.checkOutOfBand(spec, checkRequest, request.tenant ?? 0, take)
+    if (!hasPermit) refuse(request, 'probe_busy', 'the probe is stopping, or its limit of concurrent checks is reached')
   }
 
-  /** A person who asks while a chain runs finds the attempt in the history; it is no part of the chain. */
-  function checkBeside(watch: AssignedMonitor, chain: RecheckChain, request: RunNow, askedForMs: number): void {
-    watch.lastOutOfBandMs = resolveOutOfBandTime(watch, chain, askedForMs)
-    const occasion = { scheduledAtMs: watch.lastOutOfBandMs, attempt: 1, trigger: Trigger.ASIDE, runId: request.runId }
-    checkAside(request, watch.assignment.spec!, occasion, seen => {
-      const result = applyComparison(watch.assignment, seen)
+  /** A person's request while a chain runs: a separate attempt for the history. */
+  function checkDuringChain(monitor: AssignedMonitor, chain: RecheckChain, request: RunNow, requestedMs: number): void {
+    monitor.lastOutOfBandMs = resolveOutOfBandTime(monitor, chain, requestedMs)
+    const occasion = {
+      scheduledAtMs: monitor.lastOutOfBandMs,
+      attempt: 1,
+      trigger: Trigger.ASIDE,
+      runId: request.runId,
+    }
+    checkOutOfBand(request, monitor.assignment.spec!, occasion, checked => {
+      const result = applyComparison(monitor.assignment, checked)
       publish(result)
       reply(request, result)
     })
@@ -63,19 +73,20 @@ export function createRunNowHandler({
 
   return request => {
     const { runId, trigger, scheduledAtMs, spec } = request
-    const watch = watches.get(request.monitorId)
+    const monitor = monitors.get(request.monitorId)
     const now = clock.nowMs()
-    if (now === null) return refuse(request, 'probe_not_ready', 'the probe does not know the time yet')
+    if (now === null)
+      return refuse(request, 'probe_not_ready', 'the probe has not received the time of the control plane yet')
     if (spec) {
       const occasion = { scheduledAtMs: scheduledAtMs || now, attempt: 1, trigger, runId }
-      return checkAside(request, spec, occasion, result => reply(request, result))
+      return checkOutOfBand(request, spec, occasion, result => reply(request, result))
     }
-    if (!watch) return refuse(request, 'not_assigned', 'this probe does not check the monitor')
-    if (!watch.chain || watch.chain.isDecided) {
+    if (!monitor) return refuse(request, 'not_assigned', 'the monitor is not assigned to this probe')
+    if (!monitor.chain || monitor.chain.isDecided) {
       if (loop.isLeaving()) return refuse(request, 'probe_busy', 'the probe is stopping')
-      return loop.startChain(watch, trigger, runId, scheduledAtMs)
+      return loop.startChain(monitor, trigger, runId, scheduledAtMs)
     }
-    if (trigger === Trigger.SECOND_OPINION || loop.joinChain(watch, trigger, runId)) return
-    checkBeside(watch, watch.chain, request, scheduledAtMs || now)
+    if (trigger === Trigger.SECOND_OPINION || loop.joinChain(monitor, trigger, runId)) return
+    checkDuringChain(monitor, monitor.chain, request, scheduledAtMs || now)
   }
 }

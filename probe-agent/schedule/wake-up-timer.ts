@@ -3,55 +3,55 @@ import { createAlarm } from './alarm.ts'
 import type { AssignedMonitor } from './assigned-monitors.ts'
 import type { FairQueue } from './fair-queue.ts'
 
-/** When the loop looks at its queue again: one timer for all watches. Times by the control plane's clock, in ms. */
+/** Decides when the loop processes its queue: one timer for all monitors. Times in ms by the control plane's clock. */
 export type WakeUpTimer = {
-  /** Queues a watch. `now` null: the time is not known yet. */
-  put: (watch: AssignedMonitor, dueMs: number, now: number | null) => void
-  /** Nothing can start now: until the earliest watch is due, or what is held back may have a place. */
+  /** Queues a monitor. `now` null: the time is not known yet. */
+  put: (monitor: AssignedMonitor, dueMs: number, now: number | null) => void
+  /** Nothing can start now: sleeps until the earliest monitor is due, or until a tenant that is held back may get a permit. */
   sleepUntilDue: (earliest: AssignedMonitor | undefined, now: number) => void
   sleepUntilPermit: () => void
   /** In the next turn of the event loop. */
   wakeNextTurn: () => void
   noteStart: (now: number) => void
-  /** how many watches are late */
+  /** the number of monitors that are late */
   countWaiting: (now: number) => number
   stop: () => void
   takeLagMs: () => number
 }
 
 /**
- * Waking up for each slot costs more than the check itself, so slots start in groups of about this size. Larger groups would
- * spoil each other's timings.
+ * Waking up for each slot costs more than the check itself, so slots start in groups of about this size. Larger groups
+ * would distort each other's timings.
  */
 const TARGET_GROUP_SIZE = 5
-/** How long a slot waits for others: the longest where few are due, the shortest from 333 a second on. */
+/** How long a slot waits for others: the maximum when few are due, the minimum at 333 a second or more. */
 const MAX_WAIT_MS = 50
 const MIN_WAIT_MS = 15
 const PERMIT_RETRY_DELAY_MS = 50
 
 export function createWakeUpTimer(timers: Timers, queue: FairQueue<AssignedMonitor>, look: () => void): WakeUpTimer {
   const alarm = createAlarm(timers, look)
-  /** when checks were started last, and how many of them */
+  /** when the last group started, and its size */
   let startedMs = 0
   let starts = TARGET_GROUP_SIZE
   let waitMs = MAX_WAIT_MS
 
-  /** Moves an eighth of the way to the wait that would have given the last group its aimed size. */
+  /** Moves the wait by an eighth towards the value that would have given the last group its target size. */
   function adaptWait(): void {
     const fitting = (waitMs * TARGET_GROUP_SIZE) / starts
     waitMs += (Math.min(Math.max(fitting, MIN_WAIT_MS), MAX_WAIT_MS) - waitMs) / 8
   }
 
-  /** The next attempt of a chain, and what was asked for, do not wait for others, but may start late behind a slot that waits. */
+  /** Re-checks and checks on demand do not wait for others. */
   function wakeMs({ chain, dueMs }: AssignedMonitor): number {
     return chain ? dueMs : Math.max(dueMs, Math.min(startedMs, dueMs) + waitMs)
   }
 
   return {
-    put(watch, dueMs, now) {
-      queue.put(watch, dueMs)
-      if (queue.earliest() !== watch || now === null) return
-      alarm.setIn(Math.max(wakeMs(watch) - now, 1))
+    put(monitor, dueMs, now) {
+      queue.put(monitor, dueMs)
+      if (queue.earliest() !== monitor || now === null) return
+      alarm.setIn(Math.max(wakeMs(monitor) - now, 1))
     },
     sleepUntilDue(earliest, now) {
       const ms = earliest ? earliest.dueMs - now : Number.POSITIVE_INFINITY

@@ -17,64 +17,79 @@ import { type CheckLoop, createCheckLoop } from './loop.ts'
 import { createRunNowHandler } from './run-now.ts'
 
 export type ProbeWorkOptions = {
-  /** the first one; it says whose work this is */
+  /** the first welcome message, with the ids of probe and region */
   welcome: Welcome
-  post: ResultTransport
+  transport: ResultTransport
   clock: RemoteClock
   run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
   sendRunDone: (runDone: RunDone) => void
   sendSilent: (silent: Silent) => void
-  /** null: no browser here */
-  shutter: ScreenshotCapture | null
+  /** null: no browser on this machine */
+  capture: ScreenshotCapture | null
   sendScreenshotWanted: (order: ScreenshotOrder) => void
   compareEveryMs: number
   maxConcurrentChecks: number
   log: Log
-  /** the machine's own unless given */
+  /** default: those of the machine */
   timers?: Timers
 }
 
-/** What the probe does for the control plane: it keeps the assignments, checks them, and goes on while it is cut off. */
+/** Applies the messages of the control plane and checks the assigned monitors, with or without a connection. */
 export type ProbeWork = {
   region: string
   welcome: (welcome: Welcome) => void
   receive: (body: FleetMessageBody) => void
   clockLearned: CheckLoop['clockLearned']
-  /** a result of this monitor was not taken in time */
+  /** A result of this monitor was not published in time. */
   markLate: (monitorId: string) => void
-  /** what the probe has, for its hello */
+  /** the revision and epoch of the assignments, for the hello message */
   getRevision: () => Pick<Hello, 'lastRevision' | 'lastEpoch'>
   load: CheckLoop['load']
-  /** how many monitors it checks */
+  /** number of assigned monitors */
   monitors: () => number
-  /** Takes no more checks on demand; slots go on. */
+  /** Refuses checks on demand from now on; slots continue. */
   stopOnDemandChecks: () => void
-  /** Starts nothing more; resolves when the last check has ended. */
+  /** Starts no more checks; resolves when the last one has ended. */
   drain: () => Promise<void>
 }
 
 export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
-  const { welcome, post, clock, run, sendRunDone, sendSilent, shutter, sendScreenshotWanted, compareEveryMs, log } =
-    parts
-  const { probeId, region } = welcome
-  const watches = createAssignedMonitors(region)
-  const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
-  const nowMs = () => clock.nowMs() ?? 0
-  const studio = shutter && createCaptureQueue({ shutter, probeId, nowMs, send: post.sendScreenshot, log })
-  const sittings = createCapturePolicy({ region, studio, askFleet: sendScreenshotWanted, compareEveryMs })
-  const loop = createCheckLoop({
-    watches,
+  const {
+    welcome,
+    transport,
     clock,
     run,
-    publish: post.publish,
+    sendRunDone,
+    sendSilent,
+    capture,
+    sendScreenshotWanted,
+    compareEveryMs,
+    log,
+  } = parts
+  const { probeId, region } = welcome
+  const monitors = createAssignedMonitors(region)
+  const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
+  const nowMs = () => clock.nowMs() ?? 0
+  const captureQueue = capture && createCaptureQueue({ capture, probeId, nowMs, send: transport.sendScreenshot, log })
+  const capturePolicy = createCapturePolicy({
+    region,
+    captureQueue,
+    requestFromFleet: sendScreenshotWanted,
+    compareEveryMs,
+  })
+  const loop = createCheckLoop({
+    monitors,
+    clock,
+    run,
+    publish: transport.publish,
     answer,
-    onChainEnd: sittings.chainEnded,
+    onChainEnd: capturePolicy.chainEnded,
     onSilent: ({ assignment: { monitorId, configVersion } }) => sendSilent({ monitorId, configVersion }),
     maxConcurrentChecks: parts.maxConcurrentChecks,
     log,
     timers: parts.timers,
   })
-  const runNow = createRunNowHandler({ loop, watches, clock, publish: post.publish, answer })
+  const runNow = createRunNowHandler({ loop, monitors, clock, publish: transport.publish, answer })
   let isNewLink = true
 
   function apply(message: Assignments): void {
@@ -84,7 +99,7 @@ export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
     isNewLink = false
     const { revision } = message
     log.info(
-      { event: 'connected', region, probe_id: probeId, monitors: watches.size(), revision },
+      { event: 'connected', region, probe_id: probeId, monitors: monitors.size(), revision },
       'assignments applied',
     )
   }
@@ -93,33 +108,33 @@ export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
     region,
     welcome(next) {
       isNewLink = true
-      watches.restartSnapshot()
-      // What a probe that was cut off still has may be another's by now: until it hears, its results are history.
-      if (watches.size() === 0) loop.setEpoch(next.epoch)
-      post.useWelcome(next)
+      monitors.restartSnapshot()
+      // Assignments from before a disconnect may have moved: until new ones arrive, results keep the old epoch.
+      if (monitors.size() === 0) loop.setEpoch(next.epoch)
+      transport.useWelcome(next)
     },
     receive(body) {
       if (body.$case === 'assignments') apply(body.value)
       else if (body.$case === 'epochChanged') {
         loop.setEpoch(body.value.epoch)
-        watches.setEpoch(body.value.epoch)
-      } else if (body.$case === 'regionStates') watches.setStates(body.value.states)
+        monitors.setEpoch(body.value.epoch)
+      } else if (body.$case === 'regionStates') monitors.setStates(body.value.states)
       else if (body.$case === 'runNow') runNow(body.value)
-      else if (body.$case === 'takeScreenshot') sittings.takeFor(body.value)
+      else if (body.$case === 'takeScreenshot') capturePolicy.takeFor(body.value)
       else if (body.$case === 'screenshotDifference') {
-        watches.setDifference(body.value.monitorId, body.value.difference)
+        monitors.setDifference(body.value.monitorId, body.value.difference)
       }
-      // The control plane takes its work back; the link stays, and a later delta may bring new work.
+      // The control plane removes all assignments. The connection stays; a later delta may assign monitors again.
       else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
     },
     clockLearned: loop.clockLearned,
-    markLate: watches.discardConclusion,
-    getRevision: () => ({ lastRevision: watches.revision(), lastEpoch: watches.epoch() }),
+    markLate: monitors.discardConclusion,
+    getRevision: () => ({ lastRevision: monitors.revision(), lastEpoch: monitors.epoch() }),
     load: loop.load,
-    monitors: watches.size,
+    monitors: monitors.size,
     stopOnDemandChecks: loop.stopOnDemandChecks,
     drain() {
-      studio?.close()
+      captureQueue?.close()
       return loop.drain()
     },
   }

@@ -6,7 +6,7 @@ import { machine } from '../clock.ts'
 import type { ScreenshotCapture } from './capture.ts'
 
 export type CaptureQueueOptions = {
-  shutter: ScreenshotCapture
+  capture: ScreenshotCapture
   probeId: string
   /** the control plane's clock, ms since 1970 */
   nowMs: () => number
@@ -16,61 +16,62 @@ export type CaptureQueueOptions = {
 }
 
 export type CaptureQueue = {
-  /** Has a screenshot taken when its turn comes; false: too many wait, this one is dropped. */
+  /** Queues a screenshot; false: the queue is full and it is dropped. */
   enqueue: (order: ScreenshotOrder, spec: CheckSpec) => boolean
-  /** Drops what waits and ends what is under way. */
+  /** Drops queued screenshots and stops the current one. */
   close: () => void
 }
 
 type QueuedCapture = { order: ScreenshotOrder; spec: CheckSpec; sinceMs: number }
 
 const MAX_QUEUED = 20
-/** What is seen later than this is not what failed. */
+/** A later screenshot would not show the failure. */
 const MAX_QUEUE_WAIT_MS = 60_000
 
 /**
- * One screenshot at a time, in a short queue, apart from all checks: what does not fit in is dropped and counted. A
- * screenshot that fails is a line in the log and nothing more, because the check's result has long gone out.
+ * Takes one screenshot at a time from a short queue, independently of checks. Screenshots that do not fit are dropped and
+ * counted. A failed screenshot is only logged, because the check's result is already published.
  */
-export function createCaptureQueue({ shutter, probeId, nowMs, send, log }: CaptureQueueOptions): CaptureQueue {
+export function createCaptureQueue({ capture, probeId, nowMs, send, log }: CaptureQueueOptions): CaptureQueue {
   const queue: QueuedCapture[] = []
   let isBusy = false
   let dropped = 0
 
   function drop(why: string, { monitorId }: ScreenshotOrder): void {
     dropped++
-    log.warn({ event: 'screenshot_dropped', monitor_id: monitorId, dropped, why }, 'a screenshot was dropped')
+    log.warn({ event: 'screenshot_dropped', monitor_id: monitorId, dropped, why }, 'screenshot dropped')
   }
 
   async function work(): Promise<void> {
     if (isBusy) return
     isBusy = true
     for (let next = queue.shift(); next; next = queue.shift()) {
-      if (machine.monotonicMs() - next.sinceMs > MAX_QUEUE_WAIT_MS) drop('it waited too long', next.order)
-      else await shoot(next).catch(error => drop((error as Error).message, next.order))
+      if (machine.monotonicMs() - next.sinceMs > MAX_QUEUE_WAIT_MS) drop('it waited longer than 60 s', next.order)
+      else await takeScreenshot(next).catch(error => drop((error as Error).message, next.order))
     }
     isBusy = false
   }
 
-  async function shoot({ order, spec }: QueuedCapture): Promise<void> {
+  async function takeScreenshot({ order, spec }: QueuedCapture): Promise<void> {
     const auth = buildAuthHeader(spec.auth)
     const headers = auth ? { ...spec.headers, [auth[0]]: auth[1] } : spec.headers
     const isComparison = order.kind === ScreenshotKind.COMPARISON
-    const { statusCode, contentType, bytes } = await shutter.take({
+    const { statusCode, contentType, bytes } = await capture.take({
       url: spec.url,
       headers,
       format: isComparison ? 'png' : 'jpeg',
     })
-    if (isComparison && statusCode !== order.statusCode) throw new Error(`the page answered ${statusCode} this time`)
+    if (isComparison && statusCode !== order.statusCode)
+      throw new Error(`the page answered ${statusCode}, the check got ${order.statusCode}`)
     const id = machine.uuid()
     await send({ id, probeId, order, contentType, image: bytes, takenAtMs: Math.floor(nowMs()) })
-    log.debug({ event: 'screenshot', monitor_id: order.monitorId, id, bytes: bytes.length }, 'a screenshot was sent')
+    log.debug({ event: 'screenshot', monitor_id: order.monitorId, id, bytes: bytes.length }, 'screenshot sent')
   }
 
   return {
     enqueue(order, spec) {
       if (queue.length >= MAX_QUEUED) {
-        drop('too many wait', order)
+        drop('the queue is full', order)
         return false
       }
       queue.push({ order, spec, sinceMs: machine.monotonicMs() })
@@ -79,7 +80,7 @@ export function createCaptureQueue({ shutter, probeId, nowMs, send, log }: Captu
     },
     close() {
       queue.length = 0
-      shutter.stop()
+      capture.stop()
     },
   }
 }

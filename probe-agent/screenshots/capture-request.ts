@@ -1,18 +1,18 @@
 import type { BrowserLocation } from './chromium/find-browser.ts'
 
-/** What is handed to the program that takes one picture, as JSON on its standard input. */
+/** The input of the program that takes one picture, as JSON on its standard input. */
 export type CaptureRequest = {
   url: string
-  /** sent to the origin of `url` only, as the check does: they may hold credentials */
+  /** sent only to the origin of `url`, because they may contain credentials */
   headers: Record<string, string>
-  /** `png`: half size and exact, to be compared; `jpeg`: full size, for people */
+  /** `png`: half size and lossless, for comparison; `jpeg`: full size, for people */
   format: 'jpeg' | 'png'
   browser: BrowserLocation
-  /** run the browser as this user; null: we are no root, it runs as we do */
+  /** the user that runs the browser; null: the current user, which is not root */
   userId: number | null
-  /** the browser may run without its sandbox where the kernel allows none */
+  /** run the browser without its sandbox if the kernel does not allow one */
   mayLackSandbox: boolean
-  /** a folder of that user's for all that the browser writes */
+  /** a folder of that user for everything that the browser writes */
   home: string
   egressAllow: string[]
   egressDeny: string[]
@@ -21,11 +21,11 @@ export type CaptureRequest = {
   withinMs: number
 }
 
-/** The first line of its standard output, as JSON; the picture's bytes follow. */
+/** The first line of its standard output, as JSON; the bytes of the picture follow. */
 export type CaptureHeader = ({ statusCode: number; contentType: string } | { error: string }) & {
-  /** left out: the browser did not get as far as that */
+  /** undefined: the browser did not start far enough for that */
   hasSandbox?: boolean
 }
 
-/** One NATS message holds a screenshot; a server takes 1 MiB by default. */
+/** A screenshot is one NATS message; a server accepts 1 MiB by default. */
 export const MAX_PICTURE_BYTES = 960 * 1024

@@ -13,11 +13,11 @@ export type CaptureSettings = {
   egressAllow: string[]
   egressDeny: string[]
   mayLackSandbox: boolean
-  /** called after each start of a browser that got as far as that */
+  /** called after each start of a browser with whether its sandbox works */
   onSandbox?: (works: boolean) => void
-  /** for the browser and all its processes */
+  /** limit for the browser and all its processes */
   memoryMb: number
-  /** the program that takes one picture; default: the one beside this program */
+  /** path of the program that takes one picture; default: next to this program */
   program?: string
   /** from its start to the picture */
   withinMs: number
@@ -27,21 +27,21 @@ export type CaptureTarget = Pick<CaptureRequest, 'url' | 'headers' | 'format'>
 export type CapturedPicture = { statusCode: number; contentType: string; bytes: Buffer }
 
 export type ScreenshotCapture = {
-  /** Rejects when there is no picture; the message says why. */
+  /** Rejects with the reason when there is no picture. */
   take: (wanted: CaptureTarget) => Promise<CapturedPicture>
-  /** Ends what is under way. */
+  /** Stops the current capture. */
   stop: () => void
 }
 
-/** For a program that cannot end itself any more. */
+/** Additional time before a program that does not exit is killed. */
 const KILL_GRACE_MS = 1_000
 const MAX_HEADER_BYTES = 4096
-/** Behind every check, and before its browser, which it has to hold in bounds. */
+/** Below the checks, and above the browser, which the program has to limit. */
 const NICENESS = 10
 
 /**
- * Takes pictures, each by a process of its own with low priority, which knows nothing of the probe's secrets, is killed
- * with everything below it when its time is over, and does not outlive the probe.
+ * Takes each picture in a separate process of low priority. The process has no secrets of the probe, is killed with all its
+ * descendants when its time is over, and ends with the probe.
  */
 export function createScreenshotCapture({
   withinMs,
@@ -80,9 +80,9 @@ export function createScreenshotCapture({
       killedBecause ??= why
       child.kill('SIGKILL')
     }
-    stop = () => killBecause('the probe stops')
-    // a machine that is busy with checks may leave the program no time to say so itself
-    const stopWaiting = machine.after(withinMs + KILL_GRACE_MS, () => killBecause('it took too long'))
+    stop = () => killBecause('the probe is stopping')
+    // on a busy machine the program may not be able to end itself in time
+    const stopWaiting = machine.after(withinMs + KILL_GRACE_MS, () => killBecause('the capture took too long'))
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > MAX_PICTURE_BYTES + MAX_HEADER_BYTES) killBecause('the picture is too large')
@@ -94,8 +94,8 @@ export function createScreenshotCapture({
       child.on('error', reject)
       child.on('close', (code, signal) => {
         stopWaiting()
-        const why = killedBecause ?? `the program that takes pictures ended by itself (${signal ?? code})`
-        resolve({ output: Buffer.concat(chunks), isWhole: code === 0, why })
+        const why = killedBecause ?? `the capture process exited unexpectedly (${signal ?? code})`
+        resolve({ output: Buffer.concat(chunks), isComplete: code === 0, why })
       })
     })
   }
@@ -103,16 +103,19 @@ export function createScreenshotCapture({
   return { take, stop: () => stop() }
 }
 
-/** `isWhole`: nothing is missing at the end of its output. `why` it ended, when it did not say so itself. */
-type CaptureExit = { output: Buffer; isWhole: boolean; why: string }
+/** `isComplete`: the output is complete. `why`: the reason for the exit, if the output does not contain one. */
+type CaptureExit = { output: Buffer; isComplete: boolean; why: string }
 
-function readPicture({ output, isWhole, why }: CaptureExit, onSandbox: CaptureSettings['onSandbox']): CapturedPicture {
+function readPicture(
+  { output, isComplete, why }: CaptureExit,
+  onSandbox: CaptureSettings['onSandbox'],
+): CapturedPicture {
   const headEnd = output.indexOf('\n')
   if (headEnd < 0) throw new Error(why)
   const head = JSON.parse(output.subarray(0, headEnd).toString('utf8')) as CaptureHeader
   if (head.hasSandbox !== undefined) onSandbox?.(head.hasSandbox)
   if ('error' in head) throw new Error(head.error)
-  if (!isWhole) throw new Error(why)
+  if (!isComplete) throw new Error(why)
   const { statusCode, contentType } = head
   return { statusCode, contentType, bytes: output.subarray(headEnd + 1) }
 }

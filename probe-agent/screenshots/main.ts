@@ -6,17 +6,16 @@ import { launchBrowser, NoSandboxError } from './chromium/launch.ts'
 import { takePicture } from './picture.ts'
 import { listDescendants, sumMemoryMb } from './process-tree.ts'
 
-/** Of one page with all that it loads. */
+/** Limit for one page with everything that it loads. */
 const MAX_PAGE_BYTES = 30 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
 const MEMORY_CHECK_INTERVAL_MS = 250
-/** Of this program itself, which a page can flood with what it tells the browser's console. */
+/** Limit for this program itself, which a page can flood with console messages. */
 const OWN_MEMORY_MB = 400
 
 /**
- * The program that takes one picture: an order on standard input, a picture on standard output. A process of its own,
- * so that neither the browser nor what a page sends takes time or memory from the checks; whatever happens to it, the
- * probe goes on. The browser dies with it.
+ * The program that takes one picture: a request on standard input, a picture on standard output. It is a separate process
+ * so that neither the browser nor the page uses time or memory of the checks. The browser ends with it.
  */
 async function main(): Promise<void> {
   const order = JSON.parse(await readInput()) as CaptureRequest
@@ -25,9 +24,9 @@ async function main(): Promise<void> {
   machine.every(MEMORY_CHECK_INTERVAL_MS, () => {
     const isTooMuch =
       sumMemoryMb(listDescendants(process.pid)) > order.memoryMb || sumMemoryMb([process.pid]) > OWN_MEMORY_MB
-    if (isTooMuch) end({ error: 'the page took too much memory' })
+    if (isTooMuch) end({ error: 'the page used too much memory' })
   })
-  machine.after(order.withinMs, () => end({ error: 'it took too long' }))
+  machine.after(order.withinMs, () => end({ error: 'the capture took too long' }))
   const proxy = await startEgressProxy(createEgress({ allow: order.egressAllow, deny: order.egressDeny }), {
     maxBytes: MAX_PAGE_BYTES,
     connectWithinMs: CONNECT_TIMEOUT_MS,
@@ -39,7 +38,7 @@ async function main(): Promise<void> {
 
 let hasEnded = false
 
-/** Ends all that runs below and exits when the answer is written. */
+/** Kills all descendants and exits after the answer is written. */
 function end(head: CaptureHeader, bytes: Buffer = Buffer.alloc(0)): void {
   if (hasEnded) return
   hasEnded = true
@@ -57,14 +56,14 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // it has just ended by itself
+    // the process has already exited
   }
 }
 
-function giveUp(error: unknown): void {
+function endWithError(error: unknown): void {
   const text = String((error as Error).message ?? error).split('\n')[0] ?? ''
   end({ error: text, ...(error instanceof NoSandboxError && { hasSandbox: false }) })
 }
 
-process.on('uncaughtException', giveUp)
-main().catch(giveUp)
+process.on('uncaughtException', endWithError)
+main().catch(endWithError)

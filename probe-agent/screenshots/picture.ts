@@ -5,16 +5,16 @@ import { type CaptureRequest, MAX_PICTURE_BYTES } from './capture-request.ts'
 export type Picture = { statusCode: number; contentType: string; bytes: Buffer }
 
 const VIEWPORT = { width: 1280, height: 800 }
-/** A page that is still loading then is photographed as it is. */
+/** A page that is still loading after this time is captured as it is. */
 const LOAD_TIMEOUT_MS = 6_000
-/** Time for the picture itself, kept free of the page's loading. */
+/** Time reserved for the picture itself. */
 const CAPTURE_TIME_MS = 2_500
 const SETTLE_MS = 250
 const JPEG_QUALITIES = [70, 30]
 
 /**
- * Opens the page and photographs it. Throws when no answer came, when the page is stuck, or when the picture is larger
- * than what can be sent.
+ * Opens the page and captures it. Throws when the page does not answer, does not respond, or when the picture is too large
+ * to be sent.
  */
 export async function takePicture(browser: Browser, order: CaptureRequest, leftMs: () => number): Promise<Picture> {
   const context = await browser.newContext({
@@ -30,12 +30,12 @@ export async function takePicture(browser: Browser, order: CaptureRequest, leftM
   const cdp = await context.newCDPSession(page)
   await guardRequests(cdp, order)
   const statusCode = await open(page, order.url, leftMs)
-  return { statusCode, ...(await shoot(cdp, order.format, leftMs())) }
+  return { statusCode, ...(await captureViewport(cdp, order.format, leftMs())) }
 }
 
 async function open(page: Page, url: string, leftMs: () => number): Promise<number> {
   const answer = await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs() - CAPTURE_TIME_MS) })
-  if (answer === null) throw new Error('the page gave no answer')
+  if (answer === null) throw new Error('the page did not answer')
   const loadWithinMs = Math.max(1, Math.min(LOAD_TIMEOUT_MS, leftMs() - CAPTURE_TIME_MS))
   await page.waitForLoadState('load', { timeout: loadWithinMs }).catch(() => {})
   await machine.pause(SETTLE_MS)
@@ -43,8 +43,8 @@ async function open(page: Page, url: string, leftMs: () => number): Promise<numb
 }
 
 /**
- * Every request of the page passes here, each hop of a redirect too: only http(s), and what a page carries in itself,
- * goes on, and the check's own headers go to the check's own origin only (decisions 20 of the project).
+ * Intercepts every request of the page, including each hop of a redirect. Only http(s), data, blob and about URLs are
+ * allowed, and the check's headers are sent only to the check's origin.
  */
 async function guardRequests(cdp: CDPSession, { url, headers }: CaptureRequest): Promise<void> {
   const { origin } = new URL(url)
@@ -65,12 +65,12 @@ function merged(own: Record<string, string>, added: Record<string, string>): { n
   return [...kept, ...Object.entries(added)].map(([name, value]) => ({ name, value }))
 }
 
-async function shoot(
+async function captureViewport(
   cdp: CDPSession,
   format: CaptureRequest['format'],
   leftMs: number,
 ): Promise<Pick<Picture, 'contentType' | 'bytes'>> {
-  // half size: never too large as PNG, and what a pixel's edge does counts for nothing in a comparison
+  // half size: small enough as PNG, and anti-aliasing does not affect the comparison
   const clip = { x: 0, y: 0, ...VIEWPORT, scale: format === 'png' ? 0.5 : 1 }
   for (const quality of JPEG_QUALITIES) {
     const options = format === 'png' ? { format, clip } : { format, clip, quality }
@@ -81,11 +81,11 @@ async function shoot(
   throw new Error('the picture is too large')
 }
 
-/** A page in an endless loop never gives its picture. */
+/** Limits the capture: a page in an endless loop never returns a picture. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let stop = () => {}
   const late = new Promise<never>((_resolve, reject) => {
-    stop = machine.after(Math.max(1, ms), () => reject(new Error('the page is stuck')))
+    stop = machine.after(Math.max(1, ms), () => reject(new Error('the page does not respond')))
   })
   return Promise.race([work, late]).finally(stop)
 }

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The processes below one, at any depth. */
+/** The descendants of a process, at any depth. */
 export function listDescendants(rootPid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    // what follows the name, which may hold anything, in brackets: state, parent
+    // fields after the name in parentheses, which may contain anything: state, parent
     const parent = Number(read(`/proc/${name}/stat`).split(') ').at(-1)?.split(' ')[1] ?? 0)
     children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }
@@ -14,7 +14,7 @@ export function listDescendants(rootPid: number): number[] {
   return below
 }
 
-/** The memory of processes that no file stands behind, in MiB, as the kernel counts it now; what they share counts for each. */
+/** The memory of processes that is not backed by files, in MiB. Shared memory counts for each process. */
 export function sumMemoryMb(pids: number[]): number {
   let kilobytes = 0
   for (const pid of pids) {
@@ -24,7 +24,7 @@ export function sumMemoryMb(pids: number[]): number {
   return kilobytes / 1024
 }
 
-/** A process may end while we look. */
+/** Empty when the process has exited. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -3,12 +3,12 @@ import { ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { Outcome, type Result } from '../../shared/checks/result.ts'
 
-/** The end of a chain: what its region was before, what it is now, and the last attempt. */
+/** The end of a chain: the region's state before and after, and the last attempt. */
 export type RecheckChainEnd = { before: RegionState; after: RegionState; result: Result }
 
 /**
- * Whether the end of a chain asks for a screenshot: of a failure when it turned the region failing, so once an outage and
- * region; of a page that is up when it is to be compared and was not for `compareEveryMs`.
+ * Whether the end of a chain requires a screenshot: a failure when it made the region failing, so once per outage and
+ * region; a comparison of a page that is up when the last one is at least `compareEveryMs` old.
  */
 export function decideCapture(
   { before, after, result }: RecheckChainEnd,
@@ -16,21 +16,21 @@ export function decideCapture(
   sinceComparisonMs: number,
   compareEveryMs: number,
 ): ScreenshotKind | null {
-  if (!canBeSeen(spec)) return null
+  if (!isVisibleToBrowser(spec)) return null
   const isOutage = after === RegionState.FAILING && before !== RegionState.FAILING && result.outcome === Outcome.DOWN
   if (spec.screenshotOnFailure && isOutage) return ScreenshotKind.FAILURE
   const isUp = result.outcome === Outcome.UP || result.outcome === Outcome.DEGRADED
   return spec.screenshotCompare && isUp && sinceComparisonMs >= compareEveryMs ? ScreenshotKind.COMPARISON : null
 }
 
-/** A browser can only GET: what another method answers it would not see. */
-function canBeSeen({ type, method }: CheckSpec): boolean {
+/** A browser sends GET, so it cannot show the answer to another method. */
+function isVisibleToBrowser({ type, method }: CheckSpec): boolean {
   return (type === 'http' || type === 'keyword') && (method === 'GET' || method === 'HEAD')
 }
 
 /**
- * The result with what the last comparison of the page with its baseline says: a check that is up is degraded while
- * more than `screenshot_threshold` of the pixels differ.
+ * Applies the last comparison of the page with its baseline to a result: a check that is up becomes degraded while more
+ * than `screenshot_threshold` of the pixels differ.
  */
 export function applyComparison(assignment: Assignment, result: Result): Result {
   const { spec, screenshotDifference: difference } = assignment

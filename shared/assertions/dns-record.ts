@@ -3,32 +3,32 @@ import { DNS_TYPES, type DnsType, parseDnsType } from '../checks/dns-types.ts'
 import type { OperatorName } from './operators.ts'
 import type { AssertionInput, Expectation } from './types.ts'
 
-/** A colon and a space after the type, so that an IPv6 address is none. */
+/** The type is followed by a colon and a space, so that an IPv6 address is not taken for one. */
 const TYPED = new RegExp(`^\\s*(${DNS_TYPES.join('|')})\\s*:(?:\\s+([\\s\\S]*))?$`, 'i')
 const LITERAL: readonly OperatorName[] = ['equals', 'not_equals', 'contains', 'not_contains']
-/** In these, letters are the same in any case, and names are shown without the dot at their end. */
-const CASELESS: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV']
+/** Types whose values are compared without case, and whose names have no final dot. */
+const CASE_INSENSITIVE: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV']
 
 /**
- * `MX: 10 mail.example.com` looks at records of one type, a text without a type at all of them; `exists` and
- * `not_exists` take a type alone, or nothing. One record that fits is enough for an assertion, and for a negative one
- * no record may be what it names.
+ * Parses the value of a `dns_record` assertion. `MX: 10 mail.example.com` applies to records of one type, a text without a
+ * type to all records. `exists` and `not_exists` accept a type alone, or nothing. A positive assertion needs one matching
+ * record; a negative one needs that no record matches.
  */
 export function parseDnsExpectation(value: string, takesValue: boolean, operator: OperatorName): Expectation | string {
   const [, word, rest = ''] = TYPED.exec(takesValue ? value : asTyped(value)) ?? []
   const type = word === undefined ? null : parseDnsType(word)
   if (!takesValue && value.trim() !== '' && (type === null || rest !== '')) {
-    return `write one type of ${DNS_TYPES.join(', ')}, or leave it empty`
+    return `must be empty or one of ${DNS_TYPES.join(', ')}`
   }
   const text = type === null ? value : rest.trim()
   if (takesValue && text === '')
-    return 'write it as "MX: 10 mail.example.com", or a text that is looked for in any record'
-  const isName = type !== null && CASELESS.includes(type) && LITERAL.includes(operator)
+    return 'must be like "MX: 10 mail.example.com", or a text that is compared with every record'
+  const isName = type !== null && CASE_INSENSITIVE.includes(type) && LITERAL.includes(operator)
   const expected = isName ? text.toLowerCase().replace(/(?<=[^.])\.$/, '') : text
-  return { read: seen => listValues(seen, type), expected }
+  return { read: input => listValues(input, type), expected }
 }
 
-/** A type alone, with a colon or without. */
+/** A type alone, with or without a colon. */
 const asTyped = (value: string) => `${value.trim().replace(/:$/, '')}:`
 
 function listValues({ observation }: AssertionInput, type: DnsType | null): string[] {
@@ -36,7 +36,7 @@ function listValues({ observation }: AssertionInput, type: DnsType | null): stri
   return records.filter(record => type === null || record.type === type).map(({ value }) => value)
 }
 
-/** The types that assertions name: a check asks for them. */
+/** The record types that assertions name; the check queries them. */
 export function listDnsTypes(assertions: readonly Assertion[]): DnsType[] {
   return assertions.flatMap(({ type, operator, value }) => {
     if (type !== 'dns_record') return []

@@ -16,7 +16,7 @@ type CompiledAssertion = {
 }
 
 export type AssertionEvaluation = {
-  /** `degraded` when only assertions on times failed, `failed` when any other did (decisions 3.5) */
+  /** `degraded` when only assertions on times failed, `failed` when any other did */
   verdict: 'passed' | 'degraded' | 'failed'
   failed: FailedAssertion[]
 }
@@ -27,21 +27,21 @@ const MAX_ACTUAL_LENGTH = 200
 const compiledBy = new WeakMap<Assertion, CompiledAssertion>()
 
 /**
- * Why an assertion cannot be used, as a sentence for the customer that names what would fit; null when it can
- * (decisions 3.5). Shared by the API and the probe.
+ * The reason why an assertion is invalid, as a message for the user that names the accepted values; null when it is valid.
+ * Used by the API and the probe.
  */
 export function validateAssertion(assertion: Assertion): string | null {
   const wanted = parseExpectation(assertion)
   return typeof wanted === 'string' ? wanted : findProblem(wanted)
 }
 
-/** Whether judging these assertions needs the response's body. */
+/** Whether these assertions need the response's body. */
 export function needsBody(assertions: Assertion[]): boolean {
   return assertions.some(({ type }) => READERS[type]?.needsBody)
 }
 
 /**
- * What judging these takes at worst: characters to read, times instructions of regular expressions (see regex.ts).
+ * The maximum work of evaluating these assertions: characters times instructions of regular expressions (see regex.ts).
  * @throws Error when an assertion does not pass validateAssertion
  */
 export function estimateWork(
@@ -64,7 +64,7 @@ function sumHeaderLengths(headers: Observation['headers']): number {
   return length
 }
 
-/** @throws Error when an assertion does not pass validateAssertion, which the API has asked before */
+/** @throws Error when an assertion does not pass validateAssertion, which the API calls before it is stored */
 export function evaluate(assertions: Assertion[], observation: Observation, nowMs: number): AssertionEvaluation {
   const failed: FailedAssertion[] = []
   let verdict: AssertionEvaluation['verdict'] = 'passed'
@@ -80,7 +80,7 @@ export function evaluate(assertions: Assertion[], observation: Observation, nowM
   return { verdict, failed }
 }
 
-/** Of several texts one has to satisfy a positive operator, and every one a negative operator. */
+/** With several texts, a positive operator has to hold for one of them, a negative operator for all of them. */
 function holdsFor(reading: AssertionValue, holds: CompiledAssertion['holds'], operator: string): boolean {
   if (reading === null || typeof reading === 'string') return holds(reading)
   if (!Array.isArray(reading)) return false
@@ -89,10 +89,10 @@ function holdsFor(reading: AssertionValue, holds: CompiledAssertion['holds'], op
 }
 
 function actualText(reading: AssertionValue): string {
-  if (reading === null) return '(not there)'
+  if (reading === null) return '(missing)'
   if (typeof reading === 'string') return reading
   if (!Array.isArray(reading)) return `(${reading.unreadable})`
-  return reading.length === 0 ? '(not there)' : reading.join(', ')
+  return reading.length === 0 ? '(missing)' : reading.join(', ')
 }
 
 function createAssertionInput(observation: Observation, nowMs: number): AssertionInput {
@@ -130,8 +130,8 @@ function getCompiled(assertion: Assertion): CompiledAssertion {
   return compiled
 }
 
-/** What an assertion asks for, when its type and operator are known and fit together. */
-type Wanted = {
+/** A parsed assertion whose type and operator are known and compatible. */
+type ParsedAssertion = {
   reader: AssertionReader
   operator: OperatorName
   type: string
@@ -144,7 +144,7 @@ function compile(assertion: Assertion): CompiledAssertion | string {
   if (typeof wanted === 'string') return wanted
   const { reader, operator, type, expected, read } = wanted
   const { degrades, needsBody } = reader
-  // making the test compiles an expression; what is wrong with it would be a second time
+  // making the test compiles the expression and throws if it is invalid, so it is not validated twice
   const problem = operator === 'matches' || operator === 'not_matches' ? null : findProblem(wanted)
   if (problem !== null) return problem
   const holds: OperatorTest =
@@ -152,22 +152,22 @@ function compile(assertion: Assertion): CompiledAssertion | string {
   return { degrades, read, needsBody, holds, regexSize: holds.regexSize ?? 0 }
 }
 
-function parseExpectation({ type, operator, value }: Assertion): Wanted | string {
+function parseExpectation({ type, operator, value }: Assertion): ParsedAssertion | string {
   const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
-  if (!reader) return `"${type}" is not a type of assertion; use one of ${Object.keys(READERS).join(', ')}`
+  if (!reader) return `"${type}" is not an assertion type; use one of ${Object.keys(READERS).join(', ')}`
   if (!isOperator(operator)) return `"${operator}" is not an operator; use one of ${OPERATOR_NAMES.join(', ')}`
   if (!reader.operators.includes(operator)) {
-    return `${operator} does not fit ${type}; use one of ${reader.operators.join(', ')}`
+    return `${operator} is not supported by ${type}; use one of ${reader.operators.join(', ')}`
   }
   const wanted = reader.parseExpectation(value, OPERATORS[operator].takesValue, operator)
-  if (typeof wanted === 'string') return `the value of a ${type} assertion: ${wanted}`
+  if (typeof wanted === 'string') return `value of the ${type} assertion: ${wanted}`
   return { reader, operator, type, ...wanted }
 }
 
-/** Why the value does not fit the operator, or null. */
-function findProblem({ reader, type, operator, expected }: Wanted): string | null {
+/** The reason why the value is invalid for the operator, or null. */
+function findProblem({ reader, type, operator, expected }: ParsedAssertion): string | null {
   const problem = valueProblem(reader, type, operator, expected)
-  return problem === null ? null : `the value of a ${type} assertion: ${problem}`
+  return problem === null ? null : `value of the ${type} assertion: ${problem}`
 }
 
 function valueProblem(reader: AssertionReader, type: string, operator: OperatorName, expected: string): string | null {

@@ -3,7 +3,7 @@ export type JsonPath = (string | number)[]
 
 const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
 
-/** Reads a path such as `$.a.b[0]['c d']` from the start of a text. Null when there is none. */
+/** Parses a path such as `$.a.b[0]['c d']` at the start of a text. Null if there is none. */
 export function parseJsonPath(text: string): { path: JsonPath; rest: string } | null {
   if (!text.startsWith('$')) return null
   const path: JsonPath = []
@@ -21,7 +21,7 @@ export function parseJsonPath(text: string): { path: JsonPath; rest: string } | 
 
 const unquote = (text: string) => text.replace(/\\(.)/g, '$1')
 
-/** What stands at the path, or undefined. Own properties only, so `__proto__` and `constructor` are never found. */
+/** The value at the path, or undefined. Own properties only, so `__proto__` and `constructor` are never found. */
 export function resolveJsonPath(root: unknown, path: JsonPath): unknown {
   let value = root
   for (const step of path) {

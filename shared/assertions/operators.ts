@@ -1,14 +1,14 @@
 import { compileRegex, findRegexProblem } from './regex.ts'
 
-/** Tests what was seen; null: "not there". `regexSize`: instructions of its regular expression. */
+/** Tests an actual value; null: missing. `regexSize`: instructions of its regular expression. */
 export type OperatorTest = ((actual: string | null) => boolean) & { regexSize?: number }
 
 type Operator = {
-  /** the test for the value that an assertion expects */
+  /** creates the test for an expected value */
   make: (expected: string) => OperatorTest
-  /** why the expected value does not fit, or null */
+  /** the reason why the expected value is invalid, or null */
   problem: (expected: string) => string | null
-  /** `exists` and `not_exists` compare with nothing */
+  /** false for `exists` and `not_exists` */
   takesValue: boolean
 }
 
@@ -16,8 +16,8 @@ const anyValue = () => null
 const number = (value: string) => (isNumber(value) ? null : `"${value}" is not a number`)
 
 /**
- * Operators of assertions (decisions 3.5). What is not there satisfies the negative ones only. `less_than` and
- * `greater_than` are strict: a value equal to the threshold is neither.
+ * The operators of assertions (docs/design/checks.md#assertions). A missing value satisfies only negative operators.
+ * `less_than` and `greater_than` are strict.
  */
 export const OPERATORS = {
   equals: {
@@ -52,7 +52,7 @@ export function isNumber(text: string): boolean {
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i.test(text)
 }
 
-/** Equal as texts, or as numbers where both are: "1.0" is "1", and "10" is never before "9". */
+/** Equal as texts, or as numbers if both are numbers: "1.0" equals "1". */
 function same(actual: string, expected: string): boolean {
   if (actual === expected) return true
   return isNumber(actual) && isNumber(expected) && Number(actual) === Number(expected)

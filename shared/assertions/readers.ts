@@ -10,7 +10,7 @@ const ALL = Object.keys(OPERATORS) as OperatorName[]
 
 const DAY_MS = 86_400_000
 
-/** Types of assertions (decisions 3.5). A new one is a row here. */
+/** The assertion types (docs/design/checks.md#assertions). To add one, add a row. */
 export const READERS: Record<string, AssertionReader> = {
   status_code: plain([...NUMERIC, 'matches', 'not_matches'], seen => toText(seen.observation.statusCode)),
   response_time: duration(seen => seen.observation.totalUs),
@@ -51,9 +51,9 @@ const toText = (number: number | null) => (number === null ? null : String(numbe
 function parseHeaderExpectation(value: string, takesValue: boolean): Expectation | string {
   const colon = value.indexOf(':')
   const name = (colon === -1 ? value : value.slice(0, colon)).trim().toLowerCase()
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return `"${name}" is not the name of a header`
-  if (takesValue && colon === -1) return 'write it as "Name: text"'
-  if (!takesValue && colon !== -1) return 'write the name of the header only'
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return `"${name}" is not a valid header name`
+  if (takesValue && colon === -1) return 'must be like "Name: text"'
+  if (!takesValue && colon !== -1) return 'must be a header name only'
   return {
     read: ({ observation: { headers } }) => headers?.[name] ?? null,
     expected: takesValue ? value.slice(colon + 1).trim() : '',
@@ -62,10 +62,10 @@ function parseHeaderExpectation(value: string, takesValue: boolean): Expectation
 
 function parseJsonPathExpectation(value: string, takesValue: boolean): Expectation | string {
   const found = parseJsonPath(value.trimStart())
-  if (!found) return 'begin it with $'
+  if (!found) return 'must begin with $'
   const { path, rest } = found
-  if (takesValue && !rest.startsWith(':')) return 'write it as "$.path: text", like $.items[0].name: first'
-  if (!takesValue && rest.trim() !== '') return 'write the path only, like $.items[0].name'
+  if (takesValue && !rest.startsWith(':')) return 'must be like "$.path: text", for example $.items[0].name: first'
+  if (!takesValue && rest.trim() !== '') return 'must be a path only, for example $.items[0].name'
   return { read: seen => readJson(seen, path), expected: takesValue ? rest.slice(1).replace(/^ /, '') : '' }
 }
 
@@ -78,6 +78,6 @@ function readJson(seen: AssertionInput, path: JsonPath): AssertionValue {
   try {
     return JSON.stringify(value)
   } catch {
-    return { unreadable: 'what stands there is nested too deeply' }
+    return { unreadable: 'the value is nested too deeply' }
   }
 }

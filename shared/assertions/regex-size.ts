@@ -1,12 +1,12 @@
 /**
- * About how many instructions RE2 makes of an expression, estimated from its text: compiling a large one takes seconds, also where
- * it is refused afterwards. What costs more to compile than an instruction counts as several. It counts rather too many
- * than too few, and stops at `most`.
+ * Estimates from its text how many instructions RE2 compiles an expression to, because compiling a large expression takes
+ * seconds even if it is rejected afterwards. Parts that are expensive to compile count as several instructions. The estimate
+ * is rather too high than too low, and stops at `most`.
  */
 export function estimateSize(pattern: string, most: number): number {
   const folds = /\(\?[a-zA-Z]*i/.test(pattern)
   const groups: Group[] = [{ size: 0, last: 0, ends: 0 }]
-  // of classes: a repetition does not read them again
+  // cost of character classes, which repetitions do not multiply
   let once = 0
   let at = 0
   while (at < pattern.length) {
@@ -43,14 +43,14 @@ export function estimateSize(pattern: string, most: number): number {
   return groups.reduce((sum, { size }) => sum + size, once)
 }
 
-/** `last`: of what a repetition that follows would repeat; `ends`: what the two ends of the group add */
+/** `last`: size of the unit that a following repetition repeats; `ends`: size added by the ends of the group */
 type Group = { size: number; last: number; ends: number }
 type Unit = { size: number; once: number; end: number }
 
 const CAPTURE = 2
-/** A class of Unicode has hundreds of ranges. */
+/** A Unicode class has hundreds of ranges. */
 const UNICODE_CLASS = 100
-/** Without regard to case, each character of a range is looked up. */
+/** Case-insensitive matching looks up each character of a range. */
 const FOLDED_AT_ONCE = 50
 
 const OPENING = /^\((\?(P?<[^>]*>|[a-zA-Z-]*[:)]))?/
@@ -74,7 +74,7 @@ function multiply(group: Group, times: number): void {
   group.last += more
 }
 
-/** What is one thing for a repetition: a character, an escape, a class. */
+/** The unit that a repetition applies to: a character, an escape or a class. */
 function unitAt(pattern: string, at: number, folds: boolean): Unit {
   if (pattern[at] === '[') return classAt(pattern, at, folds)
   if (pattern[at] !== '\\') return { size: 1, once: 0, end: at + 1 }
@@ -90,7 +90,7 @@ function classAt(pattern: string, from: number, folds: boolean): Unit {
   let once = 0
   let at = from + 1
   if (pattern[at] === '^') at++
-  // a bracket that comes first is a character
+  // a closing bracket in the first position is a literal
   for (let isFirst = true; at < pattern.length && (isFirst || pattern[at] !== ']'); isFirst = false) {
     const rest = pattern.slice(at)
     const several = UNICODE.exec(rest) ?? NAMED.exec(rest)
@@ -116,7 +116,7 @@ function characterAt(pattern: string, at: number): { code: number; end: number }
   return { code, end: at + (code > 0xffff ? 2 : 1) }
 }
 
-/** Of what follows the backslash. */
+/** The code point of an escape, without its backslash. */
 function toCodePoint(text: string): number {
   if (text.startsWith('x')) return Number.parseInt(text.replace(/[^0-9a-fA-F]/g, ''), 16) || 0
   return /^[0-7]/.test(text) ? Number.parseInt(text, 8) : text.codePointAt(0)!

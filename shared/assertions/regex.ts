@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js'
 import { estimateSize } from './regex-size.ts'
 
-/** A customer's regular expression, matched in time linear to the text (RE2): no expression can hold a probe. */
+/** A user's regular expression, matched in linear time (RE2), so that no expression can block a probe. */
 export type Regex = {
   test: (text: string) => boolean
-  /** instructions; a test takes at worst some 40 ns for each of them and each character */
+  /** number of instructions; a test takes at most about 40 ns per instruction and character */
   size: number
 }
 
@@ -13,11 +13,11 @@ const MAX_PROGRAM_SIZE = 2000
 const TOO_LARGE = 'the expression is too large; use smaller repetitions'
 
 /**
- * Why this expression cannot be used, or null. It takes a few milliseconds at worst: what takes longer to compile is
- * refused by its text. Probes do not ask this, so an expression that was stored before goes on.
+ * The reason why this expression is invalid, or null. Takes a few milliseconds at most: an expression that takes longer to
+ * compile is rejected by its text. Probes do not call this, so stored expressions remain valid.
  */
 export function findRegexProblem(pattern: string): string | null {
-  // a common beginning is one in the program, so that can be smaller than its text says
+  // common prefixes are merged, so the program can be smaller than the estimate
   if (pattern.length <= MAX_PATTERN_LENGTH && estimateSize(pattern, 2 * MAX_PROGRAM_SIZE) > 2 * MAX_PROGRAM_SIZE)
     return TOO_LARGE
   try {
@@ -28,7 +28,7 @@ export function findRegexProblem(pattern: string): string | null {
   }
 }
 
-/** @throws Error with a sentence for the customer when RE2 does not know the expression or it is too large */
+/** @throws Error with a message for the user when RE2 does not support the expression or it is too large */
 export function compileRegex(pattern: string): Regex {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new Error(`the expression is longer than ${MAX_PATTERN_LENGTH} characters`)

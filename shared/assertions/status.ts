@@ -1,13 +1,13 @@
 import { OPERATORS, type OperatorName, type OperatorTest } from './operators.ts'
 
-/** Why the value does not fit, or null. `equals` and `not_equals` of a status code also take `2xx` and `200-299`. */
+/** The reason why the value is invalid, or null. `equals` and `not_equals` also accept `2xx` and `200-299`. */
 export function findStatusProblem(operator: OperatorName, expected: string): string | null {
   if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].problem(expected)
   const isRange = parseRange(expected.trim()) !== null
-  return isRange ? null : `"${expected}" is not a status code; write it like 200, 2xx or 200-299`
+  return isRange ? null : `"${expected}" is not a status code; use a form like 200, 2xx or 200-299`
 }
 
-/** The test for a value that statusProblem finds nothing wrong with. */
+/** The test for a value that passes findStatusProblem. */
 export function buildStatusTest(operator: OperatorName, expected: string): OperatorTest {
   if (operator !== 'equals' && operator !== 'not_equals') return OPERATORS[operator].make(expected)
   const [first, last] = parseRange(expected.trim()) ?? [0, 0]

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite'
 import type { Observation } from './result.ts'
 
-/** A body as text, by the charset of its content type, else its byte order mark, else UTF-8. Never throws. */
+/** Decodes a body by the charset of its content type, else its byte order mark, else as UTF-8. Never throws. */
 export function decodeBody({ body, headers }: Pick<Observation, 'body' | 'headers'>): string {
   if (body === null) return ''
   const charset = /charset\s*=\s*["']?([\w.:-]+)/i.exec(headers?.['content-type'] ?? '')?.[1]?.toLowerCase()

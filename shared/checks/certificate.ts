@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Certificate } from './result.ts'
 
-/** A chain that goes on and on is the target's joke. */
+/** Limits for chains and names that a target may choose freely. */
 const MAX_CHAIN_LENGTH = 10
 const MAX_NAMES = 100
 const MAX_NAME_LENGTH = 253
 const MAX_TEXT_LENGTH = 500
 
-/** A certificate as it is sent and stored. */
+/** Converts a certificate to the form that is sent and stored. */
 export function toCertificate(x509: X509Certificate): Certificate {
   return {
     subject: oneLine(x509.subject),
@@ -19,7 +19,7 @@ export function toCertificate(x509: X509Certificate): Certificate {
   }
 }
 
-/** The certificates that a target sent, its own first. */
+/** The certificate chain of a target, leaf first. */
 export function toCertificateChain(leaf: X509Certificate): Certificate[] {
   const chain: Certificate[] = []
   for (
@@ -32,10 +32,10 @@ export function toCertificateChain(leaf: X509Certificate): Certificate[] {
   return chain
 }
 
-// node types say string; a certificate without a subject has none
+// Node's types say string, but a certificate without a subject has undefined
 const oneLine = (name: string | undefined) => (name ?? '').replaceAll('\n', ', ').slice(0, MAX_TEXT_LENGTH)
 
-/** `DNS:a.example, IP Address:192.0.2.1, DNS:"odd, name"` as a list of the names alone. */
+/** `DNS:a.example, IP Address:192.0.2.1, DNS:"odd, name"` as a list of names. */
 function parseNames(text: string): string[] {
   const names = [...text.matchAll(/(?:^|, )(?:DNS|IP Address):("(?:[^"\\]|\\.)*"|[^,]*)/g)]
   return names.slice(0, MAX_NAMES).map(([, name = '']) => name.replace(/^"(.*)"$/, '$1').slice(0, MAX_NAME_LENGTH))

@@ -1,8 +1,8 @@
-/** Types of DNS records that a dns monitor asks for and that `dns_record` assertions name. */
+/** DNS record types that dns monitors can query and `dns_record` assertions can name. */
 export const DNS_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SOA', 'SRV', 'CAA'] as const
 export type DnsType = (typeof DNS_TYPES)[number]
 
-/** The type that a text names, in any case; null when it is none of them. */
+/** Parses a record type in any case; null if it is unknown. */
 export function parseDnsType(text: string): DnsType | null {
   const type = text.trim().toUpperCase()
   return DNS_TYPES.find(one => one === type) ?? null

@@ -1,11 +1,11 @@
 import { normalizeHost } from '../egress/guard/host.ts'
 import { DNS_TYPES, type DnsType, parseDnsType } from './dns-types.ts'
 
-/** What a dns monitor asks, and whom. */
+/** The query of a dns monitor, and its server. */
 export type DnsTarget = {
-  /** lower case, punycode, no dot at the end */
+  /** lower case, punycode, no final dot */
   name: string
-  /** null when the url names none */
+  /** null: the url does not name a type */
   type: DnsType | null
   /** null: the probe's own resolvers */
   server: { host: string; port: number } | null
@@ -13,18 +13,18 @@ export type DnsTarget = {
 
 const URI = /^dns:(?:\/\/([^/?#]*))?(?:\/?([^/?#]*))(?:\?([^#]*))?$/i
 const AUTHORITY = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/
-const FORMS = 'write dns://name, or dns://server/name?type=MX'
+const FORMS = 'use dns://name or dns://server/name?type=MX'
 
 export const isDnsUri = (text: string) => /^dns:/i.test(text)
 
 /**
- * Reads `dns://server[:port]/name?type=MX` (RFC 4501), `dns:name?type=MX`, and `dns://name?type=MX`, which is ours: an
- * authority without a path is the name, asked of the probe's own resolvers. `{ error }` is a sentence for the customer.
+ * Parses `dns://server[:port]/name?type=MX` (RFC 4501), `dns:name?type=MX`, and, as an extension, `dns://name?type=MX`: an
+ * authority without a path is the name, queried with the probe's own resolvers. `{ error }` is a message for the user.
  */
 export function parseDnsUri(text: string): DnsTarget | { error: string } {
   const [, authority = '', path = '', query = ''] = URI.exec(text) ?? []
-  if (authority === '' && path === '') return { error: `url is no address of a dns monitor; ${FORMS}` }
-  const type = typeIn(query)
+  if (authority === '' && path === '') return { error: `url is not valid for a dns monitor; ${FORMS}` }
+  const type = parseRecordType(query)
   if (typeof type === 'object' && type !== null) return type
   if (path === '') {
     const [, host = ''] = AUTHORITY.exec(authority) ?? []
@@ -48,15 +48,16 @@ function parseServerAuthority(authority: string): { host: string; port: number }
   return { host, port: Number(port) }
 }
 
-/** Parameters are separated by semicolons in RFC 4501, and by ampersands by everybody else. */
-function typeIn(query: string): DnsType | null | { error: string } {
+/** RFC 4501 separates parameters with semicolons; ampersands are accepted as well. */
+function parseRecordType(query: string): DnsType | null | { error: string } {
   let type: DnsType | null = null
   for (const parameter of query.split(/[;&]/).filter(text => text !== '')) {
     const [key = '', value = ''] = parameter.toLowerCase().split('=')
     if (key === 'type') {
       type = parseDnsType(value)
-      if (type === null) return { error: `"${value}" is not a type of record; use one of ${DNS_TYPES.join(', ')}` }
-    } else if (key !== 'class' || value !== 'in') return { error: `"${parameter}" is unknown in a dns url; ${FORMS}` }
+      if (type === null) return { error: `"${value}" is not a DNS record type; use one of ${DNS_TYPES.join(', ')}` }
+    } else if (key !== 'class' || value !== 'in')
+      return { error: `"${parameter}" is not supported in a dns url; ${FORMS}` }
   }
   return type
 }

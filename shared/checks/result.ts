@@ -24,7 +24,7 @@ export {
   Trigger,
 } from '../../proto/gen/probe/v1/result.ts'
 
-/** Outcomes as the API and the history call them (decisions 3.6). */
+/** Names of outcomes in the API and the history. */
 export const STATUS_OF_OUTCOME = {
   [Outcome.UP]: 'up',
   [Outcome.DOWN]: 'down',
@@ -35,7 +35,7 @@ export const STATUS_OF_OUTCOME = {
 export type CheckStatus = (typeof STATUS_OF_OUTCOME)[Outcome]
 export const CHECK_STATUSES: readonly CheckStatus[] = Object.values(STATUS_OF_OUTCOME)
 
-/** A result without any of the details that only some checks have. */
+/** The optional fields of a result, all unset. */
 export const NO_DETAILS = {
   evidence: undefined,
   certificate: undefined,
@@ -44,13 +44,13 @@ export const NO_DETAILS = {
   screenshotId: '',
 } as const
 
-/** Why a probe did not run a check that it was asked for. None says anything of the target: another try may help. */
+/** Codes of checks on demand that a probe did not run. They contain no information about the target. */
 export const RUN_REFUSALS = ['not_assigned', 'probe_not_ready', 'probe_busy'] as const
 export type RunRefusal = (typeof RUN_REFUSALS)[number]
 export const isRunRefusal = (result: Result): boolean =>
   (RUN_REFUSALS as readonly (string | undefined)[]).includes(result.error?.code)
 
-/** What one check saw. `error` null means the target answered as its type asks; assertions come after. */
+/** The observation of one check. `error` null: the target answered as its type requires; assertions are evaluated later. */
 export type Observation = {
   error: CheckError | null
   /** microseconds by the monotonic clock; the phases add up to `totalUs` */
@@ -59,13 +59,13 @@ export type Observation = {
   statusCode: number | null
   /** names in lower case, repeated headers joined by ", " */
   headers: Record<string, string> | null
-  /** what came, after decompression: up to BODY_LIMIT_BYTES where the check looks at it, else the first SAMPLE_BYTES */
+  /** after decompression: up to MAX_BODY_BYTES when the check needs it, else the first SAMPLE_BYTES */
   body: Buffer | null
   resolvedIp: string | null
-  /** the target's own, with the chain that it sent behind it; also when it does not hold */
+  /** the target's leaf certificate with its chain, even if it is invalid */
   certificate: X509Certificate | null
-  /** of a ping check that could send */
+  /** of a ping check that sent echoes */
   ping?: PingStats | null
-  /** of a dns check that got an answer */
+  /** of a dns check that received an answer */
   dns?: DnsAnswer | null
 }

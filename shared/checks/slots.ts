@@ -1,6 +1,6 @@
 /**
- * When something that is repeated is due: at `phase + k * interval`. The phase comes from what is repeated, so slots are
- * spread, never drift, and are the same after a restart (decisions 4.1).
+ * The times at which periodic work is due: `phase + k * interval`. The phase is derived from the work itself, so slots are
+ * spread, never drift, and are the same after a restart.
  */
 export type Slots = { phaseMs: number; intervalMs: number }
 

@@ -3,28 +3,28 @@ import { normalizeHost } from '../egress/guard/host.ts'
 import type { MonitorType } from './check.ts'
 import { type DnsTarget, isDnsUri, parseDnsUri } from './dns-uri.ts'
 
-/** What a monitor's `url` says about where to go. */
+/** The host and port of a monitor's `url`. */
 export type MonitorTarget = {
-  /** as a socket takes it: no brackets, no dot at the end, lower case, punycode */
+  /** as a socket accepts it: no brackets, no final dot, lower case, punycode */
   host: string
-  /** null when the text names none and its kind has no usual one */
+  /** null: the url has no port and its type has no default */
   port: number | null
 }
 
 const MAX_TARGET_LENGTH = 2048
 
 /**
- * Reads a monitor's `url` (decisions 3.2): an http(s) URL for `http` and `keyword`; `host`, `host:port`,
- * `tcp://host:port`, `ping://host`, `dns://name` or an http(s) URL for the rest. Of a dns monitor the host is the server
- * that it names, else the name. `{ error }` is a sentence for the customer. Shared by the API and the probe.
+ * Parses a monitor's `url`: an http(s) URL for `http` and `keyword`; `host`, `host:port`, `tcp://host:port`, `ping://host`,
+ * `dns://name` or an http(s) URL for the other types. The host of a dns monitor is the server that it names, else the name.
+ * `{ error }` is a message for the user. Used by the API and the probe.
  */
 export function parseTarget(type: MonitorType, text: string): MonitorTarget | { error: string } {
   if (text.length > MAX_TARGET_LENGTH) return { error: `url is longer than ${MAX_TARGET_LENGTH} characters` }
-  // A URL parser would drop some of these in silence.
-  if (hasControlCharacter(text)) return { error: 'url has a control character in it' }
+  // A URL parser would silently remove some of these.
+  if (hasControlCharacter(text)) return { error: 'url contains a control character' }
   if (/^https?:/i.test(text)) return parseHttp(text)
   if (type === 'http' || type === 'keyword') {
-    return { error: `url has to begin with http:// or https:// to check ${article(type)} monitor` }
+    return { error: `url of ${article(type)} monitor must begin with http:// or https://` }
   }
   if (type === 'dns' && isDnsUri(text)) {
     const target = parseDnsUri(text)
@@ -33,14 +33,14 @@ export function parseTarget(type: MonitorType, text: string): MonitorTarget | { 
   return parseAddress(type, text)
 }
 
-/** The question of a dns monitor. Of the forms that name no server only the host counts: a port means nothing there. */
+/** The query of a dns monitor. In forms without a server only the host is used; a port is ignored. */
 export function parseDnsTarget(text: string): DnsTarget | { error: string } {
   const target = parseTarget('dns', text)
   if ('error' in target) return target
   return isDnsUri(text) ? parseDnsUri(text) : { name: target.host, type: null, server: null }
 }
 
-/** What a monitor's `url` lacks so that it can be checked, or null: an entry of `configuration_issues`. */
+/** The reason why a monitor's `url` cannot be checked, or null: an entry of `configuration_issues`. */
 export function findTargetProblem(type: MonitorType, url: string | null): string | null {
   if (type === 'heartbeat') return null
   if (url === null) return `url is required to check ${article(type)} monitor`
@@ -53,14 +53,16 @@ export function findTargetProblem(type: MonitorType, url: string | null): string
 function dnsIssue(url: string): string | null {
   const target = parseDnsTarget(url)
   const isAddress = 'name' in target && isIP(target.name) !== 0
-  return isAddress ? 'a dns monitor looks up a name; to name the server, write dns://server/name' : null
+  return isAddress
+    ? 'a dns monitor needs a name to look up, not an address; to name a server, use dns://server/name'
+    : null
 }
 
 function parseHttp(text: string): MonitorTarget | { error: string } {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return { error: 'url is not a valid URL' }
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') {
-    return { error: 'url has a user name or password in it; use auth_type and auth_config instead' }
+    return { error: 'url contains a user name or password; use auth_type and auth_config instead' }
   }
   if (url.port === '0') return { error: 'port 0 cannot be checked' }
   const defaultPort = url.protocol === 'https:' ? 443 : 80
@@ -74,7 +76,7 @@ function parseAddress(type: MonitorType, text: string): MonitorTarget | { error:
   const [, host, port] = ADDRESS.exec(text) ?? []
   if (host === undefined) {
     return {
-      error: `url is no address of ${article(type)} monitor; write host, host:port, ${type}://host or an http(s) URL`,
+      error: `url is not valid for ${article(type)} monitor; use host, host:port, ${type}://host or an http(s) URL`,
     }
   }
   if (port === undefined) return parseHost(host, null)

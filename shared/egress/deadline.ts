@@ -2,8 +2,8 @@ import { DeadlineExceeded } from './failure.ts'
 import { nowUs } from './monotonic.ts'
 
 /**
- * As much of an AbortSignal as anything here looks at, so that one of those may be given too. Node's own has a shape of
- * its own each time, which makes everything slow that touches it: it cost as much as the rest of a ping.
+ * The part of AbortSignal that this module uses, so an AbortSignal can be passed too. Node's own class is slow: it cost as
+ * much as the rest of a ping.
  */
 export type DeadlineSignal = {
   readonly aborted: boolean
@@ -12,10 +12,10 @@ export type DeadlineSignal = {
   removeEventListener: (type: 'abort', listener: () => void) => void
 }
 
-/** `abort`: ends the work before its time, for another reason than the time. */
+/** `abort`: ends the work early, for another reason than the deadline. */
 export type Deadline = { signal: DeadlineSignal; abort: (reason: Error) => void; clear: () => void }
 
-/** How a caller calls work off. What runs sets `onCancel`; nothing happens without work under way. */
+/** Lets a caller cancel work. Running work sets `onCancel`; without running work, `cancel` only sets `isCancelled`. */
 export type Cancellation = { isCancelled: boolean; onCancel: (() => void) | null; cancel: () => void }
 
 export function createCancellation(): Cancellation {
@@ -30,13 +30,13 @@ export function createCancellation(): Cancellation {
   return cancellation
 }
 
-/** A timer later than this was held up by our own event loop. */
+/** A timer that is later than this was delayed by a blocked event loop. */
 const LATE_MS = 20
 
 /**
- * A signal that aborts after `timeoutMs` with DeadlineExceeded as its reason. Clear it when the work is done. Time in
- * which our own process stood still is given back: an answer that waited in the socket meanwhile is not the target's
- * delay, and timers run before sockets are read.
+ * A signal that aborts after `timeoutMs` with DeadlineExceeded as its reason. Clear it when the work is done. Time in which
+ * the event loop was blocked extends the deadline: an answer that waited in the socket is not the target's delay, and timers
+ * run before sockets are read.
  */
 export function createDeadline(timeoutMs: number): Deadline {
   const listeners = new Set<() => void>()
@@ -59,7 +59,7 @@ export function createDeadline(timeoutMs: number): Deadline {
     const dueUs = nowUs() + delayMs * 1000
     timer = setTimeout(() => {
       const lateMs = (nowUs() - dueUs) / 1000
-      // Node counts from the beginning of our loop's turn, so a timer that is set late in it fires early.
+      // Node measures from the beginning of the event loop's turn, so a timer that is set late in a turn fires early.
       if (lateMs > LATE_MS || lateMs < 0) arm(Math.abs(lateMs))
       else setImmediate(abort, new DeadlineExceeded())
     }, delayMs)

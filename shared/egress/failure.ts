@@ -1,6 +1,6 @@
 import { type CheckError, FailureSource } from '../checks/result.ts'
 
-/** What went wrong on the way to a target, as a value that can be thrown. `code` and `message` are for customers. */
+/** A failure of a request to a target. `code` and `message` are shown to users. */
 export class EgressFailure extends Error {
   readonly source: FailureSource
   readonly code: string
@@ -12,7 +12,7 @@ export class EgressFailure extends Error {
   }
 }
 
-/** The reason with which a deadline aborts its signal; any other reason means that somebody called the work off. */
+/** The abort reason of a deadline. Any other reason means that the work was cancelled. */
 export class DeadlineExceeded extends Error {}
 
 export const createTargetFailure = (code: string, message: string) =>
@@ -22,14 +22,14 @@ export const createInternalFailure = (code: string, message: string) =>
 
 const { TARGET, RESOLVER, INTERNAL } = FailureSource
 
-/** System and library error codes: whose fault, our code, what a customer reads. */
+/** System and library error codes: source, code and message. */
 const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   ECONNREFUSED: [TARGET, 'connection_refused', 'the target refused the connection'],
   ECONNRESET: [TARGET, 'connection_reset', 'the target closed the connection'],
   EPIPE: [TARGET, 'connection_reset', 'the target closed the connection'],
   ECONNABORTED: [TARGET, 'connection_reset', 'the target closed the connection'],
-  ETIMEDOUT: [TARGET, 'timeout', 'the target does not answer'],
-  EHOSTUNREACH: [TARGET, 'host_unreachable', 'the network reports that the target cannot be reached'],
+  ETIMEDOUT: [TARGET, 'timeout', 'the target does not respond'],
+  EHOSTUNREACH: [TARGET, 'host_unreachable', 'the network reports that the target is unreachable'],
   EHOSTDOWN: [TARGET, 'host_unreachable', 'the network reports that the target is down'],
   EPROTO: [TARGET, 'tls_error', 'the TLS handshake failed'],
   CERT_HAS_EXPIRED: [TARGET, 'tls_error', 'the certificate has expired'],
@@ -43,29 +43,29 @@ const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   ERR_TLS_CERT_ALTNAME_INVALID: [TARGET, 'tls_error', 'the certificate is for another host'],
   ENOTFOUND: [TARGET, 'dns_not_found', 'the name does not exist'],
   ENODATA: [TARGET, 'dns_not_found', 'the name has no address'],
-  EBADNAME: [TARGET, 'dns_not_found', 'this is not a valid name'],
-  HPE_HEADER_OVERFLOW: [TARGET, 'invalid_response', 'the headers of the answer are too large'],
+  EBADNAME: [TARGET, 'dns_not_found', 'the name is not valid'],
+  HPE_HEADER_OVERFLOW: [TARGET, 'invalid_response', 'the response headers are too large'],
   ENETUNREACH: [INTERNAL, 'network_unreachable', 'the probe has no route to this address'],
   ENETDOWN: [INTERNAL, 'network_unreachable', 'the network of the probe is down'],
-  EAFNOSUPPORT: [INTERNAL, 'network_unreachable', 'the probe does not speak this version of IP'],
+  EAFNOSUPPORT: [INTERNAL, 'network_unreachable', 'the probe does not support this version of IP'],
   EADDRNOTAVAIL: [INTERNAL, 'local_resources', 'the probe has no free local port or address'],
   EMFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
   ENFILE: [INTERNAL, 'local_resources', 'the probe has no free file descriptor'],
   ENOMEM: [INTERNAL, 'local_resources', 'the probe is out of memory'],
-  EAGAIN: [INTERNAL, 'local_resources', 'the probe has more to send than its network takes'],
+  EAGAIN: [INTERNAL, 'local_resources', 'the send buffer of the probe is full'],
   ENOBUFS: [INTERNAL, 'local_resources', 'the probe is out of memory'],
   EACCES: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],
   EPERM: [INTERNAL, 'local_firewall', 'a firewall on the probe refuses this connection'],
 }
 
-/** Puts any error met on the way to a target into our words. What nobody knows is our own fault, never the target's. */
+/** Converts any error of a request. An unknown error is attributed to the probe, never to the target. */
 export function toEgressFailure(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) return error
   const { code = '', message = String(error), reason } = error as { code?: string; message?: string; reason?: string }
   const known = KNOWN[code]
   if (known) return new EgressFailure(known[0], known[1], known[2])
   if (code.startsWith('HPE_')) {
-    return createTargetFailure('invalid_response', `the answer is not valid HTTP: ${reason ?? message}`)
+    return createTargetFailure('invalid_response', `the response is not valid HTTP: ${reason ?? message}`)
   }
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return createTargetFailure('tls_error', `the TLS handshake failed: ${reason ?? message}`)
@@ -73,15 +73,15 @@ export function toEgressFailure(error: unknown): EgressFailure {
   return createInternalFailure('internal_error', message)
 }
 
-/** Errors of a resolver by the codes of c-ares: a name that does not exist is the target's fault, the rest is not. */
+/** Converts error codes of c-ares. A name that does not exist is the target's fault; other errors are the resolver's. */
 export function toResolverFailure(code: string): EgressFailure {
   const known = KNOWN[code]
   if (known?.[1] === 'dns_not_found') return new EgressFailure(known[0], known[1], known[2])
-  if (code === 'ETIMEOUT') return new EgressFailure(RESOLVER, 'dns_timeout', 'the resolver does not answer')
+  if (code === 'ETIMEOUT') return new EgressFailure(RESOLVER, 'dns_timeout', 'the resolver does not respond')
   return new EgressFailure(RESOLVER, 'dns_failed', `the resolver could not answer (${code})`)
 }
 
-/** OpenSSL's verdict on a certificate (`socket.authorizationError`) or a failed handshake. */
+/** Converts OpenSSL's verification error (`socket.authorizationError`). */
 export function toTlsFailure(code: string, detail: string): EgressFailure {
   const known = KNOWN[code]
   if (known?.[1] === 'tls_error') return new EgressFailure(known[0], known[1], known[2])

@@ -29,48 +29,48 @@ export { type ConnectResult, connectTcp, openTcp } from './tcp/connect.ts'
 export { makeRoundTrip, type RoundTrip } from './tcp/round-trip.ts'
 export { runTcpExchange, type TcpExchange } from './tcp/tcp-exchange.ts'
 
-/** Verdicts kept, so that a target checked every 30 s is not judged anew each time. */
-const MAX_CACHED_VERDICTS = 20_000
+/** Maximum number of cached decisions about addresses. */
+const MAX_CACHED_DECISIONS = 20_000
 
 export type EgressOptions = {
-  /** CIDRs that may be reached although they are private or reserved (EGRESS_ALLOW) */
+  /** CIDRs that are allowed although they are private or reserved (EGRESS_ALLOW) */
   allow: string[]
-  /** parts of this installation that are closed whatever `allow` says, as `address:port` (EGRESS_DENY; guard/own-addresses.ts) */
+  /** parts of this installation, as `address:port`, that are refused even if `allow` covers them (EGRESS_DENY) */
   deny?: string[]
   resolver?: ResolveHost
-  /** certificates in PEM trusted beside the public authorities */
+  /** PEM certificates that are trusted in addition to the public authorities */
   trust?: string[]
   icmp?: Icmp
-  /** DNS servers as `address:port`, instead of those of /etc/resolv.conf, for monitors that name none */
+  /** DNS servers as `address:port` for monitors that name none; default: those of /etc/resolv.conf */
   nameservers?: string[]
 }
 
-/** @throws ConfigError when a text of `allow` is not a range of addresses, or one of `deny` not an address and port */
+/** @throws ConfigError when `allow` or `deny` contains an invalid entry */
 export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllowedRanges(options.allow)
-  const isOwnPlace = parseOwnAddresses(options.deny ?? [])
+  const isOwnAddress = parseOwnAddresses(options.deny ?? [])
   const resolveName = options.resolver ?? createResolver()
-  const verdicts = new Map<string, string | null>()
+  const reasons = new Map<string, string | null>()
   let secureContext: SecureContext | undefined
 
-  function refusal(address: string): string | null {
-    const known = verdicts.get(address)
+  function getBlockReason(address: string): string | null {
+    const known = reasons.get(address)
     if (known !== undefined) return known
-    if (verdicts.size >= MAX_CACHED_VERDICTS) verdicts.clear()
-    const verdict = findBlockReason(address, allow)
-    verdicts.set(address, verdict)
-    return verdict
+    if (reasons.size >= MAX_CACHED_DECISIONS) reasons.clear()
+    const reason = findBlockReason(address, allow)
+    reasons.set(address, reason)
+    return reason
   }
 
   function assertAllowed(address: string, port: number | null, path: string | null = null): void {
-    if (isOwnPlace !== null && port !== null && isOwnPlace(address, port, path)) {
+    if (isOwnAddress !== null && port !== null && isOwnAddress(address, port, path)) {
       throw createTargetFailure(
         'blocked_target',
-        `${address} port ${port} is part of Picket itself, which must not be checked`,
+        `${address} port ${port} is part of this Picket installation and cannot be a target`,
       )
     }
-    const why = refusal(address)
-    if (why !== null) throw createTargetFailure('blocked_target', `${address} is ${why}, which must not be checked`)
+    const reason = getBlockReason(address)
+    if (reason !== null) throw createTargetFailure('blocked_target', formatBlocked(address, reason))
   }
 
   async function resolveAndCheck(name: string, port: number | null, path?: string | null): Promise<string[]> {
@@ -91,15 +91,17 @@ export function createEgress(options: EgressOptions): Egress {
     checkLiteral(host) {
       const name = normalizeHost(host)
       if (name === null || !isIP(name)) return null
-      const why = refusal(name)
-      return why === null ? null : `${host} is ${why}, which must not be checked`
+      const reason = getBlockReason(name)
+      return reason === null ? null : formatBlocked(host, reason)
     },
     resolve(host, port, path) {
       const name = isIP(host) ? host : normalizeHost(host)
-      if (name === null) throw createTargetFailure('dns_not_found', `"${host}" is not a host`)
+      if (name === null) throw createTargetFailure('dns_not_found', `"${host}" is not a valid host`)
       if (!isIP(name)) return resolveAndCheck(name, port, path)
       assertAllowed(name, port, path)
       return [name]
     },
   }
 }
+
+const formatBlocked = (host: string, reason: string) => `${host} is ${reason} and cannot be a target`

@@ -6,8 +6,8 @@ import { nowUs } from './monotonic.ts'
 export type Phase = keyof Timings
 
 /**
- * One way to a target and back, redirects included: where the time goes, and what to call off when the deadline comes.
- * One abort listener serves all its stages, because a listener a stage is dear at thousands of checks a second.
+ * Measures the phases of one request, including redirects, and cancels the current stage when the deadline passes. One abort
+ * listener serves all stages, because a listener per stage is expensive at thousands of checks a second.
  */
 export type PhaseTimer = {
   timings: Timings
@@ -15,50 +15,50 @@ export type PhaseTimer = {
   startedUs: number
   markUs: number
   signal: DeadlineSignal
-  /** what the present stage does when the deadline comes */
+  /** called when the deadline passes during the current stage */
   cancel: ((failure: EgressFailure) => void) | null
   onAbort: () => void
 }
 
 export function startPhaseTimer(signal: DeadlineSignal, phase: Phase): PhaseTimer {
   const now = nowUs()
-  const trip: PhaseTimer = {
+  const phases: PhaseTimer = {
     timings: { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 },
     phase,
     startedUs: now,
     markUs: now,
     signal,
     cancel: null,
-    onAbort: () => trip.cancel?.(createAbortFailure(trip)),
+    onAbort: () => phases.cancel?.(createAbortFailure(phases)),
   }
-  signal.addEventListener('abort', trip.onAbort)
-  return trip
+  signal.addEventListener('abort', phases.onAbort)
+  return phases
 }
 
-/** Gives the time since the last call to the present phase and goes on with the next one. */
-export function enterPhase(trip: PhaseTimer, next: Phase): void {
+/** Adds the time since the last call to the current phase and starts the next one. */
+export function enterPhase(phases: PhaseTimer, next: Phase): void {
   const now = nowUs()
-  trip.timings[trip.phase] += now - trip.markUs
-  trip.markUs = now
-  trip.phase = next
+  phases.timings[phases.phase] += now - phases.markUs
+  phases.markUs = now
+  phases.phase = next
 }
 
-/** Ends the trip. Answers its whole time in microseconds, which is exactly the sum of its phases. */
-export function finishPhases(trip: PhaseTimer): number {
-  enterPhase(trip, trip.phase)
-  trip.cancel = null
-  trip.signal.removeEventListener('abort', trip.onAbort)
-  return trip.markUs - trip.startedUs
+/** Ends the measurement. Returns the total in microseconds, which is exactly the sum of the phases. */
+export function finishPhases(phases: PhaseTimer): number {
+  enterPhase(phases, phases.phase)
+  phases.cancel = null
+  phases.signal.removeEventListener('abort', phases.onAbort)
+  return phases.markUs - phases.startedUs
 }
 
-export function throwIfAborted(trip: PhaseTimer): void {
-  if (trip.signal.aborted) throw createAbortFailure(trip)
+export function throwIfAborted(phases: PhaseTimer): void {
+  if (phases.signal.aborted) throw createAbortFailure(phases)
 }
 
-/** Waits for work that cannot be called off itself, no longer than the deadline. */
-export function waitWithDeadline<T>(trip: PhaseTimer, work: Promise<T>): Promise<T> {
+/** Waits for work that cannot be cancelled, at most until the deadline. */
+export function waitWithDeadline<T>(phases: PhaseTimer, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    trip.cancel = reject
+    phases.cancel = reject
     work.then(resolve, reject)
   })
 }
@@ -67,13 +67,13 @@ const PHASE_ACTIVITIES: Record<Phase, string> = {
   dnsUs: 'resolving the name',
   connectUs: 'connecting',
   tlsUs: 'negotiating TLS',
-  firstByteUs: 'waiting for the answer',
-  transferUs: 'receiving the answer',
+  firstByteUs: 'waiting for the response',
+  transferUs: 'receiving the response',
 }
 
-function createAbortFailure(trip: PhaseTimer): EgressFailure {
-  if (!(trip.signal.reason instanceof DeadlineExceeded))
-    return createInternalFailure('aborted', 'the check was called off')
-  const source = trip.phase === 'dnsUs' ? FailureSource.RESOLVER : FailureSource.TARGET
-  return new EgressFailure(source, 'timeout', `timed out while ${PHASE_ACTIVITIES[trip.phase]}`)
+function createAbortFailure(phases: PhaseTimer): EgressFailure {
+  if (!(phases.signal.reason instanceof DeadlineExceeded))
+    return createInternalFailure('aborted', 'the check was cancelled')
+  const source = phases.phase === 'dnsUs' ? FailureSource.RESOLVER : FailureSource.TARGET
+  return new EgressFailure(source, 'timeout', `timed out while ${PHASE_ACTIVITIES[phases.phase]}`)
 }

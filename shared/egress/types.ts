@@ -2,25 +2,24 @@ import type { SecureContext } from 'node:tls'
 import type { UdpServer } from './dns/dns-udp.ts'
 import type { Icmp } from './icmp/icmp.ts'
 
-/** The one guard for every outbound socket of both programs (decisions 11.3). */
+/** The guard for every outgoing connection of both programs (docs/design/egress.md#rules). */
 export type Egress = {
-  /** Why a host given as a literal address may not be a target, or null. A name passes: it is checked at connect. */
+  /** The reason why a literal address is not allowed, or null. A name passes here and is checked on connection. */
   checkLiteral: (host: string) => string | null
   /**
-   * Throws an EgressFailure (`blocked_target`) when this IP address may not be connected to, at this port and for this path.
-   * `port` null: the protocol has none. `path` null: it is not HTTP, or not known.
+   * Throws an EgressFailure (`blocked_target`) when a connection to this IP address, port and path is not allowed. `port`
+   * null: the protocol has no ports. `path` null: not HTTP, or unknown.
    */
   assertAllowed: (address: string, port: number | null, path?: string | null) => void
   /**
-   * The addresses of a name or literal, every one of them allowed: a name of which only some are allowed is refused
-   * as a whole. Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's own `dns_failed`,
-   * `dns_timeout`.
+   * The addresses of a name or literal. All of them are allowed: a name with one refused address is refused completely.
+   * Throws an EgressFailure: `blocked_target`, `dns_not_found`, or the resolver's `dns_failed` or `dns_timeout`.
    */
   resolve: (host: string, port: number | null, path?: string | null) => Promise<string[]> | string[]
-  /** What TLS trusts, made once: node would load the authorities anew for each connection. */
+  /** The trusted authorities, loaded once: otherwise Node loads them for each connection. */
   secureContext: () => SecureContext
-  /** how echoes leave this machine, opened when it is first needed */
+  /** how ICMP echoes are sent; opened on first use */
   icmp: Icmp
-  /** the system's own DNS servers; the operator trusts them, so they may stand in any range */
+  /** the system's DNS servers; they are trusted and may be in any range */
   nameservers: () => UdpServer[]
 }

@@ -1,15 +1,15 @@
-/** What a client of NATS is told of whom to try next, and when. */
+/** Options of a NATS client that choose the next server and the delay. */
 export type ReconnectPace = {
   reconnectDelayHandler: () => number
   reconnectToServer: <Server>(pool: readonly Server[]) => { server: Server; delay: number }
 }
 
 /**
- * Left alone the client tells by the wall clock how long ago it tried, and one that was set back by an hour would keep
- * it away for an hour. So each try is due at once, and a timer delays it; the first connection is not delayed. Of
- * several servers each has its turn.
+ * By default the client uses the wall clock to compute when the next try is due, so a clock that is set back by an hour
+ * disconnects it for an hour. With these options each try is due immediately and delayed by a timer; the first one is not
+ * delayed. Several servers are tried in turn.
  *
- * @param pauseMs asked before each further try
+ * @param pauseMs the delay before each further try
  */
 export function createReconnectPace(pauseMs: () => number): ReconnectPace {
   let tries = 0

@@ -1,23 +1,23 @@
-/** Names on NATS, the same for both programs. */
+/** Names of NATS streams and subjects, shared by both programs. */
 
-/** How many partitions results are spread over (decisions 11.5). */
+/** Number of partitions of results. */
 export const PARTITIONS = 16
 
 export const RESULTS_STREAM = 'RESULTS'
 export const LATE_STREAM = 'LATE'
 
-/** Screenshots on their way to the store, a message each. */
+/** Screenshots that are not stored yet, one message each. */
 export const SCREENSHOTS_STREAM = 'SHOTS'
 export const screenshotSubject = (region: string) => `${SCREENSHOTS_STREAM}.${region}`
 
-/** Heartbeat pings that a process without PostgreSQL has acknowledged, until another one stores them. JSON: KeptPing. */
+/** Heartbeat pings that were acknowledged while PostgreSQL was unavailable, until they are stored. JSON: KeptPing. */
 export const PINGS_STREAM = 'PINGS'
 export const STORED_PING_SUBJECT = `${PINGS_STREAM}.kept`
 
-/** A message a process, from whose time JetStream's clock is learned. */
+/** One message per process; its timestamp is a sample of JetStream's clock. */
 export const CLOCK_STREAM = 'CLOCK'
 
-/** Which partition a monitor's results travel in: FNV-1a of its id, 0 to PARTITIONS - 1. */
+/** The partition of a monitor's results: FNV-1a of its id, 0 to PARTITIONS - 1. */
 export function computePartition(monitorId: string): number {
   return fnv1a(monitorId) % PARTITIONS
 }
@@ -34,38 +34,38 @@ export function fnv1a(text: string): number {
 
 export const resultSubject = (partition: number, region: string) => `${RESULTS_STREAM}.${partition}.${region}`
 /**
- * What witnesses saw, published by the fleet: in the order of the partition, and on the subject of no region, so that no probe
- * may publish it.
+ * Results of witnesses, published by the fleet in the order of the partition. The subject belongs to no region, so probes
+ * may not publish on it.
  */
 export const WITNESS_REGION = 'witness'
 export const witnessSubject = (partition: number) => resultSubject(partition, WITNESS_REGION)
 export const lateSubject = (partition: number, region: string) => `${LATE_STREAM}.${partition}.${region}`
-/** What the ordered reader of one partition listens to. */
+/** The subjects of the ordered reader of one partition. */
 export const partitionFilter = (partition: number) => `${RESULTS_STREAM}.${partition}.*`
 
 /** Everything that probes publish on NATS. */
 export const PROBE_SUBJECTS = [`${RESULTS_STREAM}.*.*`, `${LATE_STREAM}.*.*`, `${SCREENSHOTS_STREAM}.*`]
-/** What of it the probes of one region may publish (decisions 11.6). */
+/** The subjects on which the probes of one region may publish. */
 export const probeSubjects = (region: string) => [
   `${RESULTS_STREAM}.*.${region}`,
   `${LATE_STREAM}.*.${region}`,
   screenshotSubject(region),
 ]
-/** Where a probe hears the acks of JetStream, and nobody else does. */
+/** Prefix of the subjects on which only this probe receives acks of JetStream. */
 export const buildInboxPrefix = (probeId: string) => `_INBOX.${probeId}`
 
-/** Hints on core NATS, safe to lose: ask a region to check a monitor at once. JSON: RunHint. */
+/** Hints on core NATS, which may be lost. Requests an immediate check of a monitor from a region. JSON: RunHint. */
 export const runHintSubject = (region: string) => `HINT.run.${region}`
-/** Ask the regions that are not the monitor's to confirm a failure. JSON: WitnessHint. */
+/** Requests a confirmation of a failure from regions that are not the monitor's. JSON: WitnessHint. */
 export const WITNESS_SUBJECT = 'HINT.witness'
 /** A region's state of a monitor changed. JSON: { states: [{ monitorId, state }] }, state as in fleet.proto. */
 export const stateHintSubject = (region: string) => `HINT.state.${region}`
-/** Answers of a run-now. The bytes of a RunDone. */
+/** Answers of a RunNow. The bytes of a RunDone. */
 export const runDoneSubject = (runId: string) => `HINT.done.${runId}`
 
-/** A probe with a browser is to take a screenshot. The bytes of a ScreenshotOrder. */
+/** Requests a screenshot from a probe with a browser. The bytes of a ScreenshotOrder. */
 export const screenshotHintSubject = (probeId: string) => `HINT.shot.${probeId}`
-/** How much a monitor's page differs from its baseline has changed. JSON: DifferenceHint. */
+/** The difference of a monitor's page from its baseline changed. JSON: DifferenceHint. */
 export const differenceHintSubject = (region: string) => `HINT.difference.${region}`
 
 export type DifferenceHint = { monitorId: string; difference: number | null }
@@ -78,10 +78,10 @@ export type RunHint = {
   /** Trigger of result.proto */
   trigger: number
   scheduledAtMs: number
-  /** set for "another probe of the same region": this one has spoken */
+  /** set to request another probe of the same region: excludes this one */
   notProbeId?: string
-  /** the monitor's when it was asked for; older ones are caught up with first */
+  /** the monitor's version at the time of the request; an older one is updated first */
   configVersion?: number
-  /** set for a check of what no monitor is: the CheckSpec, sealed because it may hold credentials (fleet/sealed-spec.ts) */
+  /** set for a check without a monitor: the CheckSpec, encrypted because it may contain credentials */
   sealedSpec?: string
 }

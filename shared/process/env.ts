@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Reading of environment variables; each fault names the variable, what it holds and what it should hold. */
+/** Readers of environment variables. Each error names the variable, its value and the accepted values. */
 
 export type Env = Record<string, string | undefined>
 
@@ -17,13 +17,13 @@ export function readOptionalText(env: Env, name: string): string | null {
   return env[name] || null
 }
 
-/** What the file that a variable names holds; null when it is not set. */
+/** The content of the file that a variable names; null when the variable is not set. */
 export function readFileVariable(env: Env, name: string): Buffer | null {
   const path = readOptionalText(env, name)
   try {
     return path === null ? null : readFileSync(path)
   } catch (error) {
-    throw new ConfigError(`${name} is "${path}", which cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw new ConfigError(`${name} is "${path}", which is not readable: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 
@@ -32,7 +32,7 @@ export function readInteger(env: Env, name: string, fallback: number, min: numbe
   if (value === '') return fallback
   const number = Number(value)
   if (!Number.isInteger(number) || number < min || number > max) {
-    throw new ConfigError(`${name} is "${value}"; it has to be a whole number from ${min} to ${max}`)
+    throw new ConfigError(`${name} is "${value}"; it must be a whole number from ${min} to ${max}`)
   }
   return number
 }
@@ -48,7 +48,7 @@ export function readEnum<T extends string>(env: Env, name: string, allowed: read
   const value = env[name] ?? ''
   if (value === '') return fallback
   if (!(allowed as readonly string[]).includes(value)) {
-    throw new ConfigError(`${name} is "${value}"; it has to be one of ${allowed.join(', ')}`)
+    throw new ConfigError(`${name} is "${value}"; it must be one of ${allowed.join(', ')}`)
   }
   return value as T
 }

@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** JSON lines on standard output. Names that hold secrets are censored wherever they stand, one level deep. */
+/** Writes JSON lines to standard output. Values of secret names are replaced at the top level and one level below. */
 export function createLog(name: string, level: string): Log {
   const secret = [
     'authorization',
@@ -14,8 +14,8 @@ export function createLog(name: string, level: string): Log {
     'auth_config',
     'credentials',
   ]
-  // Not pino's own destination: when whoever read our output is gone, its last flush tries again for ever and the
-  // process never ends.
+  // Not pino's own destination: when the reader of the output is gone, its last flush retries forever and the process
+  // never exits.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => {})
   return pino(
     {

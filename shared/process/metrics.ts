@@ -1,17 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** One registry a process; names begin with `picket_`, units stand in the name. */
+/** One registry per process. Names begin with `picket_` and contain the unit. */
 export type Metrics = {
   counter<L extends string = never>(name: string, help: string, labels?: L[]): Counter<L>
   gauge<L extends string = never>(name: string, help: string, labels?: L[]): Gauge<L>
   histogram<L extends string = never>(name: string, help: string, buckets: number[], labels?: L[]): Histogram<L>
-  /** Called before each exposition, to set gauges of what is only known then. */
+  /** Registers a function that sets gauges before each exposition. */
   beforeRender(measure: () => void): void
   /** The exposition text and its content type. */
   render(): Promise<{ text: string; contentType: string }>
 }
 
-/** Between two looks at how late the event loop is. Each look wakes the process up, also when nothing happens. */
+/** Sampling interval of the event loop lag. Each sample wakes up the process. */
 const LAG_INTERVAL_MS = 100
 
 export function createMetrics(): Metrics {

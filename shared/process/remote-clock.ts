@@ -1,24 +1,23 @@
 /**
- * Another machine's clock, carried by our own monotonic one. Probes follow the control plane's clock this way (decisions
- * 4.6), the control plane follows those of NATS and PostgreSQL. Our own wall clock takes no part in it.
+ * The clock of another machine, carried forward by the local monotonic clock. Probes follow the control plane's clock, the
+ * control plane those of NATS and PostgreSQL. The local wall clock is not used.
  */
 
-/** One answer: how far the other clock is ahead of our monotonic one, known to half the round trip. */
+/** One sample: the offset of the remote clock from the local monotonic clock, accurate to half the round trip. */
 export type ClockSample = { offsetMs: number; roundTripMs: number }
 
-/** Enough to catch a quick answer, few enough not to feel our own drift. */
+/** Enough to include a short round trip, few enough that drift does not matter. */
 const MAX_SAMPLES = 12
-/** Quartzes differ by some ten millionths, and answers carry whole milliseconds. */
+/** Clocks drift by some parts in ten million, and answers have a resolution of 1 ms. */
 const TOLERANCE_MS = 2
 
-/** The other clock was read somewhere in the round trip; its middle is the best guess. */
+/** Assumes that the remote clock was read in the middle of the round trip. */
 export function measureClockOffset(sentMs: number, receivedMs: number, remoteNowMs: number): ClockSample {
   return { offsetMs: remoteNowMs - (sentMs + receivedMs) / 2, roundTripMs: receivedMs - sentMs }
 }
 
 /**
- * Takes a new sample in. Samples that contradict it show that the other clock was set since, and are forgotten.
- * Oldest first.
+ * Adds a new sample. Samples that contradict it are removed, because the remote clock was set since. Oldest first.
  */
 export function addClockSample(samples: readonly ClockSample[], newest: ClockSample): ClockSample[] {
   const agreeing = samples.filter(
@@ -37,11 +36,11 @@ export function pickBestOffsetMs(samples: readonly ClockSample[]): number | null
 
 export type RemoteClock = {
   /**
-   * Takes in an answer; the first two arguments by the monotonic clock. Returns by how much the clock moved because of
-   * it, in ms: next to nothing while both clocks run, and the whole step when one was set. The first answer moves nothing.
+   * Adds a sample; the first two arguments are by the monotonic clock. Returns the change of the offset in ms: almost 0
+   * normally, and the full step when one of the clocks was set. The first sample returns 0.
    */
   learn: (sentMs: number, receivedMs: number, remoteNowMs: number) => number
-  /** ms since 1970 by the other clock; null before the first answer */
+  /** ms since 1970 by the remote clock; null before the first sample */
   nowMs: () => number | null
 }
 

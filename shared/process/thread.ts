@@ -1,12 +1,12 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
 
-/** What a thread is asked and answers. */
+/** A message to the thread, and its answer. */
 type ThreadQuestion<Q> = { id: number; question: Q }
 type ThreadAnswer<A> = { id: number; answer: A } | { id: number; problem: string }
-/** The thread's first message: from here on it works. */
+/** The first message of the thread: it is ready. */
 type Ready = 'ready'
 
-/** After this time a question is given up with this problem. */
+/** After `ms`, the question is rejected with the message `problem`. */
 type TimeLimit = { ms: number; problem: string }
 
 export type ThreadOptions = {
@@ -14,21 +14,21 @@ export type ThreadOptions = {
   after(ms: number, work: () => void): () => void
   /** for a question */
   answerTimeout: TimeLimit
-  /** for a new thread, which loads its program: on a busy machine that takes seconds */
+  /** for the start of a new thread, which can take seconds on a busy machine */
   startTimeout: TimeLimit
   queueLimit: { waiting: number; problem: string }
-  /** a thread without work ends after this time; it stays when this is left out */
+  /** an idle thread ends after this time; default: never */
   idleMs?: number
 }
 
-/** Puts a question to the thread. @throws Error when too many wait, or the question takes too long */
+/** Sends a question to the thread. @throws Error when the queue is full or the answer takes too long */
 export type AskThread<Q, A> = (question: Q) => Promise<A>
 
 type Waiting<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
 
 /**
- * A thread for work that would hold the event loop: one question after the other. It is started when there is something
- * to ask; one that does not answer in time is ended, and the next question gets another one.
+ * A worker thread for work that would block the event loop, one question at a time. The thread is started on demand. A
+ * thread that does not answer in time is terminated, and the next question starts a new one.
  */
 export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A> {
   const waiting: Waiting<Q, A>[] = []
@@ -49,7 +49,7 @@ export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A
       waitFor(next)
       thread.postMessage(next.asked)
     } catch (error) {
-      // the machine has no more threads
+      // the machine cannot start another thread
       breakOff((error as Error).message)
     }
   }
@@ -61,7 +61,7 @@ export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A
 
   function waitFor(one: Waiting<Q, A>): void {
     const { ms, problem } = isReady ? options.answerTimeout : options.startTimeout
-    // answers that came while this thread was busy are read before
+    // an answer that arrived while this thread was busy is read first
     stopWaiting = options.after(ms, () => setImmediate(() => one === waiting[0] && breakOff(problem)))
   }
 
@@ -72,7 +72,7 @@ export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A
     return worker
   }
 
-  /** The time that the start took does not count as time of the question. */
+  /** The start of the thread does not count as time of the question. */
   function begin(worker: Worker): void {
     if (worker !== thread) return
     isReady = true
@@ -113,7 +113,7 @@ export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A
   }
 }
 
-/** The other side: answers each question that comes through the port. */
+/** The thread's side: answers each question that arrives on the port. */
 export function answerQuestions<Q, A>(port: MessagePort | null, work: (question: Q) => A): void {
   const answerTo = ({ id, question }: ThreadQuestion<Q>): ThreadAnswer<A> => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Makes a counter show each of these values of a label from the start. One that appears with its first event has no growth
- * that an alert rule could see.
+ * Initializes a counter with 0 for each value of a label. Otherwise a series appears with its first event, and an alert rule
+ * on its increase does not detect that event.
  */
 export function initializeCounter<L extends string, C extends { inc(labels: Record<L, string>, by: number): void }>(
   counter: C,

@@ -60,7 +60,7 @@ t.test('POST /monitors/bulk 201: failures are reported by index, the other monit
     { index: 1, error: 'name is required' },
     { index: 3, error: 'extra is not a known property; interval_seconds must be an integer' },
     { index: 4, error: 'the monitor must be an object' },
-    { index: 5, error: 'blocked_target: 10.0.0.1 is a private address, which must not be checked' },
+    { index: 5, error: 'blocked_target: 10.0.0.1 is a private address and cannot be a target' },
   ])
   t.equal((await call('GET /monitors')).body.meta.total, 2)
 })

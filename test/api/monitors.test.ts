@@ -129,7 +129,7 @@ t.test('POST /monitors 201: every field is stored and read back, secrets masked'
 
 t.test('A url is stored as it was sent, and configuration_issues names what is missing', async t => {
   const { call } = await api.account()
-  const namesNoName = 'a dns monitor looks up a name; to name the server, write dns://server/name'
+  const namesNoName = 'a dns monitor needs a name to look up, not an address; to name a server, use dns://server/name'
   for (const [type, url, issues] of [
     ['ping', 'example.com', []],
     ['dns', 'dns://example.com', []],

@@ -35,7 +35,7 @@ const inBytes = (text: string) => Buffer.from(text).toString('latin1')
 const GUARDS: Record<string, Egress> = { 'with nothing allowed': strict, 'with this machine allowed': local }
 
 /** What a request to an inner place comes to: never a status, a time-out or a refusal of the connection. */
-const REFUSED = { error: { code: 'blocked_target', message: /must not be checked|part of this installation/ } }
+const REFUSED = { error: { code: 'blocked_target', message: /cannot be a target/ } }
 
 for (const [which, egress] of Object.entries(GUARDS)) {
   t.test(`a probe ${which} sends nothing to an inner place, whatever the type of check and the spelling`, async t => {
@@ -110,7 +110,7 @@ t.test('a name that leads inside is refused wherever a write takes it, when it i
     return answer.body.data.id as string
   }
   const read = async (path: string) => (await api.call('GET', path, { key })).body.data
-  const inside = /address|must not be checked/
+  const inside = /address|cannot be a target/
 
   const ofName = async (name: string) => {
     const url = `https://${name}:${port}/x`
@@ -139,7 +139,7 @@ t.test('a name that leads inside is refused wherever a write takes it, when it i
     t.match(page.logo_problem, inside, `logo ${name}`)
     const dependency = await waitFor(async () => {
       const found = await read(`/dependencies/${dependencyId}`)
-      return JSON.stringify(found).match(/must not be checked/) ? found : null
+      return JSON.stringify(found).match(/cannot be a target/) ? found : null
     })
     t.ok(dependency, `feed ${name}`)
     await Promise.all(entries)

@@ -75,7 +75,7 @@ t.test(
     writeFileSync(file, JSON.stringify({ ...wanted, dependencies: { ...wanted.dependencies, 'left-pad': '*' } }))
     const { code, output } = await start()
     t.equal(code, 1)
-    t.match(output, 'package-lock.json does not agree with package.json about dependencies')
+    t.match(output, 'package-lock.json differs from package.json in dependencies')
     t.equal(asked(), '')
 
     mkdirSync(join(clone, 'node_modules'))

@@ -74,8 +74,8 @@ t.test('a new dependency with an install script is refused until it is listed', 
     'node_modules/a/node_modules/left-pad': { version: '1.3.0', hasInstallScript: true },
   }
   t.same(differencesOf(findingsOf(packages, ['quiet']), listed), [
-    'left-pad has: install script; look at it, then list it',
-    'quiet has: native code; look at it, then list it',
-    'gone is listed and not there any more',
+    'left-pad has: install script; review it and add it to the list',
+    'quiet has: native code; review it and add it to the list',
+    'gone is listed but not installed',
   ])
 })

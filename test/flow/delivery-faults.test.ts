@@ -82,7 +82,7 @@ t.test('A receiver', async t => {
         const url = await startMoody(t, write => write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nalmost'))
         const { codes, attempts } = await deliver(url)
         t.same(codes, [null, 200])
-        t.match(attempts[0], { error: /timed out while receiving the answer/, response_snippet: 'almost' })
+        t.match(attempts[0], { error: /timed out while receiving the response/, response_snippet: 'almost' })
         isLeftInTime(t, attempts[0]!.duration_ms)
       },
     ],

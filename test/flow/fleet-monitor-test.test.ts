@@ -103,7 +103,7 @@ t.test('POST /monitors/test 400: a monitor that cannot be checked, with the miss
     [{ type: 'tcp', url: 'shop.example.com' }, 'url', 'port is required to check a tcp monitor'],
     [{ type: 'keyword' }, 'keyword', 'keyword is required to check a keyword monitor'],
     [{ type: 'heartbeat' }, 'type', 'a heartbeat monitor cannot be tested, because it is not checked by probes'],
-    [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address, which must not be checked'],
+    [{ url: 'http://10.0.0.1' }, 'url', 'blocked_target: 10.0.0.1 is a private address and cannot be a target'],
     [{ colour: 'red' }, 'colour', 'colour is not a known property'],
   ]
   for (const [change, path, message] of cases) {

@@ -106,5 +106,5 @@ t.test('A probe stores its secret in a private file, and starts with it alone', 
 
   const nothing = startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: '' })
   await nothing.untilEvent('none').catch(() => {})
-  t.match(nothing.lines, [{ text: /PROBE_TOKEN is not set, and ".*" holds no credential.json/ }])
+  t.match(nothing.lines, [{ text: /PROBE_TOKEN is not set, and ".*" does not contain credential.json/ }])
 })

@@ -162,7 +162,7 @@ t.test(
     rmSync(spoolDir, { recursive: true })
     writeFileSync(spoolDir, 'in the way')
     await nats.stop()
-    const nowhere = 'results can go nowhere: NATS is away, and the disk refuses the spool'
+    const nowhere = 'results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'
     await becomes(notReady({ nats: 'away', spool: 'refusing' }, nowhere))
     t.equal(await figure('nats_connected'), 0)
     rmSync(spoolDir)
@@ -173,7 +173,7 @@ t.test(
     await becomes(ready)
 
     fleet.setSilent(true)
-    await becomes(notReady({ fleet: 'away' }, 'there is no link to the control plane'))
+    await becomes(notReady({ fleet: 'away' }, 'not connected to the control plane'))
     t.equal(await figure('fleet_connected'), 0)
     fleet.setSilent(false)
     await becomes(ready)
@@ -182,7 +182,7 @@ t.test(
     const seen = target.requests.length
     await waitFor(() => target.requests.length > seen)
     const stopped = probe.stop()
-    await becomes(notReady({}, 'the probe is stopping and hands its work over'))
+    await becomes(notReady({}, 'the probe is stopping and handing over its monitors'))
     target.behave({ kind: 'answer' })
     target.release()
     t.equal(await stopped, 0)

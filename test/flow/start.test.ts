@@ -95,12 +95,12 @@ t.test('what keeps npm start from starting is told in one sentence', async t => 
   t.teardown(() => new Promise(resolve => taken.close(resolve)))
   const { port } = taken.address() as { port: number }
   const sentence = (variable: string) =>
-    `Port ${port} is taken by another program; choose one with ${variable}=${port + 1} npm start.`
+    `Port ${port} is in use by another program. Choose another port: ${variable}=${port + 1} npm start.`
   t.equal(await refused({ PORT: String(port) }), sentence('PORT'))
   for (const variable of ['GRPC_PORT', 'OPERATOR_PORT']) {
     t.equal(await refused({ [variable]: String(port) }), sentence(variable))
   }
-  t.equal(await refused({ PORT: 'http' }), 'PORT is "http"; it has to be a number from 1 to 65535.')
+  t.equal(await refused({ PORT: 'http' }), 'PORT is "http"; it must be a number from 1 to 65535.')
   const nowhere = await reserveFreePort()
   t.equal(
     await refused({ DATABASE_URL: `postgres://picket:secret@127.0.0.1:${nowhere}/picket` }),
@@ -110,9 +110,9 @@ t.test('what keeps npm start from starting is told in one sentence', async t => 
   noDatabase.pathname = '/not_there'
   t.equal(
     await refused({ DATABASE_URL: noDatabase.href }),
-    `PostgreSQL at ${noDatabase.host} has no database of the name in DATABASE_URL; create it first.`,
+    `PostgreSQL at ${noDatabase.host} does not have the database of DATABASE_URL. Create it first.`,
   )
   const file = join(newDataDir(t), 'a-file')
   writeFileSync(file, '')
-  t.match(await refused({ DATA_DIR: join(file, 'data') }), /^DATA_DIR .* cannot be written: ENOTDIR/)
+  t.match(await refused({ DATA_DIR: join(file, 'data') }), /^DATA_DIR .* is not writable: ENOTDIR/)
 })

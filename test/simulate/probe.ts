@@ -101,12 +101,12 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
         })
         work ??= startProbeWork({
           welcome,
-          post: post.post as never,
+          transport: post.post as never,
           clock,
           run,
           sendRunDone: value => send({ $case: 'runDone', value }),
           sendSilent: value => send({ $case: 'silent', value }),
-          shutter: null,
+          capture: null,
           sendScreenshotWanted() {},
           compareEveryMs: 0,
           maxConcurrentChecks: 1_000,

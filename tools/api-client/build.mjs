@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../install/install.mjs'
 
-/** Takes about a second. Throws when the compiler refuses something. */
+/** Takes about a second. Throws when the compiler reports an error. */
 export function buildClient(folder = join(ROOT, 'dist/client')) {
   const source = join(ROOT, 'deploy/client')
   rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 
-/** Engines that nobody asks: describing routes connects to nothing. */
+/** Addresses that are never used: describing routes opens no connection. */
 const NOWHERE = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   CLICKHOUSE_URL: 'http://127.0.0.1:1',

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { describeApi } from './document.ts'
 
 /**
- * The generator prints by the compiler's interface of before TypeScript 7, which has none; the test runner's own build
- * tool brings such a compiler along.
+ * The generator needs the compiler API, which TypeScript 7 does not have. This loader resolves `typescript` to the older
+ * version that the build tool of the test runner depends on.
  */
 const olderTypescript = (holder: string) => `export const resolve = (name, context, next) =>
   next(name, name === 'typescript' ? { ...context, parentURL: ${JSON.stringify(holder)} } : context)`
 
-/** Writes the generated half of the client into `folder`. */
+/** Writes the generated part of the client into `folder`. */
 export async function generateClient(folder: string): Promise<void> {
   register(`data:text/javascript,${encodeURIComponent(olderTypescript(import.meta.resolve('tshy/package.json')))}`)
   const { createClient } = await import('@hey-api/openapi-ts')
@@ -27,11 +27,11 @@ export async function generateClient(folder: string): Promise<void> {
       { name: '@hey-api/client-fetch', baseUrl: false },
     ],
   })
-  leaveOutNotes(folder)
+  removeNotes(folder)
 }
 
-/** What the generator's authors have still in mind is nobody's business who reads the client. */
-function leaveOutNotes(folder: string): void {
+/** Removes comments such as TODO of the generator's authors. */
+function removeNotes(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue
     const file = join(folder, name)

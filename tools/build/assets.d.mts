@@ -1,2 +1,2 @@
-/** The text of control-plane/pages/templates/assets.ts, made of its sources. */
+/** The text of control-plane/pages/templates/assets.ts, generated from its sources. */
 export function makeAssets(): Promise<string>

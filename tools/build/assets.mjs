@@ -1,5 +1,5 @@
-// Writes control-plane/pages/templates/assets.ts: the CSS and the browser modules of public pages, each as one text, so that
-// the program carries them wherever it is built, and a page holds everything that it needs.
+// Writes control-plane/pages/templates/assets.ts: the CSS and the browser modules of public pages, each as one string, so that
+// they are part of the program and a page contains everything that it needs.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

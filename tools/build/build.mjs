@@ -1,4 +1,4 @@
-// Bundles each program into one file of dist/, npm packages left outside.
+// Bundles each program into one file of dist/. npm packages remain external.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ export const PROGRAMS = {
   'clickhouse-server': 'tools/engines/clickhouse/clickhouse-server.ts',
 }
 
-/** Takes about a tenth of a second. What did not change is not written, so programs that are just starting read whole files. */
+/** Takes about 0.1 s. Unchanged files are not written, so that starting programs read complete files. */
 export async function build() {
   const { build: bundle, stop } = await import('esbuild')
   const { outputFiles } = await bundle({
@@ -32,17 +32,17 @@ export async function build() {
     target: 'node20',
     format: 'esm',
     sourcemap: true,
-    // Node keeps the maps of a program in its memory: places in the sources are enough
+    // without the sources, because Node keeps source maps in memory
     sourcesContent: false,
     write: false,
     logLevel: 'warning',
   })
-  // otherwise its process, with the memory of a whole build, lives until this one ends
+  // otherwise esbuild's process keeps running, with the memory of the build
   await stop()
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue
-    // of its own: another start may build at the same moment
+    // unique, because another start may build at the same time
     const written = `${path}.${process.pid}.new`
     writeFileSync(written, contents)
     renameSync(written, path)

@@ -1,7 +1,7 @@
 export type DemoTransition = { id: string; from: string | null; to: string; at: string; summary?: string }
 
 export type DemoApi = {
-  /** takes away what an earlier demo left */
+  /** removes the monitors and channels of an earlier demo */
   removeAll(): Promise<void>
   createMonitor(monitor: Record<string, unknown>): Promise<string>
   createWebhook(name: string, url: string): Promise<{ id: string; signingSecret: string }>
@@ -10,7 +10,7 @@ export type DemoApi = {
   transitions(monitorId: string): Promise<DemoTransition[]>
 }
 
-/** The few calls of the API that the demo makes. Throws with the API's own words. */
+/** The API calls of the demo. Throws errors with the API's message. */
 export function createDemoApi(origin: string, apiKey: string): DemoApi {
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${origin}/api/v1${path}`, {
@@ -18,7 +18,7 @@ export function createDemoApi(origin: string, apiKey: string): DemoApi {
       headers: { authorization: `Bearer ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },
       body: body ? JSON.stringify(body) : undefined,
     })
-    // biome-ignore lint/suspicious/noExplicitAny: the record of whichever endpoint is called
+    // biome-ignore lint/suspicious/noExplicitAny: the record depends on the endpoint
     const answer = (await response.json()) as { data?: any; error?: { message: string } }
     if (!response.ok) throw new Error(`${method} ${path}: ${answer.error?.message ?? response.status}`)
     return answer.data

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 
 export type DemoTarget = { url: string; server: Server; isUp(): boolean; toggle(): void }
 
-/** Answers 200 or, every other turn, 503. */
+/** A target that answers 200 or, after each toggle, 503. */
 export async function startDemoTarget(): Promise<DemoTarget> {
   let isUp = true
   const { server, url } = await listen((_request, response) => {
@@ -25,21 +25,21 @@ export type Webhook = {
   event: string
   data?: { monitor?: { name: string; status: string }; down_duration?: string | null }
   isSigned: boolean
-  /** says so when it is a replay */
+  /** `, a replay` for a replayed delivery, else empty */
   attempt: string
 }
 
 export type DemoReceiver = { url: string; server: Server; setSigningSecret(signingSecret: string): void }
 
-/** Takes webhooks and checks each as the specification says ("Signature verification rules"). */
-export async function startWebhookReceiver(tell: (webhook: Webhook) => void): Promise<DemoReceiver> {
+/** Receives webhooks and verifies their signatures. */
+export async function startWebhookReceiver(onWebhook: (webhook: Webhook) => void): Promise<DemoReceiver> {
   let secret = ''
   const { server, url } = await listen(async (request, response) => {
     const raw = await buffer(request)
     response.writeHead(200).end()
     const { event = '?', data } = JSON.parse(raw.toString('utf8'))
     const attempt = request.headers['x-service-delivery-retry'] ? ', a replay' : ''
-    tell({ event, data, isSigned: verify(raw, secret, request.headers['x-service-signature']), attempt })
+    onWebhook({ event, data, isSigned: verify(raw, secret, request.headers['x-service-signature']), attempt })
   })
   return {
     url: `${url}webhook`,

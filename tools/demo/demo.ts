@@ -5,17 +5,17 @@ import { LOCAL_REGIONS } from '../start/settings.ts'
 import { createDemoApi, type DemoApi, type DemoTransition } from './demo-api.ts'
 import { startDemoTarget, startWebhookReceiver } from './demo-servers.ts'
 
-const TURN_MS = 40_000
-const LOOK_MS = 500
+const TOGGLE_INTERVAL_MS = 40_000
+const POLL_INTERVAL_MS = 500
 
 /**
- * `npm run demo`: everything of `npm start`, a target that goes down and up by itself, and a webhook receiver. Prints
- * what the target does, each transition as the API tells it, and each webhook with its signature checked.
+ * `npm run demo`: everything that `npm start` starts, a target that goes down and up by itself, and a webhook receiver.
+ * Prints the changes of the target, each transition from the API, and each webhook with the result of its signature check.
  */
 export const demo = () => run(startDemo)
 
 async function startDemo(picket: LocalInstallation): Promise<() => Promise<void>> {
-  const say = (kind: string, text: string) =>
+  const print = (kind: string, text: string) =>
     console.log(`${new Date().toTimeString().slice(0, 8)}  ${kind.padEnd(11)}${text}`)
   const api = createDemoApi(picket.settings.publicUrl, await picket.demoKey())
   await api.removeAll()
@@ -23,8 +23,8 @@ async function startDemo(picket: LocalInstallation): Promise<() => Promise<void>
   const target = await startDemoTarget()
   const receiver = await startWebhookReceiver(({ event, data, isSigned, attempt }) => {
     const what = data?.monitor ? `${data.monitor.name} is ${data.monitor.status}` : ''
-    const lasted = data?.down_duration ? `, it was down for ${data.down_duration}` : ''
-    say('webhook', `${event}  ${what}${lasted}  (signature ${isSigned ? 'verified' : 'WRONG'}${attempt})`)
+    const duration = data?.down_duration ? `, it was down for ${data.down_duration}` : ''
+    print('webhook', `${event}  ${what}${duration}  (signature ${isSigned ? 'verified' : 'WRONG'}${attempt})`)
   })
   const monitorId = await api.createMonitor({
     name: 'Demo target',
@@ -43,15 +43,15 @@ async function startDemo(picket: LocalInstallation): Promise<() => Promise<void>
 The demo's API key: ${await picket.demoKey()}
 
 ${target.url} is checked every 30 s from ${LOCAL_REGIONS.join(', ')}.
-It goes down and comes back every ${TURN_MS / 1000} s; a second failure in a row counts. Ctrl-C stops everything.\n`)
+It goes down and recovers every ${TOGGLE_INTERVAL_MS / 1000} s; two failures in a row are an outage. Ctrl-C stops everything.\n`)
 
-  const turning = setInterval(() => {
+  const toggling = setInterval(() => {
     target.toggle()
-    say('target', target.isUp() ? 'answers 200 again' : 'answers 503 from now on')
-  }, TURN_MS)
-  const watching = watchTransitions(api, monitorId, transition => say('transition', describe(transition)))
+    print('target', target.isUp() ? 'answers 200 again' : 'answers 503')
+  }, TOGGLE_INTERVAL_MS)
+  const watching = watchTransitions(api, monitorId, transition => print('transition', describe(transition)))
   return async () => {
-    clearInterval(turning)
+    clearInterval(toggling)
     watching.stop()
     await Promise.all([target.server, receiver.server].map(close))
   }
@@ -64,19 +64,19 @@ function describe({ from, to, at, summary }: DemoTransition): string {
 function watchTransitions(
   api: DemoApi,
   monitorId: string,
-  tell: (transition: DemoTransition) => void,
+  onTransition: (transition: DemoTransition) => void,
 ): { stop(): void } {
-  const told = new Set<string>()
+  const printed = new Set<string>()
   let isStopped = false
-  const look = async () => {
+  const poll = async () => {
     const transitions = await api.transitions(monitorId).catch(() => [])
     for (const transition of transitions.reverse()) {
-      if (!told.has(transition.id) && !isStopped) tell(transition)
-      told.add(transition.id)
+      if (!printed.has(transition.id) && !isStopped) onTransition(transition)
+      printed.add(transition.id)
     }
-    if (!isStopped) setTimeout(look, LOOK_MS)
+    if (!isStopped) setTimeout(poll, POLL_INTERVAL_MS)
   }
-  look()
+  poll()
   return {
     stop: () => {
       isStopped = true

@@ -1,4 +1,4 @@
-// npm run engines: the two engines of the tests, until Ctrl-C; set what it prints to run test files one by one.
+// npm run engines: runs the data stores of the tests until Ctrl-C. Export the printed variables to run single test files.
 import { bring, PACKAGES } from '../install/install.mjs'
 
 bring(PACKAGES)
@@ -13,7 +13,7 @@ const variables = {
   TAP_TIMEOUT: TIMEOUT_S,
 }
 for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`)
-// npm passes a Ctrl-C on that the terminal has sent to this process as well
+// npm forwards a Ctrl-C that the terminal has already sent to this process
 let isStopping = false
 async function stop() {
   if (isStopping) return

@@ -8,40 +8,39 @@ const MIN_PORT = 11_000
 const MAX_TRIES = 100
 
 /**
- * A port of the loopback address on which nothing listens at this moment. It is below those that the kernel gives to
- * outgoing connections, so none of these takes it before it is used, or while its server is restarted. Nor does another
- * process of the same user that asks for a free port: it is this process' until it ends.
+ * A free port on loopback. It is below the range of outgoing connections, so none of them can use it while its server is not
+ * running. It is reserved for this process among processes of the same user until this process exits.
  */
 export async function reserveFreePort(): Promise<number> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const port = randomInt(MIN_PORT, lowestOfConnections())
     if (await reservePort(port)) return port
   }
-  throw new Error(`no port of ${MAX_TRIES} from ${MIN_PORT} on is free`)
+  throw new Error(`none of ${MAX_TRIES} random ports from ${MIN_PORT} is free`)
 }
 
 /**
- * Takes a port for this process until it ends. False when something listens there, or another process has taken it that may
- * not listen yet: two starts at the same moment get different ports.
+ * Reserves a port for this process until it exits. False when the port is in use, or reserved by another process that may not
+ * listen yet, so that two simultaneous starts get different ports.
  */
 export async function reservePort(port: number, host = '127.0.0.1'): Promise<boolean> {
   return reserve(port) && (await isFree(port, host))
 }
 
-/** A process: its id and when it started. A restarted container gives the same ids again, and keeps its files. */
+/** A process: its id and start time. A restarted container reuses ids and keeps its files. */
 type Holder = { pid: number; startedAt: string }
 
 const OWN: Holder = { pid: process.pid, startedAt: readStartTime(process.pid) }
 
 /**
- * False when another process that runs has it. A file for each port holds the process that has asked for it last.
- * Where the folder cannot be made, or belongs to another user, nothing is reserved.
+ * False when another running process has reserved the port. A file for each port contains the process. When the folder cannot
+ * be created or belongs to another user, nothing is reserved.
  */
 function reserve(port: number): boolean {
   const folder = join(tmpdir(), `picket-ports-${userInfo().uid}`)
   const file = join(folder, String(port))
   if (!isOurs(folder)) return true
-  // written first and named after: no process reads a file without a process in it
+  // written first and linked afterwards, so that no process reads an empty file
   const written = `${file}.${process.pid}`
   writeFileSync(written, `${OWN.pid} ${OWN.startedAt}`)
   try {
@@ -51,7 +50,7 @@ function reserve(port: number): boolean {
   }
 }
 
-/** False when the file is there. Of processes that do it at the same moment one succeeds. */
+/** False when the file exists. Only one of several simultaneous processes succeeds. */
 function link(written: string, file: string): boolean {
   try {
     linkSync(written, file)
@@ -62,8 +61,8 @@ function link(written: string, file: string): boolean {
 }
 
 /**
- * Removes the file of a process that has ended. It is moved away first, because another process may have replaced it since it
- * was read: then it is put back.
+ * Removes the file of a process that has exited. It is renamed first, because another process may have replaced it since it
+ * was read; then it is restored.
  */
 function removeStale(file: string, aside: string): boolean {
   if (isRunning(readHolder(file))) return false
@@ -79,7 +78,7 @@ function removeStale(file: string, aside: string): boolean {
   return !isReplaced
 }
 
-/** The process 0 when there is none. */
+/** Process 0 when the file does not exist. */
 function readHolder(file: string): Holder {
   try {
     const [pid, startedAt = ''] = readFileSync(file, 'utf8').split(' ')
@@ -89,10 +88,10 @@ function readHolder(file: string): Holder {
   }
 }
 
-/** In ticks since the machine started; empty where the kernel does not say it. */
+/** In ticks since boot; empty when it is not available. */
 function readStartTime(pid: number): string {
   try {
-    // what follows the name, which may hold anything, in brackets: field 3 and others
+    // fields after the name in parentheses, which may contain anything
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? ''
   } catch {
     return ''
@@ -109,11 +108,11 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** By its id alone where it is not known when it started. */
+/** Compares only the id when the start time is unknown. */
 function isRunning({ pid, startedAt }: Holder): boolean {
   if (!(pid > 0) || !isAlive(pid)) return false
   const started = readStartTime(pid)
-  // this process always writes when it started, where that is known
+  // this process always writes its start time if it is available
   if (startedAt === '') return started === '' || pid !== OWN.pid
   return started === '' || started === startedAt
 }

@@ -4,18 +4,18 @@ import { buildServerConfiguration, type NatsOperator } from '../../control-plane
 import { type Engine, readLogTail, spawnBound, stopStale } from './process.ts'
 
 export type NatsOptions = {
-  /** the JetStream store, the written configuration and the pid file stand here */
+  /** contains the JetStream store, the configuration and the pid file */
   dataDir: string
   logFile: string
   /** 0: any free port */
   port: number
-  /** null: whoever connects may do everything */
+  /** null: no authentication */
   operator: NatsOperator | null
 }
 
 const START_TIMEOUT_MS = 120_000
 
-/** Starts `nats-server` with JetStream on 127.0.0.1, after stopping one that an earlier run left behind here. */
+/** Starts `nats-server` with JetStream on 127.0.0.1, after stopping one of an earlier run in the same directory. */
 export async function startNats(options: NatsOptions): Promise<Engine & { port: number }> {
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'nats.pid')
@@ -72,13 +72,13 @@ jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
 const rights = (operator: NatsOperator | null, dataDir: string) =>
   operator === null ? '' : buildServerConfiguration(operator, join(dataDir, 'accounts'))
 
-/** What was stored before there were accounts is now in ours. */
+/** Moves streams that were stored without accounts to the account of this installation. */
 function adoptStreams(storeDir: string, account: string): void {
-  const [before, ours] = [join(storeDir, '$G'), join(storeDir, account)]
-  if (existsSync(before) && !existsSync(ours)) renameSync(before, ours)
+  const [globalStore, accountStore] = [join(storeDir, '$G'), join(storeDir, account)]
+  if (existsSync(globalStore) && !existsSync(accountStore)) renameSync(globalStore, accountStore)
 }
 
-/** The server writes a file with its addresses once it listens. */
+/** Reads the address from the file that the server writes when it listens. */
 function listeningUrl(portsDir: string): string | undefined {
   const file = readdirSync(portsDir).find(name => name.endsWith('.ports'))
   if (!file) return undefined

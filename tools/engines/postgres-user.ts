@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import type { ProcessIdentity } from './process.ts'
 
 /**
- * PostgreSQL refuses to run as root. Root therefore gets the system user `postgres`, made when it is missing; anybody
- * else runs it as himself (undefined). When the checkout stands where that user may not look (root's home), it keeps the
- * one capability to pass.
+ * PostgreSQL refuses to run as root. As root, it runs as the system user `postgres`, which is created if it is missing; as
+ * any other user it runs as that user (undefined). If the user `postgres` cannot access the checkout (as in root's home), it
+ * keeps the capability to pass closed directories.
  */
 export function resolvePostgresIdentity(paths: string[]): ProcessIdentity | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -21,7 +21,8 @@ function readId(flag: '-u' | '-g'): number | undefined {
 function createUser(): number {
   execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'])
   const uid = readId('-u')
-  if (uid === undefined) throw new Error('The system user "postgres" could not be made; run as a user other than root.')
+  if (uid === undefined)
+    throw new Error('The system user "postgres" could not be created; run as a user other than root.')
   return uid
 }
 

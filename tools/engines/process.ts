@@ -3,18 +3,19 @@ import { closeSync, createWriteStream, mkdirSync, openSync, readFileSync, readli
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A server that somebody started and will stop. */
+/** A running server. */
 export type Engine = {
   url: string
   pid: number
-  /** resolves, never rejects, when the process has ended, for whatever reason */
+  /** resolves when the process has exited; never rejects */
   exited: Promise<void>
   stop(): Promise<void>
 }
 
 export type ProcessIdentity = {
   uid: number
-  gid: number /** may pass directories that are closed to it */
+  gid: number
+  /** may pass directories that it cannot access */
   passThrough: boolean
 }
 
@@ -22,12 +23,12 @@ export type SpawnOptions = {
   command: string
   args: string[]
   logFile: string
-  /** sent when the process that started this one ends, however it ends; also how `stop` asks */
+  /** sent by `stop`, and when the parent process exits */
   stopSignal: NodeJS.Signals
   env?: NodeJS.ProcessEnv
   as?: ProcessIdentity
   ipc?: boolean
-  /** told of each line that it prints, beside the log */
+  /** called for each line of output, in addition to the log */
   onLine?: (line: string) => void
 }
 
@@ -36,8 +37,8 @@ export type BoundProcess = { pid: number; child: ChildProcess; exited: Promise<v
 const STOP_TIMEOUT_MS = 60_000
 
 /**
- * Starts a process that dies with this one (Linux: parent-death signal, set by `setpriv` of util-linux), in a process
- * group of its own, so that Ctrl-C in a terminal reaches only the one who knows the order in which to stop.
+ * Starts a process that ends with this one (Linux: parent-death signal, set by `setpriv` of util-linux). It has its own
+ * process group, so that Ctrl-C in a terminal reaches only this process, which stops the others in order.
  */
 export function spawnBound(options: SpawnOptions): BoundProcess {
   mkdirSync(dirname(options.logFile), { recursive: true })
@@ -62,7 +63,7 @@ export function spawnBound(options: SpawnOptions): BoundProcess {
 
 function copyLines(child: ChildProcess, log: number, onLine: (line: string) => void): void {
   const file = createWriteStream('', { fd: log })
-  file.on('error', () => {}) // a full disk must not end who supervises
+  file.on('error', () => {}) // a full disk must not end the supervisor
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue
     createInterface({ input: stream }).on('line', line => {
@@ -73,7 +74,7 @@ function copyLines(child: ChildProcess, log: number, onLine: (line: string) => v
   child.once('close', () => file.end())
 }
 
-/** A command line that does the same and is sent `signal` when the process that starts it ends, however it ends (Linux). */
+/** Extends a command line so that the process receives `signal` when its parent exits (Linux). */
 export function buildBoundCommand(
   command: string,
   args: string[],
@@ -84,12 +85,12 @@ export function buildBoundCommand(
   return ['setpriv', [...buildIdentityFlags(as), `--pdeathsig=${signal.slice(3)}`, '--', command, ...args]]
 }
 
-/** What makes `setpriv` start a program as somebody else. */
+/** The flags of `setpriv` that start a program as another user. */
 export function buildIdentityFlags(as?: ProcessIdentity): string[] {
   if (!as) return []
   const flags = [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups']
   if (!as.passThrough) return flags
-  // without the last one access() knows nothing of the capability, and initdb asks by it for its own file
+  // without no_setuid_fixup, access() ignores the capability, and initdb uses access() for its own file
   return [...flags, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']
 }
 
@@ -99,7 +100,7 @@ function hasSetpriv(): boolean {
   return setpriv
 }
 
-/** Asks a process to end, waits, and kills it when it does not listen. Resolves when it is gone. */
+/** Sends a signal to a process, and kills it after a timeout. Resolves when it has exited. */
 export async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: Promise<void>): Promise<void> {
   if (!sendSignal(pid, signal)) return
   const gone = exited ?? untilGone(pid)
@@ -110,8 +111,8 @@ export async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: 
 }
 
 /**
- * Stops the process that an earlier run left behind in a data directory, if it still runs. `executable` is part of its
- * command line: a process id that went to another program since is left alone.
+ * Stops the process of an earlier run in a data directory if it is still running. `executable`: a part of its command line,
+ * so that another program with a reused process id is not stopped.
  */
 export async function stopStale(pidFile: string, executable: string, signal: NodeJS.Signals): Promise<void> {
   const pid = Number(readText(pidFile).split('\n')[0])
@@ -120,7 +121,7 @@ export async function stopStale(pidFile: string, executable: string, signal: Nod
   await stopProcess(pid, signal)
 }
 
-/** The end of a log, to be shown when a server did not start. */
+/** The last lines of a log, to be shown when a server did not start. */
 export function readLogTail(logFile: string, lines = 5): string {
   return readText(logFile).trimEnd().split('\n').slice(-lines).join('\n')
 }

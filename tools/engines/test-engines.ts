@@ -6,7 +6,7 @@ import { createTestFolder } from './test-folder.ts'
 
 export type TestEngines = { databaseUrl: string; clickhouseUrl: string; stop(): Promise<void> }
 
-/** PostgreSQL and ClickHouse for tests, in a directory that goes with them. Every test takes a database of its own. */
+/** PostgreSQL and ClickHouse for tests, in a temporary directory. Every test uses its own database. */
 export async function startTestEngines(): Promise<TestEngines> {
   const dir = createTestFolder()
   const file = (name: string) => join(dir, name)

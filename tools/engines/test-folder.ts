@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
-/** Several times what the whole suite takes there. */
+/** Several times what the whole suite needs. */
 const SPARE_BYTES = 2 ** 30
 
 /**
- * A new directory for what tests store. It is in memory where a machine has that to spare, since each test file clones a
- * database of seven hundred files; those of runs that were killed are removed first.
+ * Creates a directory for the data of tests, in memory if there is enough, because each test file clones a database of seven
+ * hundred files. Directories of killed runs are removed first.
  */
 export function createTestFolder(): string {
   const parent = hasSpare(MEMORY) ? MEMORY : tmpdir()
@@ -34,7 +34,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // somebody else's
+    // a process of another user
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

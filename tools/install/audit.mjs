@@ -1,5 +1,5 @@
-// npm run audit: the dependencies that deserve a look, and whether docs/design/security.md lists them. Offline; with
-// `-- --releases` it asks the registry when the packages of package.json were released.
+// npm run audit: lists dependencies with install scripts or native code and checks that docs/design/security.md lists them.
+// Works offline; `-- --releases` also queries the registry for the release dates of direct dependencies.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const [SCRIPT, NATIVE, OLD] = ['install script', 'native code', 'no release for 
 
 const nameOf = place => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** What the lock and node_modules tell: kinds by name. `native`: names of packages that hold compiled code. */
+/** Findings by package name, from the lock file and node_modules. `native`: names of packages with compiled code. */
 export function findingsOf(packages, native) {
   const found = new Map()
   const add = (name, kind) => found.set(name, new Set([...(found.get(name) ?? []), kind]))
@@ -25,7 +25,7 @@ export function findingsOf(packages, native) {
   return found
 }
 
-/** The rows of the table: `| \`name\` | install script, native code | why |`; a name may be a whole scope, `@esbuild/*`. */
+/** The rows of the table: `| \`name\` | install script, native code | why |`. A name may be a scope: `@esbuild/*`. */
 export function listedIn(markdown) {
   const rows = [...markdown.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| ([^|]+) \|/gm)]
   const entries = rows.flatMap(([, names, kinds]) => {
@@ -38,19 +38,19 @@ export function listedIn(markdown) {
 
 const rowOf = (listed, name) => listed.get(name) ?? listed.get(`${name.split('/')[0]}/*`)
 
-/** Sentences: what is found and not listed, and what is listed and not found any more. */
+/** Differences as sentences: found but not listed, and listed but not found. */
 export function differencesOf(found, listed) {
   const unlisted = [...found].flatMap(([name, kinds]) =>
     [...kinds]
       .filter(kind => !rowOf(listed, name)?.has(kind))
-      .map(kind => `${name} has: ${kind}; look at it, then list it`),
+      .map(kind => `${name} has: ${kind}; review it and add it to the list`),
   )
   const isThere = name => [...found.keys()].some(one => one === name || `${one.split('/')[0]}/*` === name)
-  const gone = [...listed.keys()].filter(name => !isThere(name)).map(name => `${name} is listed and not there any more`)
+  const gone = [...listed.keys()].filter(name => !isThere(name)).map(name => `${name} is listed but not installed`)
   return [...unlisted, ...gone]
 }
 
-/** Names of installed packages with compiled files in them. */
+/** Names of installed packages with compiled files. */
 export function nativeIn(folder) {
   const packages = readdirSync(folder).flatMap(name =>
     name.startsWith('@') ? readdirSync(join(folder, name)).map(inner => `${name}/${inner}`) : [name],
@@ -62,7 +62,7 @@ export function nativeIn(folder) {
   })
 }
 
-/** When the newest version of a package was released; null when the registry does not say. */
+/** The release time of a package's newest version; null when the registry has none. */
 function newestRelease(name) {
   try {
     const out = execFileSync('npm', ['view', name, 'time', '--json'], {
@@ -82,7 +82,7 @@ function newestRelease(name) {
 function addOld(found, names) {
   for (const name of names) {
     const releasedMs = newestRelease(name)
-    if (releasedMs === null) console.log(`${name}: the registry does not say when it was released`)
+    if (releasedMs === null) console.log(`${name}: the registry has no release date`)
     else if (Date.now() - releasedMs > TWO_YEARS_MS) found.set(name, new Set([...(found.get(name) ?? []), OLD]))
   }
 }

@@ -1,4 +1,4 @@
-// Brings a fresh clone to where everything can run. Node built-ins only: it runs before anything is installed.
+// Installs what a fresh clone needs. Uses Node built-ins only, because it runs before any package is installed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const STAMP = join(ROOT, 'node_modules/.picket-installed')
 const TAP_STAMP = join(ROOT, 'node_modules/.picket-tap')
 const MIN_NODE = [20, 11]
 
-/** Ends the program with one sentence for the person at the terminal. */
+/** Prints a message and exits with code 1. */
 export function giveUp(sentence) {
   console.error(sentence)
   process.exit(1)
@@ -19,7 +19,7 @@ export function giveUp(sentence) {
 
 const answers = (command, option) => !spawnSync(command, [option], { stdio: 'ignore' }).error
 
-/** `what` says what is installed and from where; `isOptional`: the command goes on without it. */
+/** `what`: a description with the source; `isOptional`: the command continues without it. */
 const fromDistribution = (name, command, rest) => ({
   what: `${name}, from the distribution (apt-get as root)`,
   isThere: () => answers(command, '--version'),
@@ -38,15 +38,15 @@ export const PACKAGES = {
   install: installLocked,
   isPossible: () => true,
 }
-export const NATS = fromDistribution('nats-server', 'nats-server', { instead: 'set NATS_URL to a server of your own' })
-/** A browser for the tests of screenshots. A probe that has none does without. */
+export const NATS = fromDistribution('nats-server', 'nats-server', { instead: 'set NATS_URL to an existing server' })
+/** A browser for the tests of screenshots. Probes work without one. */
 export const CHROMIUM = fromDistribution('chromium', '', { isThere: () => existsSync('/usr/bin/chromium') })
-/** What the differential test compares us with, and what evaluates the alert rules: their tests say what is missing. */
+/** For the differential test, and for the tests of alert rules; those tests report when they are missing. */
 export const BLACKBOX = fromDistribution('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
   isOptional: true,
 })
 export const PROMETHEUS = fromDistribution('prometheus', 'promtool', { isOptional: true })
-/** What a probe pings with where the kernel gives it no ICMP socket. Only ping monitors need it. */
+/** Used by probes to ping when the kernel refuses an ICMP socket. */
 export const PING = fromDistribution('iputils-ping', 'ping', {
   isThere: () => answers('ping', '-V'),
   isOptional: true,
@@ -54,21 +54,21 @@ export const PING = fromDistribution('iputils-ping', 'ping', {
 })
 
 /**
- * Says what is missing and will be installed, then installs it. Ends the program before anything is installed when
- * PICKET_NO_INSTALL=1, or when something that is needed cannot be installed by this user.
+ * Prints what is missing and installs it. Exits before installing anything when PICKET_NO_INSTALL=1, or when this user cannot
+ * install something that is required.
  */
 export function bring(...needs) {
   assertNode()
   const missing = needs.filter(need => !need.isThere())
   const refused = missing.filter(need => process.env.PICKET_NO_INSTALL === '1' || !need.isPossible())
-  for (const need of refused.filter(need => need.isOptional))
-    console.log(`Missing, not needed to start: ${handOf(need)}`)
+  for (const need of refused.filter(need => need.isOptional)) console.log(`Missing (optional): ${handOf(need)}`)
   const needed = refused.filter(need => !need.isOptional)
   if (needed.length > 0) giveUp(`Missing:\n${needed.map(need => `  ${handOf(need)}`).join('\n')}`)
   const coming = missing.filter(need => !refused.includes(need))
   if (coming.length > 0) console.log(`Installing what is missing:\n${coming.map(({ what }) => `  ${what}`).join('\n')}`)
   for (const need of coming) {
-    if (!need.install() && !need.isOptional) giveUp(`It could not be installed, see above. ${handOf(need)}`)
+    if (!need.install() && !need.isOptional)
+      giveUp(`The installation failed, see above. To install it yourself: ${handOf(need)}`)
   }
 }
 
@@ -77,13 +77,13 @@ const handOf = ({ what, byHand, instead }) => `${what}: ${byHand}${instead ? `; 
 function assertNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return
-  giveUp(`Picket needs Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+  giveUp(`Picket requires Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
 }
 
 /**
- * Not `npm ci`: it refuses a lock whose optional packages of other platforms the registry does not offer. What `npm ci`
- * promises is checked here: the lock is as package.json asks, and what was installed is what it names. No package runs a
- * script, but those that package.json allows.
+ * Installs the locked packages. Not `npm ci`, which fails when the registry lacks optional packages of other platforms. Its
+ * guarantees are checked here: the lock file matches package.json, and the installed packages match the lock file. Only the
+ * packages that package.json allows run install scripts.
  */
 function installLocked() {
   stopAt(faultsOfLock(ROOT))
@@ -100,10 +100,10 @@ function installLocked() {
 }
 
 function stopAt(faults) {
-  if (faults.length > 0) giveUp(`The npm packages are not what package-lock.json says:\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0) giveUp(`The npm packages do not match package-lock.json:\n  ${faults.join('\n  ')}`)
 }
 
-/** The plugin list in .taprc differs from tap's own, so its test class is made again after each install. */
+/** Rebuilds tap's test class after each install, because .taprc changes its plugins. */
 export function buildTap() {
   const wanted = fingerprint()
   if (existsSync(TAP_STAMP) && readFileSync(TAP_STAMP, 'utf8') === wanted) return
@@ -111,14 +111,14 @@ export function buildTap() {
   stamp(TAP_STAMP, wanted)
 }
 
-/** As root. False when it did not work; what went wrong is on standard error. */
+/** Installs a package as root. False when it failed; the reason is on standard error. */
 function installFromDistribution(name) {
   const apt = args =>
     spawnSync('apt-get', ['-qq', '-y', ...args], { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
   return apt(['install', name]) || (apt(['update']) && apt(['install', name]))
 }
 
-/** As another file: a copy of node_modules may share this one. */
+/** Replaces the file, because a copy of node_modules may share it by a hard link. */
 function stamp(file, text) {
   rmSync(file, { force: true })
   writeFileSync(file, text)

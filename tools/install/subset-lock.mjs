@@ -1,12 +1,12 @@
-// node tools/install/subset-lock.mjs FOLDER [--production] [package …]: writes a package.json and a package-lock.json of these
-// packages and all that they need, as package-lock.json has them, so that `npm ci` there takes their very bytes.
-// --production: of all that package.json lists in `dependencies`. Optional packages only where they are named.
+// node tools/install/subset-lock.mjs FOLDER [--production] [package …]: writes a package.json and a package-lock.json with these
+// packages and their dependencies, as in package-lock.json, so that `npm ci` in FOLDER installs exactly the same bytes.
+// --production: all `dependencies` of package.json. Optional packages are included only when they are named.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FLAGS = ['dev', 'optional', 'devOptional', 'peer']
 
-/** The place of a package that a package at `place` finds; null when the lock has none. */
+/** The path of the package that a package at `place` resolves `name` to; null when the lock file has none. */
 function resolve(packages, place, name) {
   for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const found = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
@@ -17,20 +17,20 @@ function resolve(packages, place, name) {
 
 const without = (record, keys) => Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
-/** Of a package: what it does not work without. */
+/** The required dependencies of a package. */
 function needsOf({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }) {
   const peers = Object.keys(peerDependencies).filter(name => !peerDependenciesMeta[name]?.optional)
   return [...Object.keys(dependencies), ...peers]
 }
 
-/** Both files as objects. Throws for a name that the lock does not have. */
+/** Both files as objects. Throws for a name that is not in the lock file. */
 export function subsetOf(lock, names) {
   const { packages } = lock
   const places = new Set()
   const open = names.map(name => ['', name])
   for (const [from, name] of open) {
     const place = resolve(packages, from, name)
-    if (place === null) throw new Error(`package-lock.json has no ${name}${from && `, which ${from} needs`}`)
+    if (place === null) throw new Error(`package-lock.json does not contain ${name}${from && `, which ${from} needs`}`)
     if (places.has(place)) continue
     places.add(place)
     open.push(...needsOf(packages[place]).map(need => [place, need]))

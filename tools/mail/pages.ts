@@ -3,18 +3,18 @@ import { equalSecrets } from '../../control-plane/foundation/platform/crypto/enc
 import type { StoredMail } from './stored-mail.ts'
 import { STYLE } from './style.ts'
 
-/** Nothing runs and nothing is loaded: these pages show what others wrote. */
+/** No scripts and no external content, because these pages show untrusted mail. */
 const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 const MAIL_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-/** Where the page is: its host and port, and the path before everything, which holds a secret. */
+/** The port of the page, and the secret that its paths begin with. */
 export type MailPageAddress = { port: number; secret: string }
 
 /**
- * Below `/<secret>`: the list, a mail at `/mails/<number>` and its HTML alone at `/mails/<number>/html`. Mail holds links that
- * sign people in, so nothing is shown without the secret, by another name for this machine, or to another site's page.
+ * Serves below `/<secret>`: the list, a mail at `/mails/<number>` and its HTML at `/mails/<number>/html`. Mail can contain
+ * sign-in links, so requests without the secret, with another host name or from another site's page are refused.
  */
 export function answerMailPage(
   request: IncomingMessage,
@@ -35,7 +35,7 @@ export function answerMailPage(
   const hosts = [`localhost:${port}`, `127.0.0.1:${port}`]
   if (!hosts.includes(request.headers.host ?? '') || request.headers.origin !== undefined) return void send(403, '')
   const [, given = '', path = '/'] = /^\/([\w-]*)(\/[^?]*)?/.exec(request.url ?? '/') ?? []
-  if (!equalSecrets(given, secret)) return void send(403, page('Not here', NO_SECRET))
+  if (!equalSecrets(given, secret)) return void send(403, page('Not found', NO_SECRET))
   const base = `/${secret}`
   if (path === '/') return void send(200, listPage(mails, base))
   const [, number, html] = /^\/mails\/(\d+)(\/html)?$/.exec(path) ?? []
@@ -43,14 +43,14 @@ export function answerMailPage(
   if (!mail)
     return void send(
       404,
-      page('Not here', `<p class="none">This mail does not exist. <a href="${base}">All mail</a></p>`),
+      page('Not found', `<p class="none">This mail does not exist. <a href="${base}">All mail</a></p>`),
     )
-  // links open beside the page; in the frame they would be lost in a mail's own window
+  // links open in a new tab instead of the frame
   if (html) return void send(200, `<base target="_blank">${mail.html ?? ''}`, MAIL_POLICY)
   send(200, mailPage(mail, base))
 }
 
-const NO_SECRET = '<p class="none">Open the address that npm start has printed.</p>'
+const NO_SECRET = '<p class="none">Open the address that npm start printed.</p>'
 
 function listPage(mails: StoredMail[], base: string): string {
   const rows = mails.map(
@@ -62,12 +62,12 @@ function listPage(mails: StoredMail[], base: string): string {
   )
   const list =
     rows.length === 0
-      ? '<p class="none">No mail yet. Give a monitor a channel of type <code>email</code>, and what it is told appears here.</p>'
+      ? '<p class="none">No mail yet. Alerts of channels of type <code>email</code> appear here.</p>'
       : `<ul>${rows.join('\n')}</ul>`
   return page('Mail', `<h1>Mail <small>${mails.length === 0 ? '' : mails.length}</small></h1>\n${list}`, REFRESH)
 }
 
-/** No script is needed to look again. */
+/** Reloads the list without a script. */
 const REFRESH = '<meta http-equiv="refresh" content="5">'
 
 function mailPage({ number, headers, text, html }: StoredMail, base: string): string {
@@ -97,7 +97,7 @@ ${head}
 <style>${STYLE}</style>
 </head>
 <body>
-<header>Picket <span>mail on this machine, sent nowhere</span></header>
+<header>Picket <span>mail on this machine, not sent</span></header>
 <main>
 ${content}
 </main>

@@ -1,8 +1,8 @@
 import type { Address } from 'postal-mime'
 
-/** A mail as a person reads it. */
+/** A parsed mail. */
 export type ReadMail = {
-  /** by name in lower case, unfolded, the first of each name; `subject`, `from` and `to` are decoded */
+  /** by lower-case name, unfolded, the first of each name; `subject`, `from` and `to` are decoded */
   headers: Record<string, string>
   text: string | null
   html: string | null

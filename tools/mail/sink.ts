@@ -8,20 +8,20 @@ import { readMail } from './read-mail.ts'
 import type { StoredMail } from './stored-mail.ts'
 
 export type MailSink = {
-  /** where the control plane sends mail */
+  /** the SMTP server for the control plane */
   smtpUrl: string
-  /** where a person reads it; holds a secret of this start */
+  /** the page that shows the mail; contains a secret that is new at each start */
   pageUrl: string
   stop(): Promise<void>
 }
 
-/** Older mail is forgotten. */
+/** Older mail is removed. */
 const MAX_MAILS = 200
 const MAX_MAIL_BYTES = 2 * 1024 * 1024
 
 /**
- * A mail server that sends nothing on: it shows what it was given at a page of this machine, and tells `say` of each
- * mail in a line. Both of its ports are on loopback. Throws a StartError when the package for it is missing.
+ * A mail server that does not forward mail: it shows received mail on a local page and prints one line per mail. Both ports
+ * are on loopback. Throws a StartError when the package smtp-server is missing.
  */
 export async function startMailSink(pagePort: number, say: (line: string) => void): Promise<MailSink> {
   const { SMTPServer } = await import('smtp-server').catch(() => {

@@ -1,4 +1,4 @@
-/** Of the local mail page, in light and dark. */
+/** Styles of the local mail page, light and dark. */
 export const STYLE = `
 :root{color-scheme:light dark;--back:#f6f7f9;--card:#fff;--text:#101828;--soft:#667085;--line:#e4e7ec;--link:#175cd3}
 @media (prefers-color-scheme:dark){

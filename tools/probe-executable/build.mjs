@@ -1,6 +1,5 @@
-// npm run build:probe: the probe as one executable that needs neither Node nor npm, in dist/probe/ with what installs it
-// and the checksums of all.
-// Made for the system and processor that it is built on, out of the Node that builds it (20.12 or newer).
+// npm run build:probe: builds the probe as a single executable without Node or npm, in dist/probe/, with its installer and
+// checksums. The executable is for the platform of the build and contains the Node that builds it (20.12 or newer).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -21,12 +20,12 @@ import { build } from 'esbuild'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const OUT = join(ROOT, 'dist/probe')
 const PLATFORM = `${process.platform}-${process.arch}`
-/** By this Node knows in itself where the program was put. */
+/** Marks the place in the Node binary that enables the embedded program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 const { resolve } = createRequire(import.meta.url)
 const POSTJECT = join(dirname(resolve('postject')), 'cli.js')
-/** The library through which a probe pings: the only native one. */
+/** The only native library, which probes use for ICMP sockets. */
 const KOFFI = join(dirname(resolve(`@koromix/koffi-${PLATFORM}`)), PLATFORM.replace('-', '_'), 'koffi.node')
 
 const COMMON = {
@@ -40,14 +39,14 @@ const COMMON = {
   logLevel: 'warning',
 }
 
-/** Fills a folder as install-probe.sh expects it, and answers the executable's path. */
+/** Fills a folder as install-probe.sh expects it. Returns the path of the executable. */
 export async function buildProbe(folder = OUT) {
   mkdirSync(folder, { recursive: true })
-  const workshop = mkdtempSync(join(folder, 'build-'))
+  const workDir = mkdtempSync(join(folder, 'build-'))
   try {
-    const made = join(workshop, 'executable')
+    const made = join(workDir, 'executable')
     copyFileSync(process.execPath, made)
-    const blob = makeBlob(workshop, await bundle())
+    const blob = makeBlob(workDir, await bundle())
     run([POSTJECT, made, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
     chmodSync(made, 0o755)
     const executable = join(folder, `picket-probe-${PLATFORM}`)
@@ -59,13 +58,13 @@ export async function buildProbe(folder = OUT) {
     writeFileSync(join(folder, 'SHA256SUMS'), [executable, ...others].map(sumLine).join(''))
     return executable
   } finally {
-    rmSync(workshop, { recursive: true, force: true })
+    rmSync(workDir, { recursive: true, force: true })
   }
 }
 
 const sumLine = file => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`
 
-/** The program with all its packages as one CommonJS text: Node takes no other into an executable. */
+/** The program with all its packages as one CommonJS text, the only format that Node supports in an executable. */
 async function bundle() {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const thread = await build({ ...COMMON, entryPoints: ['probe-agent/execution/assertion-thread.ts'] })
@@ -79,13 +78,13 @@ async function bundle() {
       PROBE_VERSION: JSON.stringify(version),
     },
     external: ['@sparticuz/chromium'],
-    plugins: [{ name: 'nothing-beside-it', setup: nothingBesideIt }],
+    plugins: [{ name: 'embed-files', setup: embedFiles }],
   })
   return program.outputFiles[0].text
 }
 
-/** What the program would look for on disk is put into it. */
-function nothingBesideIt({ onResolve, onLoad }) {
+/** Embeds the files that the program would read from disk. */
+function embedFiles({ onResolve, onLoad }) {
   onResolve({ filter: /^node:module$/ }, ({ importer }) =>
     importer.includes('node_modules') ? null : { path: join(ROOT, 'tools/probe-executable/require.ts') },
   )
@@ -94,14 +93,16 @@ function nothingBesideIt({ onResolve, onLoad }) {
     const text = readFileSync(path, 'utf8')
     const found = text.match(fromDisk)?.length
     if (found !== 2)
-      throw new Error(`playwright-core reads ${found ?? 0} files of its own instead of 2: see what changed`)
+      throw new Error(
+        `expected 2 files that playwright-core reads from disk, found ${found ?? 0}; adapt this plugin to its new version`,
+      )
     return { contents: text.replace(fromDisk, 'require("../$1.json")') }
   })
 }
 
-/** What Node carries in itself: the program, and koffi as an asset. Answers the file. */
-function makeBlob(workshop, program) {
-  const [main, output, config] = ['program.cjs', 'blob', 'sea.json'].map(name => join(workshop, name))
+/** Creates the blob to embed: the program, and koffi as an asset. Returns its path. */
+function makeBlob(workDir, program) {
+  const [main, output, config] = ['program.cjs', 'blob', 'sea.json'].map(name => join(workDir, name))
   writeFileSync(main, program)
   const assets = { 'koffi.node': KOFFI }
   writeFileSync(config, JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }))
@@ -109,7 +110,7 @@ function makeBlob(workshop, program) {
   return output
 }
 
-/** A program of Node's. It is silent unless it fails: postject warns of sections that it does not touch. */
+/** Runs a Node program. Its output is hidden unless it fails, because postject prints irrelevant warnings. */
 function run(args) {
   execFileSync(process.execPath, args, { stdio: 'pipe' })
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { getAsset } from 'node:sea'
 
 /**
- * Takes the place of `createRequire` of `node:module` in the single executable, where no package lies on disk: koffi,
- * through which a probe pings, is carried along; the browser's npm package is not.
+ * Replaces `createRequire` of `node:module` in the single executable, which has no packages on disk: koffi, which probes use
+ * for ICMP sockets, is embedded; the npm package of the browser is not.
  */
 export function createRequire(): { (name: string): unknown; resolve: (name: string) => string } {
   return Object.assign((name: string) => (name === 'koffi' ? loadKoffi() : notHere(name)), { resolve: notHere })
 }
 
-/** A library can be loaded from a file only. Throws where none may be written or run (then the system's ping does it). */
+/** Writes the library to a file and loads it. Throws when that is not permitted; then the system's ping is used. */
 function loadKoffi(): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'picket-probe-'))
   try {

@@ -15,19 +15,19 @@ import { generateOperatorSeed } from '../../control-plane/foundation/platform/na
 import { isAlive } from '../engines/process.ts'
 import { StartError } from '../start/settings.ts'
 
-/** What one installation keeps beside the engines' data, readable by its owner only. */
+/** The stored state of a local installation, readable only by its owner. */
 export type InstallationState = {
   secretKey: string
   postgresPassword: string
-  /** of the embedded NATS */
+  /** operator seed of the embedded NATS */
   natsOperatorSeed: string
-  /** by database, so that another DATABASE_URL gets an account and tokens of its own */
+  /** by database, so that another DATABASE_URL gets its own account and tokens */
   databases: Record<string, { hasAccount?: boolean; probeTokens: Record<string, string>; demoKey?: string }>
 }
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
 
-/** Makes the directory and takes it for this process; the returned function gives it back. */
+/** Creates and locks the data directory. Returns a function that releases the lock. */
 export function openDataDir(dataDir: string): () => void {
   try {
     restrictAccess(dataDir, join(dataDir, 'logs'))
@@ -38,11 +38,11 @@ export function openDataDir(dataDir: string): () => void {
     if (error instanceof StartError) throw error
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC') throw new StartError(formatDiskFull(dataDir, 0))
-    throw new StartError(`DATA_DIR ${dataDir} cannot be written: ${message}.`)
+    throw new StartError(`DATA_DIR ${dataDir} is not writable: ${message}.`)
   }
 }
 
-/** Logs name what tenants check. As root PostgreSQL runs as another user, who has to pass through the directory. */
+/** Logs contain targets of tenants. When started as root, PostgreSQL runs as another user, which has to pass through the directory. */
 function restrictAccess(dataDir: string, logs: string): void {
   const ownId = process.getuid?.()
   mkdirSync(logs, { recursive: true })
@@ -51,18 +51,18 @@ function restrictAccess(dataDir: string, logs: string): void {
 }
 
 const formatDiskFull = (dataDir: string, bytes: number) =>
-  `The disk of ${dataDir} is full: ${Math.floor(bytes / 1024 / 1024)} MB are free and 512 MB are needed; make room or set DATA_DIR.`
+  `The disk of ${dataDir} is full: ${Math.floor(bytes / 1024 / 1024)} MB are free, 512 MB are needed. Free some space or set DATA_DIR.`
 
 function lock(file: string, dataDir: string): () => void {
   const holder = Number(existsSync(file) ? readFileSync(file, 'utf8') : 0)
   if (holder > 0 && holder !== process.pid && isAlive(holder) && isRunner(holder)) {
-    throw new StartError(`${dataDir} is in use by another Picket (process ${holder}); stop it or set DATA_DIR.`)
+    throw new StartError(`${dataDir} is in use by another Picket (process ${holder}). Stop it or set DATA_DIR.`)
   }
   writeFileSync(file, String(process.pid))
   return () => rmSync(file, { force: true })
 }
 
-/** A process id may have gone to another program since. */
+/** Whether the process is a runner; its id may have been reused by another program. */
 function isRunner(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('start.mjs')
@@ -84,7 +84,7 @@ export function readInstallationState(dataDir: string, env: NodeJS.ProcessEnv): 
   return env.SECRET_KEY ? { ...keep, secretKey: env.SECRET_KEY } : keep
 }
 
-/** Written beside and renamed, so that a crash leaves the old one. */
+/** Writes a new file and renames it, so that a crash leaves the old state. */
 export function writeInstallationState(dataDir: string, keep: InstallationState): void {
   const file = buildStatePath(dataDir)
   writeFileSync(`${file}.new`, `${JSON.stringify(keep, null, 2)}\n`, { mode: 0o600 })
@@ -93,7 +93,7 @@ export function writeInstallationState(dataDir: string, keep: InstallationState)
 
 type Addresses = { natsUrl: string; isEmbeddedNats: boolean; clickhouseUrl: string; egressAllow: string }
 
-/** Where the engines of this start listen, and what it may reach, for the operator's command line (admin.mjs). */
+/** Stores the addresses of the data stores and the allowed ranges for the operator's command line (admin.mjs). */
 export function writeAddresses(dataDir: string, addresses: Addresses): void {
   writeFileSync(join(dataDir, 'addresses.json'), `${JSON.stringify(addresses)}\n`, { mode: 0o600 })
 }

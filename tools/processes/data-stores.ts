@@ -16,11 +16,11 @@ export type DataStores = {
   databaseUrl: string
   natsUrl: string
   clickhouseUrl: string
-  /** what was started here, in the order of starting */
+  /** the embedded servers, in the order of starting */
   engines: SupervisedProcess<Engine>[]
 }
 
-/** PostgreSQL, NATS and ClickHouse, all at once: the embedded engine, or the server that the environment names. */
+/** Starts PostgreSQL, NATS and ClickHouse in parallel, or uses the servers that the environment names. */
 export async function startDataStores(
   settings: LocalSettings,
   keep: InstallationState,
@@ -95,7 +95,7 @@ export async function startDataStores(
   return { databaseUrl: database, natsUrl: nats, clickhouseUrl: clickhouse, engines }
 }
 
-/** The embedded engine keeps its own `default` database for itself. */
+/** The embedded engine uses the database `default` itself. */
 async function createPicketDatabase(url: string): Promise<string> {
   const client = createClient({ url })
   await client.command({ query: 'CREATE DATABASE IF NOT EXISTS picket' })

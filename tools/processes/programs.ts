@@ -7,35 +7,35 @@ import { readLogTail, spawnBound, stopStale } from '../engines/process.ts'
 import { StartError } from '../start/settings.ts'
 import type { RunningProcess } from './supervise.ts'
 
-/** The bundles stand beside this one. */
+/** The folder of the bundles, which contains this one. */
 const DIST = fileURLToPath(new URL('.', import.meta.url))
 /**
- * On one machine the programs have little to do. V8 gets one helper thread, because each one has memory of its own, and
- * the C library keeps what all threads give back in one place and returns it to the system: a fifth less memory.
+ * Reduces memory by a fifth, because the programs of a local installation have little to do: one helper thread of V8, and
+ * one arena of the C library that returns memory to the system.
  */
 const LEAN_FLAGS = ['--v8-pool-size=1']
 const LEAN_ENV = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' }
 const MAX_LOG_BYTES = 20 * 1024 * 1024
 
 export type LocalProgramOptions = {
-  /** of the log and the pid file, e.g. `probe-us-east` */
+  /** name of the log and the pid file, for example `probe-us-east` */
   name: string
-  /** in dist, e.g. `probe-agent.js` */
+  /** file in dist, for example `probe-agent.js` */
   program: string
-  /** the log line that says it is ready */
+  /** the event of the log line that reports readiness */
   readyEvent: string
   timeoutMs: number
   dataDir: string
   env: Record<string, string>
-  /** of Node, in addition to those of every program */
+  /** additional flags of Node */
   flags?: string[]
-  /** of the environment around it, it gets nothing that names a server or holds a secret */
+  /** removes variables that contain addresses of servers or secrets from the environment */
   withoutSecrets?: boolean
-  /** gives up waiting, and stops it */
+  /** stops waiting, and the program */
   cancel: AbortSignal
 }
 
-/** Starts one of our programs and resolves when it says that it is ready, with what it says. */
+/** Starts a program of Picket. Resolves with its log line when it is ready. */
 export async function startProgram(
   options: LocalProgramOptions,
 ): Promise<RunningProcess & { ready: Record<string, unknown> }> {
@@ -44,9 +44,9 @@ export async function startProgram(
   const file = join(DIST, options.program)
   await stopStale(pidFile, options.program, 'SIGTERM')
   rotate(logFile)
-  let tell: (line: Record<string, unknown>) => void = () => {}
+  let resolveReady: (line: Record<string, unknown>) => void = () => {}
   const ready = new Promise<Record<string, unknown>>(resolve => {
-    tell = resolve
+    resolveReady = resolve
   })
   const running = spawnBound({
     command: process.execPath,
@@ -55,7 +55,7 @@ export async function startProgram(
     stopSignal: 'SIGTERM',
     env: { ...LEAN_ENV, ...(options.withoutSecrets ? removeSecrets(process.env) : process.env), ...options.env },
     onLine: line => {
-      if (line.includes(`"${options.readyEvent}"`)) tell(JSON.parse(line))
+      if (line.includes(`"${options.readyEvent}"`)) resolveReady(JSON.parse(line))
     },
   })
   writeFileSync(pidFile, String(running.pid))
@@ -68,14 +68,14 @@ export async function startProgram(
   ])
   if (typeof outcome === 'object') return { ...running, ready: outcome }
   await running.stop()
-  const why = outcome === 'ended' ? 'ended' : `was not ready in ${options.timeoutMs / 1000} s`
-  throw new StartError(`${options.name} ${why}; the end of ${logFile} says:\n${readLogTail(logFile)}`)
+  const why = outcome === 'ended' ? 'exited' : `was not ready in ${options.timeoutMs / 1000} s`
+  throw new StartError(`${options.name} ${why}. Last lines of ${logFile}:\n${readLogTail(logFile)}`)
 }
 
 const removeSecrets = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !/URL|KEY|SECRET|SEED|TOKEN|PASS|CREDENTIAL/i.test(name)))
 
-/** Runs the operator's command line and gives what it printed. */
+/** Runs the operator's command line. Returns its output. */
 export async function runAdminCommand(args: string[], env: Record<string, string>): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [join(DIST, 'admin.js'), ...args], {

@@ -6,14 +6,14 @@ import { StartError } from '../start/settings.ts'
 const CONNECT_TIMEOUT_MS = 20_000
 const MAX_GREETING_LENGTH = 16_384
 
-/** Refuses a port that another program has. */
+/** Throws when a port is in use or not permitted. */
 export function assertPortFree(port: number, host: string, variable = 'PORT'): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {
-        EADDRINUSE: `Port ${port} is taken by another program; choose one with ${variable}=${port + 1} npm start.`,
-        EACCES: `Port ${port} may be opened by root only; choose one above 1023 with ${variable}.`,
+        EADDRINUSE: `Port ${port} is in use by another program. Choose another port: ${variable}=${port + 1} npm start.`,
+        EACCES: `Port ${port} can only be opened by root. Choose a port above 1023 with ${variable}.`,
       }
       reject(
         new StartError(sentences[error.code ?? ''] ?? `Port ${port} on ${host} cannot be opened: ${error.message}.`),
@@ -23,12 +23,12 @@ export function assertPortFree(port: number, host: string, variable = 'PORT'): P
   })
 }
 
-/** The wished port when no other program has it or is about to open it, else any. It is this process' until it ends. */
-export async function reservePortOr(wished: number, host: string): Promise<number> {
-  return (await reservePort(wished, host)) ? wished : reserveFreePort()
+/** Reserves the preferred port, or any free port, for this process until it exits. */
+export async function reservePortOr(preferred: number, host: string): Promise<number> {
+  return (await reservePort(preferred, host)) ? preferred : reserveFreePort()
 }
 
-/** Refuses a DATABASE_URL that leads nowhere, with the reason. */
+/** Throws with the reason when DATABASE_URL cannot be used. */
 export async function assertDatabase(url: string): Promise<void> {
   const place = getHostAndPort('DATABASE_URL', url)
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
@@ -40,7 +40,7 @@ export async function assertDatabase(url: string): Promise<void> {
     const sentences: Record<string, string> = {
       '28P01': `PostgreSQL at ${place} refuses the user or password of DATABASE_URL.`,
       '28000': `PostgreSQL at ${place} refuses the user or password of DATABASE_URL.`,
-      '3D000': `PostgreSQL at ${place} has no database of the name in DATABASE_URL; create it first.`,
+      '3D000': `PostgreSQL at ${place} does not have the database of DATABASE_URL. Create it first.`,
     }
     throw new StartError(sentences[code] ?? `No PostgreSQL answers at ${place} of DATABASE_URL (${code || message}).`)
   } finally {
@@ -48,7 +48,7 @@ export async function assertDatabase(url: string): Promise<void> {
   }
 }
 
-/** Refuses a URL behind which nothing listens. */
+/** Throws when nothing listens at a URL. */
 export async function assertListening(name: string, url: string, defaultPort: number): Promise<void> {
   const place = getHostAndPort(name, url)
   const { hostname, port } = new URL(url)
@@ -64,7 +64,7 @@ export async function assertListening(name: string, url: string, defaultPort: nu
   })
 }
 
-/** What a server says of itself to everybody who connects; empty when it says nothing in time. */
+/** The version that a NATS server announces to each client; empty when it announces none in time. */
 export function readNatsVersion(url: string): Promise<string> {
   const { hostname, port } = new URL(url.split(',')[0] ?? '')
   return new Promise(resolve => {
@@ -73,19 +73,19 @@ export function readNatsVersion(url: string): Promise<string> {
       socket.destroy()
       resolve(version)
     }
-    let said = ''
+    let greeting = ''
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => end(''))
     socket.once('error', () => end(''))
     socket.once('close', () => end(''))
     socket.on('data', chunk => {
-      said += chunk
-      const [, version] = /"version":"([^"]{1,40})"/.exec(said) ?? []
-      if (version || said.length > MAX_GREETING_LENGTH) end(version ?? '')
+      greeting += chunk
+      const [, version] = /"version":"([^"]{1,40})"/.exec(greeting) ?? []
+      if (version || greeting.length > MAX_GREETING_LENGTH) end(version ?? '')
     })
   })
 }
 
-/** Host and port, without what is secret. */
+/** Host and port of a URL, without its credentials. */
 export function getHostAndPort(name: string, url: string): string {
   try {
     return new URL(url).host

@@ -1,6 +1,6 @@
 import { isAlive } from '../engines/process.ts'
 
-/** Something that runs: an engine or one of our programs. */
+/** A running data store or program. */
 export type RunningProcess = { pid: number; exited: Promise<void>; stop(): Promise<void> }
 export type SupervisedProcess<T extends RunningProcess> = { current(): T; stop(): Promise<void>; kill(): void }
 
@@ -8,14 +8,14 @@ const MAX_RESTART_DELAY_MS = 30_000
 const STEADY_MS = 60_000
 
 /**
- * Starts something and starts it again, after a pause that grows from 1 to 30 s, when it ends without being asked to.
- * Rejects when the first start fails. `again` may differ from `start`, to keep what was found out (a port).
+ * Starts a process and restarts it when it exits unexpectedly, after a delay that grows from 1 to 30 s. Rejects when the
+ * first start fails. `restart` may differ from `start`, for example to keep the port.
  */
 export async function supervise<T extends RunningProcess>(
   name: string,
   start: () => Promise<T>,
   say: (text: string) => void,
-  again: (first: T) => Promise<T> = start,
+  restart: (first: T) => Promise<T> = start,
 ): Promise<SupervisedProcess<T>> {
   const first = await start()
   let current = first
@@ -29,7 +29,7 @@ export async function supervise<T extends RunningProcess>(
       await current.exited
       if (stopping) return
       if (Date.now() - startedAt > STEADY_MS) pauseMs = 1_000
-      say(`${name} ended unexpectedly; starting it again in ${pauseMs / 1000} s (see its log)`)
+      say(`${name} exited unexpectedly; restarting in ${pauseMs / 1000} s (see its log)`)
       await new Promise<void>(resolve => {
         wake = resolve
         setTimeout(resolve, pauseMs)
@@ -37,10 +37,10 @@ export async function supervise<T extends RunningProcess>(
       if (stopping) return
       pauseMs = Math.min(pauseMs * 2, MAX_RESTART_DELAY_MS)
       startedAt = Date.now()
-      const restarted = await again(first).catch((error: Error) => say(`${name} does not start: ${error.message}`))
+      const restarted = await restart(first).catch((error: Error) => say(`${name} did not start: ${error.message}`))
       if (restarted) {
         current = restarted
-        say(`${name} runs again`)
+        say(`${name} was restarted`)
       }
     }
   }
@@ -52,7 +52,7 @@ export async function supervise<T extends RunningProcess>(
       wake()
       if (isAlive(current.pid)) await current.stop()
       await watching
-      // one that came up in the very moment
+      // a restart may have finished in the meantime
       if (isAlive(current.pid)) await current.stop()
     },
     kill() {

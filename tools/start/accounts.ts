@@ -6,10 +6,10 @@ import { buildProbeDir, LOCAL_REGIONS, type LocalSettings } from './settings.ts'
 
 type DatabaseState = InstallationState['databases'][string]
 
-/** `email` signs in with the password that is set at `claim_url`. */
+/** A password for `email` is set at `claim_url`. */
 export type LocalAccount = { email: string; api_key: string; claim_url: string }
 
-/** Makes the first account of a database; its key and link are given on that first start only and kept nowhere. */
+/** Creates the first account of a database. Its key and link are returned only once and not stored. */
 export async function createFirstAccount(
   settings: LocalSettings,
   keep: InstallationState,
@@ -18,7 +18,7 @@ export async function createFirstAccount(
   const database = getDatabaseState(settings, keep)
   if (database.hasAccount) return null
   const account = await bootstrap('admin@picket.local', env).catch((error: Error) => {
-    // a database that another DATA_DIR has used before
+    // the database was used with another DATA_DIR before
     if (/registered/.test(error.message)) return null
     throw error
   })
@@ -27,7 +27,7 @@ export async function createFirstAccount(
   return account
 }
 
-/** The API key of the account that the demo uses, kept for its next start. */
+/** The API key of the demo's account, which is stored for the next start. */
 export async function ensureDemoAccount(
   settings: LocalSettings,
   keep: InstallationState,
@@ -41,7 +41,7 @@ export async function ensureDemoAccount(
   return database.demoKey
 }
 
-/** An enrolment token a region; a new one where its probe has lost what it was known by. */
+/** One enrolment token per region; a new one if the probe has lost its credential. */
 export async function ensureProbeTokens(
   settings: LocalSettings,
   keep: InstallationState,

@@ -1,4 +1,4 @@
-// npm run admin -- …: the operator's command line, against DATABASE_URL or the running installation under DATA_DIR.
+// npm run admin -- …: the operator's command line, for DATABASE_URL or the running installation in DATA_DIR.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,12 +14,12 @@ const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/admin.js'), ...
 })
 process.exit(status ?? 1)
 
-/** The embedded PostgreSQL says in its postmaster.pid on which port it listens. */
+/** Reads the port of the embedded PostgreSQL from its postmaster.pid. */
 function embedded() {
   const dataDir = resolve(process.env.DATA_DIR || '.data')
   const pidFile = join(dataDir, 'postgres/postmaster.pid')
   if (!existsSync(pidFile))
-    giveUp(`Nothing runs under ${dataDir}: start it with "npm start", or set DATABASE_URL and SECRET_KEY.`)
+    giveUp(`No installation is running in ${dataDir}. Start it with "npm start", or set DATABASE_URL and SECRET_KEY.`)
   const port = readFileSync(pidFile, 'utf8').split('\n')[3]
   const read = name => JSON.parse(readFileSync(join(dataDir, name), 'utf8'))
   const { secretKey, postgresPassword, natsOperatorSeed } = read('keep.json')

@@ -8,14 +8,14 @@ import { buildProbeDir, type LocalSettings, StartError } from './settings.ts'
 
 const READY_TIMEOUT_MS = 180_000
 /**
- * V8 begins with a new space of 1 MB, which a control plane with little to do fills every second or two: collecting it was
- * a tenth of the work. And it would keep the 16 MB to which a burst lets it grow.
+ * V8's new space starts with 1 MB, which an idle control plane fills every second or two; collecting it was a tenth of the
+ * work. Without a maximum it would keep the 16 MB that it grows to in a burst.
  */
 const CONTROL_PLANE_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
-/** With a thousand monitors the probes take a fifth less memory for it. */
+/** Reduces the memory of the probes by a fifth with a thousand monitors. */
 const PROBE_FLAGS = ['--max-semi-space-size=4']
 
-/** What every program of ours is told. */
+/** The environment variables of every program. */
 export function buildCommonEnv(
   settings: LocalSettings,
   stores: DataStores,
@@ -39,7 +39,7 @@ export function buildCommonEnv(
   }
 }
 
-/** Where it listens besides the API. */
+/** Ports of the control plane other than the API. */
 export type LocalPorts = { grpc: number; operator: number }
 
 export function startControlPlane(
@@ -100,7 +100,7 @@ export function startProbe(
       timeoutMs: READY_TIMEOUT_MS,
       dataDir: settings.dataDir,
       cancel,
-      // the keys of the house stay out: a probe holds its token and nothing else
+      // a probe receives its token and no other secrets
       env: {
         FLEET_URL: `127.0.0.1:${grpcPort}`,
         PROBE_TOKEN: token,
@@ -119,7 +119,7 @@ export function startProbe(
   )
 }
 
-/** Where the operator's endpoints are reached on this machine. */
+/** The URL of the operator's endpoints on this machine. */
 export function buildOperatorUrl({ operatorHost }: LocalSettings, port: number): string {
   const host = operatorHost === '0.0.0.0' || operatorHost === '::' ? '127.0.0.1' : operatorHost
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -12,20 +12,20 @@ import { LOCAL_REGIONS, type LocalSettings, readLocalSettings, StartError } from
 
 export type LocalInstallation = {
   settings: LocalSettings
-  /** where the operator's endpoints are */
+  /** URL of the operator's endpoints */
   operatorUrl: string
-  /** makes the first account, on the first start only; null on all others */
+  /** creates the first account on the first start; later null */
   firstAccount(): Promise<LocalAccount | null>
-  /** an API key of an account that the demo keeps for itself */
+  /** an API key of the demo's own account */
   demoKey(): Promise<string>
   stop(): Promise<void>
-  /** for somebody in a hurry: nothing drains */
+  /** kills all processes without draining */
   kill(): void
 }
 
 /**
- * Starts everything on this machine (decisions 11.4) and resolves when `/readyz` answers 200. Throws StartError, also
- * when `cancel` comes first; then what was started is stopped.
+ * Starts everything on this machine and resolves when `/readyz` answers 200. Throws a StartError, also when `cancel` is
+ * aborted; everything that was started is stopped then.
  */
 export async function startInstallation(
   env: NodeJS.ProcessEnv,
@@ -43,7 +43,7 @@ export async function startInstallation(
   let mail: MailSink | null = null
   const probes: SupervisedProcess<RunningProcess>[] = []
 
-  // probes drain into the control plane's streams, the control plane into the engines
+  // the order matters: probes drain into the control plane, the control plane into the data stores
   const stop = async () => {
     await Promise.all(probes.map(probe => probe.stop()))
     await controlPlane?.stop()
@@ -100,7 +100,7 @@ export async function startInstallation(
   }
 }
 
-/** Without a mail server of the operator's own, mail is shown on this machine. */
+/** Without SMTP_URL, mail is shown on a page of this machine. */
 async function startMail(settings: LocalSettings, screen: Screen): Promise<MailSink | null> {
   if (settings.smtpUrl !== null) return null
   return screen.component(
@@ -111,10 +111,10 @@ async function startMail(settings: LocalSettings, screen: Screen): Promise<MailS
 }
 
 function assertNotCancelled(cancel: AbortSignal): void {
-  if (cancel.aborted) throw new StartError('Stopped while starting.')
+  if (cancel.aborted) throw new StartError('Stopped during the start.')
 }
 
-/** 8081, or a free one where that is taken or will be the port of the API. */
+/** 8081, or a free port if that is in use or the port of the API. */
 function freeOperatorPort({ port, operatorHost }: LocalSettings): Promise<number> {
   return port === 8_081 ? reserveFreePort() : reservePortOr(8_081, operatorHost)
 }

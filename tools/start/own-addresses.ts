@@ -14,8 +14,8 @@ const DEFAULT_PORTS: Record<string, number> = {
 }
 
 /**
- * EGRESS_DENY of this installation: its engines, its mail page and mail server, gRPC, the operator's port and the API. Monitors, webhooks and all
- * else that people have sent from here does not reach them, whatever EGRESS_ALLOW says.
+ * EGRESS_DENY of this installation: data stores, mail page and mail server, gRPC, the operator's port and the API. Requests
+ * of users do not reach them, whatever EGRESS_ALLOW says (docs/design/egress.md#own-addresses).
  */
 export async function listOwnAddresses(
   { host, port, operatorHost }: LocalSettings,
@@ -24,18 +24,18 @@ export async function listOwnAddresses(
   ports: LocalPorts,
 ): Promise<string> {
   const urls = [databaseUrl, ...natsUrl.split(','), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
-  const places = await Promise.all([
+  const addresses = await Promise.all([
     ...urls.map(listAddressesOfUrl),
     listAddressesAt(host, ports.grpc),
     listAddressesAt(operatorHost, ports.operator),
   ])
   const api = await listAddressesAt(host, port)
-  return [...places.flat(), ...api.map(place => `api=${place}`)].join(',')
+  return [...addresses.flat(), ...api.map(address => `api=${address}`)].join(',')
 }
 
 /**
- * Of a server of the operator's own that is given by a name: every address that the name has now. In PostgreSQL's URLs parameters
- * may say where it is.
+ * The addresses of a server. A name has all addresses that it resolves to now. PostgreSQL URLs may contain host and port as
+ * parameters.
  */
 async function listAddressesOfUrl(text: string): Promise<string[]> {
   const url = new URL(text.includes('://') ? text : `nats://${text}`)

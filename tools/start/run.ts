@@ -2,12 +2,12 @@ import { type LocalInstallation, startInstallation } from './installation.ts'
 import { createScreen } from './screen.ts'
 import { LOCAL_REGIONS, StartError } from './settings.ts'
 
-/** A second Ctrl-C kills; npm hands the first one on a second time, on a busy machine a little later. */
-const IMPATIENT_MS = 3_000
+/** A second Ctrl-C after this time kills everything. npm forwards the first one a second time, possibly with a delay. */
+const SECOND_SIGNAL_MS = 3_000
 
 /**
- * `npm start`: runs until SIGINT or SIGTERM, then stops everything in order and leaves nothing behind. `then` runs beside
- * it once it is ready (the demo) and gives what has to be ended first.
+ * `npm start`: runs until SIGINT or SIGTERM, then stops everything in order. `then` is called when everything is ready (the
+ * demo uses it) and returns a function that is called before the stop.
  */
 export async function run(then: (picket: LocalInstallation) => Promise<() => Promise<void>> = greet): Promise<void> {
   const screen = createScreen()
@@ -30,7 +30,7 @@ export async function run(then: (picket: LocalInstallation) => Promise<() => Pro
         askedAt = performance.now()
         screen.say('\nStopping …')
         await stop(0)
-      } else if (performance.now() - askedAt > IMPATIENT_MS) {
+      } else if (performance.now() - askedAt > SECOND_SIGNAL_MS) {
         const picket = await Promise.race([starting.catch(() => undefined), undefined])
         picket?.kill()
         process.exit(1)
@@ -58,12 +58,12 @@ async function greet({ settings, operatorUrl, firstAccount }: LocalInstallation)
     regions: LOCAL_REGIONS,
   }
   console.log(`\nReady at ${address}  (API ${address}/api/v1, reference ${address}/docs)`)
-  console.log(`For you as its operator: ${operatorUrl}/internal/health, /metrics, /readyz`)
+  console.log(`Operator endpoints: ${operatorUrl}/internal/health, /metrics, /readyz`)
   if (account) {
-    console.log(`\nYour API key, shown this once:\n\n  ${account.api_key}`)
+    console.log(`\nYour API key, shown only once:\n\n  ${account.api_key}`)
     console.log(`\nTo sign in as ${account.email}, set a password within 72 hours:\n\n  ${account.claim_url}`)
   }
-  console.log(`\nWatch something:\n
+  console.log(`\nCreate a monitor:\n
   curl -s ${address}/api/v1/monitors \\
     -H 'Authorization: Bearer ${account?.api_key ?? '<your API key>'}' -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(body)}'\n\nCtrl-C stops everything.`)

@@ -1,7 +1,7 @@
-/** What the person at the terminal sees: one aligned line a component. */
+/** The terminal output: one aligned line per component. */
 export type Screen = {
-  /** runs `work` and prints how it went; `work` gives what to say beside the name */
-  component<T>(name: string, work: () => Promise<T>, say: (result: T) => string): Promise<T>
+  /** runs `work` and prints a line with the name, the text of `describe` and the time */
+  component<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T>
   say(text: string): void
 }
 
@@ -10,11 +10,11 @@ const NOTE_WIDTH = 34
 
 export function createScreen(print: (text: string) => void = console.log): Screen {
   return {
-    async component(name, work, say) {
+    async component(name, work, describe) {
       const started = performance.now()
       const result = await work()
       const seconds = ((performance.now() - started) / 1000).toFixed(1)
-      print(`  ${name.padEnd(NAME_WIDTH)}${say(result).padEnd(NOTE_WIDTH)}${seconds.padStart(6)} s`)
+      print(`  ${name.padEnd(NAME_WIDTH)}${describe(result).padEnd(NOTE_WIDTH)}${seconds.padStart(6)} s`)
       return result
     },
     say: print,

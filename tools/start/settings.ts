@@ -2,34 +2,34 @@ import { join, resolve } from 'node:path'
 import { isLoopback } from '../../control-plane/foundation/platform/network/loopback.ts'
 import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 
-/** What the local runner takes from the environment (decisions 11.4). Everything else is passed on to the programs. */
+/** The settings of the local runner. All other variables are passed to the programs. */
 export type LocalSettings = {
   dataDir: string
   host: string
   port: number
-  /** where the operator's endpoints are served; port 0: 8081, or any free one */
+  /** address of the operator's endpoints; port 0: 8081, or any free port */
   operatorHost: string
   operatorPort: number
-  /** where probes connect; 0: 50051, or any free one */
+  /** port for probes; 0: 50051, or any free port */
   grpcPort: number
   publicUrl: string
-  /** ranges that are not public and that checks and webhooks may reach */
+  /** ranges that checks and webhooks may reach although they are not public */
   egressAllow: string
-  /** servers of the operator's own; null: embedded */
+  /** external servers; null: embedded */
   databaseUrl: string | null
   natsUrl: string | null
   clickhouseUrl: string | null
   smtpUrl: string | null
-  /** of the page that shows mail while there is no SMTP_URL; 0: 8025, or any free one */
+  /** port of the page that shows mail without SMTP_URL; 0: 8025, or any free port */
   mailPort: number
 }
 
-/** Ends a start with one sentence for the person at the terminal. */
+/** An error that is printed as one sentence, without a stack. */
 export class StartError extends Error {}
 
 export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
-/** Where the probe of a region keeps its secret and its spool. */
+/** The data directory of a region's probe. */
 export const buildProbeDir = ({ dataDir }: LocalSettings, region: string) => join(dataDir, 'probes', region)
 
 export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
@@ -55,5 +55,5 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
   const port = Number(env[name] || fallback)
   if (Number.isInteger(port) && port >= Math.min(1, fallback) && port <= 65_535) return port
-  throw new StartError(`${name} is "${env[name]}"; it has to be a number from 1 to 65535.`)
+  throw new StartError(`${name} is "${env[name]}"; it must be a number from 1 to 65535.`)
 }

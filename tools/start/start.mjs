@@ -1,10 +1,10 @@
-// npm start (and, with --demo, npm run demo): installs what a fresh clone lacks, builds, runs everything on this machine.
+// npm start (and, with --demo, npm run demo): installs what is missing, builds, and runs everything on this machine.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { bring, NATS, PACKAGES, PING } from '../install/install.mjs'
 
 bring(PACKAGES, ...(process.env.NATS_URL ? [] : [NATS]), PING)
-// in a process of its own: the memory that a build takes would stay with this one
+// in a separate process, so that this one does not keep the memory of the build
 execFileSync(process.execPath, [fileURLToPath(new URL('../build/build.mjs', import.meta.url))], { stdio: 'inherit' })
 if (process.argv.includes('--demo')) {
   const { demo } = await import('../../dist/demo.js')

@@ -9,13 +9,13 @@ import { runTestFile } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
- * So many of the quick files, which work, and so many of the flow files, which mostly wait, at once: what keeps two
- * cores busy and no more. Who has none of its own left takes of the other's.
+ * Concurrency of quick files, which compute, and of flow files, which mostly wait; together they keep two cores busy. A
+ * worker without files of its own kind runs files of the other kind.
  */
-const QUICK_AT_ONCE = 1
-const FLOW_AT_ONCE = 4
+const QUICK_CONCURRENCY = 1
+const FLOW_CONCURRENCY = 4
 
-/** Runs the given files (below the repository; all when none) and resolves to the exit code. The last line says what passed. */
+/** Runs the given test files (default: all) and resolves to the exit code. The last line of the output is the summary. */
 export async function runTests(given: string[]): Promise<number> {
   const started = Date.now()
   const since = given.map(name => /^--affected(?:=(.+))?$/.exec(name)).find(match => match !== null)
@@ -25,13 +25,13 @@ export async function runTests(given: string[]): Promise<number> {
   )
   const files = since && !('unknown' in selected) ? await keepAffected(selected, since[1] ?? 'HEAD') : selected
   if ('unknown' in files) {
-    console.error(`There is no test file "${files.unknown}".`)
+    console.error(`Test file or folder "${files.unknown}" does not exist.`)
     return 1
   }
   const interruption = new AbortController()
-  // more than once: npm passes a Ctrl-C on that the terminal has sent to this process as well
+  // not once: npm forwards a Ctrl-C that the terminal has already sent to this process
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
-  const [engines, bundles] = await Promise.all([givenEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
+  const [engines, bundles] = await Promise.all([getEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
   const report = createTestReport(text => console.log(text), createSourceMapper(ROOT.replace(/\/$/, '')))
   const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl }
   const { signal } = interruption
@@ -64,12 +64,12 @@ async function runAll({ quick, flow }: TestFiles, run: (file: string) => Promise
     }
   }
   await Promise.all([
-    ...Array.from({ length: QUICK_AT_ONCE }, () => worker(quick, flow)),
-    ...Array.from({ length: FLOW_AT_ONCE }, () => worker(flow, quick)),
+    ...Array.from({ length: QUICK_CONCURRENCY }, () => worker(quick, flow)),
+    ...Array.from({ length: FLOW_CONCURRENCY }, () => worker(flow, quick)),
   ])
 }
 
-async function givenEngines(): Promise<TestEngines> {
+async function getEngines(): Promise<TestEngines> {
   const { TEST_DATABASE_URL: databaseUrl, TEST_CLICKHOUSE_URL: clickhouseUrl } = process.env
   if (databaseUrl && clickhouseUrl) return { databaseUrl, clickhouseUrl, stop: async () => {} }
   return startTestEngines()

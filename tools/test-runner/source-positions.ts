@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 
-/** `/…/.tap/tests-x1/test/api/keys.test.js:12:3`, as stacks name places in bundles; the folder may be left out. */
-const PLACE = /(?:file:\/\/)?((?:\/[^\s:()]*)?\.tap\/tests-[^\s:()]+\.js):(\d+):(\d+)/g
+/** A position in a bundle, as in stacks: `/…/.tap/tests-x1/test/api/keys.test.js:12:3`; the folder is optional. */
+const POSITION = /(?:file:\/\/)?((?:\/[^\s:()]*)?\.tap\/tests-[^\s:()]+\.js):(\d+):(\d+)/g
 
 /**
- * Says of each place in a bundle where in the sources it is. The processes of tests do not know their source maps: to read
- * them costs each a quarter of its time, and only a test that fails asks for places.
+ * Replaces positions in bundles by positions in the sources. Test processes do not load their source maps, because that
+ * takes a quarter of their time and only failing tests need them.
  */
 export function createSourceMapper(root: string): (line: string) => string {
   const maps = new Map<string, SourceMap | null>()
@@ -18,7 +18,7 @@ export function createSourceMapper(root: string): (line: string) => string {
     return map
   }
   return line =>
-    line.replace(PLACE, (written, path: string, lineNumber: string, column: string) => {
+    line.replace(POSITION, (written, path: string, lineNumber: string, column: string) => {
       const bundle = path.startsWith('/') ? path : `${root}/${path}`
       const entry = mapOf(bundle)?.findEntry(Number(lineNumber) - 1, Number(column) - 1)
       if (!entry || !('originalSource' in entry)) return written

@@ -3,10 +3,9 @@ import type { FileRun } from './test-process.ts'
 export type TestReport = { file(run: FileRun): void; end(): { passed: number; failed: number } }
 
 /**
- * Prints a line a test file (before it what it wrote to standard error, and all that a failing file said), and counts the tests: the test points at the margin of a
- * file's TAP. A file that failed though none of its tests did (it crashed, hung, ended before its plan was met or holds
- * no test) counts as one failure; a skipped test counts as nothing. `inSources` says of a line's places where they are in
- * the sources.
+ * Prints one line per test file, preceded by its standard error and, if it failed, its complete output. Counts the tests: the
+ * unindented test points of the TAP output. A file that failed without a failed test (it crashed, hung, did not reach its
+ * plan or has no tests) counts as one failure; skipped tests are not counted. `inSources` maps positions to the sources.
  */
 export function createTestReport(print: (text: string) => void, inSources = (line: string) => line): TestReport {
   const total = { passed: 0, failed: 0 }
@@ -21,7 +20,7 @@ export function createTestReport(print: (text: string) => void, inSources = (lin
       if (errors.length > 0) print(errors.map(inSources).join('\n'))
       if (!isOk) {
         print(lines.map(inSources).join('\n'))
-        failing.push(failed === 0 ? `${line} (${code === 0 ? 'not to its end' : `exit code ${code}`})` : line)
+        failing.push(failed === 0 ? `${line} (${code === 0 ? 'incomplete' : `exit code ${code}`})` : line)
       }
       print(isOk ? line : failing.at(-1)!)
     },
@@ -32,7 +31,7 @@ export function createTestReport(print: (text: string) => void, inSources = (lin
   }
 }
 
-/** The tests of a file, and whether it came to its end: as many as its plan says, and at least one. */
+/** The tests of a file, and whether it is complete: as many tests as planned, and at least one. */
 function readTap(lines: string[]): { passed: number; failed: number; isWhole: boolean } {
   const points = lines.filter(line => /^(not )?ok\b/.test(line))
   const plan = lines.map(line => /^1\.\.(\d+)/.exec(line)?.[1]).find(count => count !== undefined)

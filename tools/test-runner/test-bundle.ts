@@ -4,22 +4,22 @@ import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 /**
- * Packages that nearly every test loads and that are plain JavaScript: hundreds of modules, which begin several times
- * faster in one piece. Every other package stays outside, as it does in the programs of `dist`.
+ * Plain JavaScript packages that almost every test loads: hundreds of modules that load several times faster in one bundle.
+ * All other packages remain external, as in the programs of `dist`.
  */
 const INLINED = new Set(['tap', 'knex', 'pg', 'uuid', 'fastify', 'typebox', '@clickhouse/client', 'prom-client'])
 const INLINED_SCOPES = ['@tapjs/', '@nats-io/', 'typebox/']
 
-/** Drivers of other databases, which knex and pg would like to have. */
+/** Optional drivers of other databases that knex and pg try to load. */
 const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedious|pg-native|pg-query-stream)$/
 
-/** What CommonJS code in a bundle of ES modules misses. */
+/** Defines the variables that CommonJS code needs in an ES module. */
 const COMMONJS = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
 /**
- * Bundles test files, shared code shared, into a directory of this run: a process that loads one begins in a third of the
- * time that the sources through a loader take. The files believe themselves where their sources are, and so do stacks.
+ * Bundles test files, with common chunks, into a directory of this run. A bundle loads in a third of the time of the sources.
+ * In bundles, `import.meta` has the values of the source files.
  */
 export async function bundleTests(root: string, files: string[]) {
   mkdirSync(join(root, '.tap'), { recursive: true })
@@ -31,7 +31,7 @@ export async function bundleTests(root: string, files: string[]) {
   }
 }
 
-/** A file that cannot be bundled keeps no other from running: it is found by halves, and in its place one says why. */
+/** Bundles files. A file that cannot be bundled is found by bisection and replaced by a program that prints the error. */
 async function bundle(root: string, folder: string, files: string[]): Promise<void> {
   try {
     await bundleAll(root, folder, files)
@@ -64,28 +64,28 @@ const bundleAll = (root: string, folder: string, files: string[]) =>
     format: 'esm',
     sourcemap: true,
     banner: { js: COMMONJS },
-    plugins: [ownPlace, packagesOutside],
+    plugins: [sourceLocation, externalPackages],
     logLevel: 'silent',
   })
 
-const ownPlace: Plugin = {
-  name: 'own place',
+const sourceLocation: Plugin = {
+  name: 'source location',
   setup({ onLoad }) {
     onLoad({ filter: /\.(tsx?|mjs)$/ }, ({ path }) => {
       if (path.includes('/node_modules/')) return undefined
       const source = readFileSync(path, 'utf8')
-      const place = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) }
+      const location = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) }
       const contents = source.replace(
         /(?<!['"`])\bimport\.meta\.(url|filename|dirname)\b/g,
-        (_, of: keyof typeof place) => JSON.stringify(place[of]),
+        (_, property: keyof typeof location) => JSON.stringify(location[property]),
       )
       return { contents, loader: path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts' }
     })
   },
 }
 
-const packagesOutside: Plugin = {
-  name: 'packages outside',
+const externalPackages: Plugin = {
+  name: 'external packages',
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
-/** Test files below the repository, in the order in which they begin; `flow` beside `quick`. */
+/** Test files, in the order in which they start. `flow` and `quick` run in parallel. */
 export type TestFiles = { quick: string[]; flow: string[] }
 
-/** Cheap ones first, so that what is plainly wrong shows at once. */
+/** Fast ones first, so that simple errors are found early. */
 const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
-/** Run only when they are asked for. */
+/** Run only when named. */
 const LONG = 'test/long'
 
-/** The files that are given, by their names or by folders, or all of them; the first name that is none of these. */
+/** Selects test files by names or folders, or all of them. `unknown`: the first name without a file. */
 export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {
   const wanted = given.map(name => relative(root, resolve(name)))
   const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
@@ -28,7 +28,7 @@ export function selectTestFiles(root: string, given: string[]): TestFiles | { un
   }
 }
 
-/** What a comment in a file expects, as in "takes about 60 s": longer files begin earlier, so that none is the last. It limits nothing. */
+/** The duration from a comment such as "takes about 60 s". Longer files start earlier. It is not a limit. */
 const expectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)
 
 function filesBelow(root: string, folder: string): string[] {

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** What a test file left: the lines of its TAP, those of its standard error, and how its process ended (null: killed). */
+/** The result of a test file: its TAP lines, its standard error, and its exit code (null: killed). */
 export type FileRun = { file: string; lines: string[]; errors: string[]; code: number | null; tookMs: number }
 
-/** tap ends a file that takes longer and says which test hung; no file asks for a limit of its own. */
+/** tap ends a file that takes longer and reports the test that hangs. */
 export const TIMEOUT_S = 900
-/** A file of test/long computes for more than a minute, several of them at a time. */
+/** The limit for files of test/long, which compute for minutes. */
 const LONG_TIMEOUT_S = 3_600
-/** tap has this much time to end a file by itself. */
+/** Additional time for tap to end a file before it is killed. */
 const KILL_DELAY_S = 30
 
-/** Runs one bundled test file as a process of its own; `signal` ends it as Ctrl-C would. */
+/** Runs one bundled test file in its own process; `signal` interrupts it like Ctrl-C. */
 export function runTestFile(
   file: string,
   bundle: string,

@@ -1,4 +1,4 @@
-// npm test [-- files or folders]: installs what a fresh clone lacks, then runs the tests.
+// npm test [-- files or folders]: installs what is missing, then runs the tests.
 import { BLACKBOX, bring, buildTap, CHROMIUM, NATS, PACKAGES, PING, PROMETHEUS } from '../install/install.mjs'
 
 bring(PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM)

@@ -1,82 +1,83 @@
 /**
- * Notices that many hosts of a probe begin to fail at once, which is more likely a fault of its own network than of the
- * hosts (decision 197). While that lasts, failures are reported as doubted. Times in microseconds, monotonic.
+ * Detects that many hosts of a probe begin to fail at the same time, which is more likely a fault of the probe's network
+ * than of the hosts (docs/design/probes.md#doubt). Meanwhile failures are reported as doubted. Times in microseconds,
+ * monotonic.
  */
 export type DoubtDetector = {
-  /** A target of a host answered. The hot path. */
+  /** Records that a target of a host answered. This is the hot path. */
   recordAnswer: (target: string, host: string, atUs: number) => void
-  /** No answer came from a target. `place`: its host, by the address where that is known. */
+  /** Records that a target did not answer. `place`: its address if known, else its host name. */
   recordFailure: (target: string, place: string, atUs: number) => void
-  /** Now, or at any time since then: what began during a doubt may have failed by the same cause. */
+  /** Whether a doubt exists now, or existed at any time since `sinceUs`. */
   isDoubting: (nowUs: number, sinceUs?: number) => boolean
 }
 
 const SECOND_US = 1_000_000
 const MINUTE_US = 60 * SECOND_US
-/** Hosts that began to fail within this time are compared with those that answered meanwhile. */
+/** Hosts that began to fail within this window are compared with those that answered in it. */
 const WINDOW_US = MINUTE_US
-/** Answers of one host count once in this time, so that a host with many monitors counts as one. */
+/** Answers of a host count once per interval, so that a host with many monitors counts once. */
 const COUNT_INTERVAL_US = 10 * SECOND_US
-/** Fewer hosts than this may have one cause of their own. */
+/** Fewer hosts may fail for a common cause of their own. */
 const MIN_HOSTS = 3
-/** Of few hosts, half of those checked meanwhile have to begin to fail; of many, 3 %. */
+/** The share of checked hosts that has to begin to fail: half for few hosts, 3 % for many. */
 const SHARE_OF_FEW = 0.5
 const SHARE_OF_MANY = 0.03
-/** Of hosts that were never checked before, as after a start, nearly all: some may have been down for long. */
+/** The rule for hosts that were never checked before, as after a start: some may have been down for a long time. */
 const MIN_NEW_HOSTS = 5
 const SHARE_OF_NEW = 0.8
-/** And so many times the share of the ten minutes before. */
+/** The share has to be at least this multiple of the share in the ten minutes before. */
 const TIMES_BASELINE = 3
 const BASELINE_MINUTES = 10
-/** What has lasted so long is the usual state. */
+/** After this time the failures are considered the normal state. */
 const MAX_DOUBT_US = 60 * MINUTE_US
-/** A doubt continues while this many of its first hosts fail, also where they are less than 3 % of all. */
+/** A doubt continues while this share of its failing targets still fails, even if that is less than 3 % of all. */
 const SHARE_TO_CONTINUE = 0.5
 const MAX_NEW_FAILURES = 5_000
-/** Hosts that were not checked for this long are forgotten; the longest interval is an hour. */
+/** Targets that were not checked for this long are removed. The longest interval is one hour. */
 const FORGET_AGE_US = 70 * MINUTE_US
 
 type Target = { isAnswering: boolean; heardUs: number }
-/** A target that began to fail. `answers`: how many hosts had answered by then. */
+/** A target that began to fail. `answers`: the number of host answers counted until then. */
 type NewFailure = { target: string; place: string; isNew: boolean; atUs: number; answers: number }
-type Minute = { strikes: number; answers: number }
+type Minute = { failures: number; answers: number }
 
 export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: number) => void = () => {}): DoubtDetector {
   const targets = new Map<string, Target>()
-  /** when an answer of each host was counted last */
+  /** host -> time when its answer was last counted */
   const counted = new Map<string, number>()
-  const minutes: Minute[] = [{ strikes: 0, answers: 0 }]
+  const minutes: Minute[] = [{ failures: 0, answers: 0 }]
   let minuteUs = 0
   let answers = 0
-  /** targets that began to fail lately, or since the doubt began, and still fail; oldest first */
-  let strikes: NewFailure[] = []
+  /** targets that began to fail in the window, or since the doubt began, and still fail; oldest first */
+  let failures: NewFailure[] = []
   let doubtedSinceUs: number | null = null
   let endedUs = Number.NEGATIVE_INFINITY
   let mostFailing = 0
 
   function begin(atUs: number): void {
     doubtedSinceUs = atUs
-    mostFailing = strikes.length
-    onChange(true, strikes.length)
+    mostFailing = failures.length
+    onChange(true, failures.length)
   }
 
   function endIfOver(nowUs: number): void {
     if (doubtedSinceUs === null) return
     const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_CONTINUE)
-    const isOver = strikes.length < Math.max(MIN_HOSTS, enough)
+    const isOver = failures.length < Math.max(MIN_HOSTS, enough)
     const lastUs = doubtedSinceUs + MAX_DOUBT_US
     if (!isOver && nowUs <= lastUs) return
     endedUs = Math.min(nowUs, lastUs)
     doubtedSinceUs = null
-    onChange(false, strikes.length)
-    strikes = []
+    onChange(false, failures.length)
+    failures = []
   }
 
-  /** A new minute begins; hosts that were not checked for long are forgotten. */
-  function turn(atUs: number): void {
+  /** Starts a new minute, and removes targets and hosts that were not checked for a long time. */
+  function startMinute(atUs: number): void {
     if (atUs - minuteUs < MINUTE_US) return
     minuteUs = atUs
-    minutes.unshift({ strikes: 0, answers: 0 })
+    minutes.unshift({ failures: 0, answers: 0 })
     minutes.length = Math.min(minutes.length, BASELINE_MINUTES + 1)
     for (const [name, { heardUs }] of targets) if (atUs - heardUs > FORGET_AGE_US) targets.delete(name)
     for (const [name, countedUs] of counted) if (atUs - countedUs > FORGET_AGE_US) counted.delete(name)
@@ -84,22 +85,22 @@ export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: numbe
 
   /** The share of hosts that began to fail in the ten minutes before this one. */
   function baseline(): number {
-    let struck = 0
+    let failed = 0
     let checked = 0
     for (let i = 1; i < minutes.length; i++) {
-      struck += minutes[i]!.strikes
-      checked += minutes[i]!.strikes + minutes[i]!.answers
+      failed += minutes[i]!.failures
+      checked += minutes[i]!.failures + minutes[i]!.answers
     }
-    return checked === 0 ? 0 : struck / checked
+    return checked === 0 ? 0 : failed / checked
   }
 
-  /** Whether, counted back from now to any of the strikes, too many of the hosts checked since then began to fail. */
+  /** Whether there is a failure since which too large a share of the checked hosts began to fail. */
   function isJump(): boolean {
     const usual = baseline() * TIMES_BASELINE
     const known = new Set<string>()
     const all = new Set<string>()
-    for (let i = strikes.length - 1; i >= 0; i--) {
-      const { place, isNew, answers: before } = strikes[i]!
+    for (let i = failures.length - 1; i >= 0; i--) {
+      const { place, isNew, answers: before } = failures[i]!
       all.add(place)
       if (!isNew) known.add(place)
       const needed = Math.max(SHARE_OF_MANY, (SHARE_OF_FEW * MIN_HOSTS) / known.size, usual)
@@ -121,14 +122,14 @@ export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: numbe
       if (target === undefined) targets.set(name, { isAnswering: true, heardUs: atUs })
       else {
         target.heardUs = atUs
-        if (!target.isAnswering) strikes = strikes.filter(strike => strike.target !== name)
+        if (!target.isAnswering) failures = failures.filter(failure => failure.target !== name)
         target.isAnswering = true
       }
-      // at once, so that it is known which attempts began later
+      // checked immediately, so that attempts that begin later are not doubted
       if (doubtedSinceUs !== null) endIfOver(atUs)
       if (atUs - (counted.get(host) ?? Number.NEGATIVE_INFINITY) < COUNT_INTERVAL_US) return
       counted.set(host, atUs)
-      turn(atUs)
+      startMinute(atUs)
       answers++
       minutes[0]!.answers++
     },
@@ -136,15 +137,15 @@ export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: numbe
       const known = targets.get(name)
       targets.set(name, { isAnswering: false, heardUs: atUs })
       if (known && !known.isAnswering) return
-      turn(atUs)
+      startMinute(atUs)
       const wasDoubting = isDoubting(atUs)
       if (!wasDoubting) {
-        minutes[0]!.strikes++
-        strikes = strikes.filter(strike => atUs - strike.atUs <= WINDOW_US)
+        minutes[0]!.failures++
+        failures = failures.filter(failure => atUs - failure.atUs <= WINDOW_US)
       }
-      strikes.push({ target: name, place, isNew: known === undefined, atUs, answers })
-      if (strikes.length > MAX_NEW_FAILURES) strikes.shift()
-      if (wasDoubting) mostFailing = Math.max(mostFailing, strikes.length)
+      failures.push({ target: name, place, isNew: known === undefined, atUs, answers })
+      if (failures.length > MAX_NEW_FAILURES) failures.shift()
+      if (wasDoubting) mostFailing = Math.max(mostFailing, failures.length)
       else if (isJump()) begin(atUs)
     },
   }

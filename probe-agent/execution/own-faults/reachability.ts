@@ -3,7 +3,7 @@ import { type CheckError, FailureSource, type Observation } from '../../../share
 import { parseTarget } from '../../../shared/checks/target.ts'
 import type { DoubtDetector } from './doubt.ts'
 
-/** What a network, firewall, resolver or proxy on our side may say as well as the target, when it says so of many hosts at once. */
+/** Errors that a network, firewall, resolver or proxy on the probe's side can cause as well as the target. */
 const DOUBTFUL_CODES = new Set([
   'timeout',
   'dns_timeout',
@@ -15,8 +15,8 @@ const DOUBTFUL_CODES = new Set([
 ])
 
 /**
- * Notes whether the host of a check answered. True for a failure that is doubted: the probe had a doubt at any time of the attempt.
- * Faults of the probe itself are not noted.
+ * Records whether the host of a check answered. Returns true for a doubted failure: a doubt existed at any time during
+ * the attempt. Faults of the probe itself are not recorded.
  */
 export function recordReachability(
   doubt: DoubtDetector,
@@ -36,22 +36,22 @@ export function recordReachability(
   return doubt.isDoubting(nowUs, startedUs)
 }
 
-/** Whether a check failed in a way that many hosts may have at once because of the network of the probe. */
+/** Whether a check failed in a way that the network of the probe can cause for many hosts at the same time. */
 export const isUnanswered = ({ error, statusCode }: Observation): boolean =>
   error !== null && statusCode === null && isDoubtful(error)
 
 const isDoubtful = ({ code, source }: CheckError) => source !== FailureSource.TARGET || DOUBTFUL_CODES.has(code)
 
-const HOSTS_KNOWN = 50_000
+const MAX_CACHED_HOSTS = 50_000
 const hosts = new Map<string, string>()
 
-/** The host of a check; each address is read once. */
+/** The host of a check. Each URL is parsed once. */
 function getHost({ type, url }: CheckSpec): string {
   const known = hosts.get(url)
   if (known !== undefined) return known
   const target = isCheckType(type) ? parseTarget(type, url) : { error: '' }
   const host = 'host' in target ? target.host : url
-  if (hosts.size >= HOSTS_KNOWN) hosts.clear()
+  if (hosts.size >= MAX_CACHED_HOSTS) hosts.clear()
   hosts.set(url, host)
   return host
 }

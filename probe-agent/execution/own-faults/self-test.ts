@@ -4,34 +4,34 @@ import { nowUs } from '../../../shared/egress/monotonic.ts'
 import type { Egress } from '../../../shared/egress/types.ts'
 import { isNetworkOnline } from './connectivity.ts'
 
-/** The probe's test of its own connectivity (decisions 4.3). Call `probe` from the loop every few seconds. */
+/** Tests the probe's own connectivity (docs/design/probes.md#own-faults). Call `run` every few seconds. */
 export type SelfTest = {
-  /** What the last test and the recent checks say. True before the first test. */
+  /** The result of the newest test. True before the first test. */
   isOnline(): boolean
-  /** Tests now. Resolves when the answer stands, never rejects. */
+  /** Runs a test. Resolves when it has finished; never rejects. */
   run(signal: AbortSignal): Promise<void>
-  /** A check was answered by its target, or nothing came back. */
+  /** Records whether a check was answered by its target. */
   recordCheck(target: string, isAnswered: boolean): void
-  /** A check that began at `startedUs` failed: the failure to report, `probe_offline` when it was our own network's. */
+  /** The failure to report for a check that began at `startedUs`: `probe_offline` when the probe's network is the cause. */
   attributeFailure(error: CheckError, startedUs: number): Promise<CheckError>
 }
 
 export type SelfTestOptions = {
-  /** one that answers, even with a refusal, is enough */
+  /** one answer is enough, even a refused connection */
   targets: { host: string; port: number }[]
-  /** a name that any working resolver knows or denies; asked only after a resolver's failure */
+  /** a name that any working resolver answers, even with NXDOMAIN; queried only after a failure of the resolver */
   resolverName?: string
-  /** the operator's own addresses are often private, so by default everything is allowed */
+  /** defaults to a guard that allows everything, because the operator's addresses are often private */
   egress?: Egress
 }
 
 const TEST_TIMEOUT_MS = 2000
-/** A test that began so long ago at most need not be repeated for the next failure. */
+/** The result of a test that began within this time is used for the next failure. */
 const FRESH_US = 250_000
 const RECENT_US = 15_000_000
 
-/** Answers of a machine that is there, though it does not want to talk. */
-const SIGNS_OF_LIFE = new Set(['connection_refused', 'connection_reset'])
+/** Errors that prove that the host is reachable. */
+const REACHABLE_CODES = new Set(['connection_refused', 'connection_reset'])
 
 export function createSelfTest(options: SelfTestOptions): SelfTest {
   const { targets, resolverName = 'a.root-servers.net' } = options
@@ -63,10 +63,10 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
     },
     async attributeFailure(error, startedUs) {
       if (error.source === FailureSource.INTERNAL) return error
-      if (!(await network()) || lastOfflineUs >= startedUs) return offline('the probe itself has no connection')
+      if (!(await network()) || lastOfflineUs >= startedUs) return offline('the probe has no network connection')
       if (error.source !== FailureSource.RESOLVER) return error
       if ((await resolver()) && lastUnresolvedUs < startedUs) return error
-      return offline('the resolver of the probe does not answer')
+      return offline('the resolver of the probe does not respond')
     },
   }
 }
@@ -75,7 +75,7 @@ function offline(message: string): CheckError {
   return { source: FailureSource.INTERNAL, code: 'probe_offline', message }
 }
 
-/** Many failures at once ask once: who comes while a test runs, or right after it began, gets its answer. */
+/** Shares one test between failures that arrive while it runs or shortly after it began. */
 function createCoalesced(test: () => Promise<boolean>): () => Promise<boolean> {
   let last: Promise<boolean> | null = null
   let beganUs = 0
@@ -92,34 +92,34 @@ function createCoalesced(test: () => Promise<boolean>): () => Promise<boolean> {
   }
 }
 
-/** The newest word of each target, as long as it is recent. */
+/** The newest outcome of each target within the last 15 s. */
 function createRecent() {
-  const words = new Map<string, { atUs: number; isAnswered: boolean }>()
+  const outcomes = new Map<string, { atUs: number; isAnswered: boolean }>()
   return {
     note(target: string, isAnswered: boolean) {
-      words.set(target, { atUs: nowUs(), isAnswered })
+      outcomes.set(target, { atUs: nowUs(), isAnswered })
     },
     count(sinceUs: number): { answered: number; unanswered: number } {
       const oldestUs = nowUs() - RECENT_US
       let answered = 0
       let unanswered = 0
-      for (const [target, word] of words) {
-        if (word.atUs < oldestUs) words.delete(target)
-        else if (word.atUs >= sinceUs) word.isAnswered ? answered++ : unanswered++
+      for (const [target, outcome] of outcomes) {
+        if (outcome.atUs < oldestUs) outcomes.delete(target)
+        else if (outcome.atUs >= sinceUs) outcome.isAnswered ? answered++ : unanswered++
       }
       return { answered, unanswered }
     },
   }
 }
 
-/** Whether one of the targets answers; the first answer is enough. */
+/** Whether at least one of the targets answers. */
 async function anyAnswers(targets: SelfTestOptions['targets'], egress: Egress): Promise<boolean> {
   const deadline = createDeadline(TEST_TIMEOUT_MS)
   try {
     await Promise.any(
       targets.map(async target => {
         const { error } = await connectTcp(target, deadline.signal, egress)
-        if (error !== null && !SIGNS_OF_LIFE.has(error.code)) throw new Error(error.code)
+        if (error !== null && !REACHABLE_CODES.has(error.code)) throw new Error(error.code)
       }),
     )
     return true

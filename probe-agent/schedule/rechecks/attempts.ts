@@ -13,23 +13,23 @@ import { computeSilenceLimitMs, recordResponseTime } from './silence-limit.ts'
 
 export type RecheckAttemptsOptions = {
   timers: Pick<Timers, 'monotonicMs'>
-  /** Runs one check in a place, gives the place back and hands over what it saw. */
-  check: (place: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
-  subjectOf: (watch: AssignedMonitor) => ResultSubject
+  /** Runs one check with a permit, releases the permit and passes the result to `take`. */
+  check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
+  subjectOf: (monitor: AssignedMonitor) => ResultSubject
   publish: (result: Result) => void
-  /** a result that answers the run-now which began its chain */
+  /** sends a result as the answer to the RunNow that began its chain */
   answer: (runId: string, result: Result) => void
-  /** the first attempt of a chain has been silent for the silence limit, and the region is not failing yet */
-  onSilent: (watch: AssignedMonitor) => void
-  /** Takes the watch up again after so many ms, by `whenDue`; null: not before an attempt has ended. */
-  wakeIn: (watch: AssignedMonitor, ms: number | null) => void
-  /** Takes the watch up again at its next slot, or after so many ms if that is sooner. */
-  wakeAtSlot: (watch: AssignedMonitor, latestMs?: number) => void
-  /** after the last attempt of a chain was published */
-  onChainEnd?: (watch: AssignedMonitor, end: RecheckChainEnd) => void
+  /** called when the first attempt of a chain reaches the silence limit and the region is not failing */
+  onSilent: (monitor: AssignedMonitor) => void
+  /** Makes the monitor due after `ms`; null: not before an attempt has ended. */
+  wakeIn: (monitor: AssignedMonitor, ms: number | null) => void
+  /** Makes the monitor due at its next slot, or after `latestMs` if that is earlier. */
+  wakeAtSlot: (monitor: AssignedMonitor, latestMs?: number) => void
+  /** called after the last attempt of a chain is published */
+  onChainEnd?: (monitor: AssignedMonitor, end: RecheckChainEnd) => void
 }
 
-/** `isOfOthers`: a check of what is not assigned to this probe. */
+/** `isOfOthers`: a check of a monitor that is not assigned to this probe. */
 export type CheckRequest = {
   subject: ResultSubject
   occasion: CheckOccasion
@@ -37,29 +37,29 @@ export type CheckRequest = {
   isOfOthers?: boolean
 }
 
-/** A monitor of which nothing is known yet, because its checks failed by our own fault, is checked again so soon. */
+/** Maximum wait for the next check of a pending region, whose checks so far were `unknown`. */
 const FIRST_STATE_MS = 30_000
 
 /**
- * Runs the chains of the watches: attempts that overlap when the target is silent, published in their order (decision
- * 192). What a chain came to is kept in its watch.
+ * Runs the chains of the monitors: attempts that overlap when the target is silent, published in their order
+ * (docs/design/probes.md#attempts). The conclusion of a chain is stored with its monitor.
  */
 export type RecheckAttempts = {
-  /** Starts the next attempt of the watch's chain. */
-  start: (watch: AssignedMonitor, chain: RecheckChain, place: CheckPermit) => void
-  /** Ends the chain of the watch when it is decided; attempts under way are cancelled. False: it has no such chain. */
-  endDecided: (watch: AssignedMonitor) => boolean
+  /** Starts the next attempt of the monitor's chain. */
+  start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
+  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: there is no decided chain. */
+  endDecided: (monitor: AssignedMonitor) => boolean
   /**
-   * What to do for a watch that is due: begin a chain, start the next attempt of the one it has, or nothing until an
-   * attempt has ended. A chain that is decided ends here: its slot is over.
+   * Decides what to do for a monitor that is due: begin a chain, start the next attempt, or nothing until an attempt has
+   * ended. A decided chain ends here, because its slot has passed.
    */
-  decideWhenDue: (watch: AssignedMonitor) => 'begin' | 'attempt' | 'nothing'
+  decideWhenDue: (monitor: AssignedMonitor) => 'begin' | 'attempt' | 'nothing'
 }
 
 export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAttempts {
   const { timers, check, subjectOf, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
 
-  function start(watch: AssignedMonitor, chain: RecheckChain, place: CheckPermit): void {
+  function start(monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit): void {
     const number = chain.attempts.length + 1
     const runId = number === 1 ? chain.runId : ''
     const { scheduledAtMs, trigger } = chain
@@ -67,24 +67,25 @@ export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAtt
     const cancellation = createCancellation()
     const attempt: Attempt = { startedMs: timers.monotonicMs(), endedMs: 0, result: null, cancellation }
     chain.attempts.push(attempt)
-    goOn(watch, chain, progressOfChain(watch, chain))
-    check(place, watch.assignment.spec!, { subject: subjectOf(watch), occasion, cancellation }, seen => {
+    scheduleNext(monitor, chain, progressOfChain(monitor, chain))
+    check(permit, monitor.assignment.spec!, { subject: subjectOf(monitor), occasion, cancellation }, checked => {
       if (chain.isOver) return
       attempt.endedMs = timers.monotonicMs()
-      attempt.result = applyComparison(watch.assignment, seen)
-      if (isAnswer(seen)) recordResponseTime(watch.responseTimes, watch.assignment.spec!.timeoutMs, seen.totalUs / 1000)
-      const progress = progressOfChain(watch, chain)
+      attempt.result = applyComparison(monitor.assignment, checked)
+      if (isAnswer(checked))
+        recordResponseTime(monitor.responseTimes, monitor.assignment.spec!.timeoutMs, checked.totalUs / 1000)
+      const progress = progressOfChain(monitor, chain)
       settle(chain, progress.settled)
-      if (progress.kind !== 'over') return goOn(watch, chain, progress)
-      end(watch, chain, progress.state)
-      if (!watch.isRetired) wakeAtSlot(watch, getMaxWaitMs(progress.state, seen))
+      if (progress.kind !== 'over') return scheduleNext(monitor, chain, progress)
+      end(monitor, chain, progress.state)
+      if (!monitor.isRetired) wakeAtSlot(monitor, getMaxWaitMs(progress.state, checked))
     })
   }
 
-  const progressOfChain = (watch: AssignedMonitor, { state, attempts }: RecheckChain) =>
-    computeProgress(state, watch.assignment.retryCount, attempts.map(getOutcome))
+  const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
+    computeProgress(state, monitor.assignment.retryCount, attempts.map(getOutcome))
 
-  /** Publishes results up to the given attempt, in their order, and answers who asked for the first. */
+  /** Publishes results up to the given attempt in their order, and answers the request of the first. */
   function settle(chain: RecheckChain, upTo: number): void {
     for (; chain.settled < upTo; chain.settled++) {
       const { result } = chain.attempts[chain.settled]!
@@ -95,64 +96,64 @@ export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAtt
     }
   }
 
-  function end(watch: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
+  function end(monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
     chain.isOver = true
     for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
     const [first] = chain.attempts
-    // the first attempt, which was to be the answer, is cancelled: a later one answers
+    // the first attempt is cancelled, so a later one answers the request
     if (chain.runId !== '' && first && !first.result && chain.last) {
       answer(chain.runId, { ...chain.last, runId: chain.runId })
     }
-    if (watch.isRetired) return
-    if (state !== chain.state) watch.concluded = { state, atMs: timers.monotonicMs() }
-    watch.chain = null
-    onChainEnd?.(watch, { before: chain.state, after: state, result: chain.last! })
+    if (monitor.isRetired) return
+    if (state !== chain.state) monitor.concluded = { state, atMs: timers.monotonicMs() }
+    monitor.chain = null
+    onChainEnd?.(monitor, { before: chain.state, after: state, result: chain.last! })
   }
 
-  /** Sets when the watch of a chain that is not over is due again. */
-  function goOn(watch: AssignedMonitor, chain: RecheckChain, progress: RecheckProgress): void {
-    if (watch.isRetired) return
+  /** Sets when the monitor of an unfinished chain is due again. */
+  function scheduleNext(monitor: AssignedMonitor, chain: RecheckChain, progress: RecheckProgress): void {
+    if (monitor.isRetired) return
     const latest = chain.attempts.at(-1)!
     const silentUntilMs =
-      latest.startedMs + computeSilenceLimitMs(watch.assignment.spec!.timeoutMs, watch.responseTimes)
+      latest.startedMs + computeSilenceLimitMs(monitor.assignment.spec!.timeoutMs, monitor.responseTimes)
     const now = timers.monotonicMs()
     chain.isDecided = progress.kind === 'decided'
-    if (progress.kind === 'decided') wakeAtSlot(watch)
-    else if (progress.kind === 'recheck') wakeIn(watch, latest.endedMs + progress.inMs - now)
-    else if (progress.kind === 'silent' || shouldReportSilence(chain)) wakeIn(watch, silentUntilMs - now)
-    else wakeIn(watch, null)
+    if (progress.kind === 'decided') wakeAtSlot(monitor)
+    else if (progress.kind === 'recheck') wakeIn(monitor, latest.endedMs + progress.inMs - now)
+    else if (progress.kind === 'silent' || shouldReportSilence(chain)) wakeIn(monitor, silentUntilMs - now)
+    else wakeIn(monitor, null)
   }
 
-  function endDecided(watch: AssignedMonitor): boolean {
-    const { chain } = watch
+  function endDecided(monitor: AssignedMonitor): boolean {
+    const { chain } = monitor
     if (!chain?.isDecided) return false
     const outcomes = chain.attempts.map(getOutcome)
     settle(chain, chain.attempts.length)
-    end(watch, chain, resolveEndState(chain.state, watch.assignment.retryCount, outcomes) ?? chain.state)
+    end(monitor, chain, resolveEndState(chain.state, monitor.assignment.retryCount, outcomes) ?? chain.state)
     return true
   }
 
   return {
     start,
     endDecided,
-    decideWhenDue(watch) {
-      const { chain } = watch
+    decideWhenDue(monitor) {
+      const { chain } = monitor
       if (!chain) return 'begin'
-      if (endDecided(watch)) return 'begin'
+      if (endDecided(monitor)) return 'begin'
       if (chain.attempts.length === 0) return 'attempt'
       if (shouldReportSilence(chain)) {
         chain.isReported = true
-        onSilent(watch)
+        onSilent(monitor)
       }
-      const { kind } = progressOfChain(watch, chain)
+      const { kind } = progressOfChain(monitor, chain)
       if (kind === 'silent' || kind === 'recheck') return 'attempt'
-      wakeIn(watch, null)
+      wakeIn(monitor, null)
       return 'nothing'
     },
   }
 }
 
-/** How long the next check may wait at most, where its slot is too late. */
+/** The maximum wait for the next check, if its slot is later. */
 function getMaxWaitMs(state: RegionState, last: Result): number | undefined {
   if (state === RegionState.PENDING) return FIRST_STATE_MS
   return state === RegionState.FAILING && last.doubted ? DOUBT_RECHECK_DELAY_MS : undefined
@@ -160,7 +161,7 @@ function getMaxWaitMs(state: RegionState, last: Result): number | undefined {
 
 const getOutcome = ({ result }: Attempt): Outcome | null => result?.outcome ?? null
 
-/** Whether the first attempt of a chain is under way that could turn its region failing. */
+/** Whether the first attempt of a chain is in flight and could make its region failing. */
 const shouldReportSilence = ({ attempts, state, isReported }: RecheckChain): boolean =>
   !isReported && state !== RegionState.FAILING && attempts.length === 1 && attempts[0]!.result === null
 

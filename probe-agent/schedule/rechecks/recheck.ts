@@ -2,7 +2,7 @@ import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { getRecheckDelayMs } from '../../../shared/checks/rechecks.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 
-/** What follows an attempt: another one so long after its end, or the end of the chain; and what the region is then. */
+/** What follows an attempt: another one after `recheckInMs`, or (null) the end of the chain; and the region's state then. */
 export type NextAttempt = { recheckInMs: number | null; state: RegionState }
 
 const CONFIRM_BETTER_DELAY_MS = 5000
@@ -16,12 +16,11 @@ export const SEVERITY_OF_STATE: Record<RegionState, number> = {
 const STATE_OF_SEVERITY = [RegionState.OK, RegionState.DEGRADED, RegionState.FAILING] as const
 
 /**
- * Decides after each attempt of a chain (decisions 4.2). A chain is a slot and its re-checks; `state` is the region's when
- * it began, `outcomes` are all its attempts so far, the latest last.
+ * Decides after each attempt of a chain (docs/design/probes.md#attempts). `state`: the region's state when the chain began.
+ * `outcomes`: all attempts so far, the latest last.
  *
- * An attempt like the state ends the chain: nothing to confirm, so an outage costs one attempt a slot. Worse ones are
- * confirmed `retryCount` times, better ones once, after 5 s. An attempt that was our own fault (UNKNOWN) is made again,
- * once a chain, and counts for nothing.
+ * An attempt that agrees with the state ends the chain, so an outage costs one attempt a slot. Worse attempts are confirmed
+ * `retryCount` times, better ones once, after 5 s. An UNKNOWN attempt is repeated once per chain and does not count.
  */
 export function decideNextAttempt(state: RegionState, retryCount: number, outcomes: readonly Outcome[]): NextAttempt {
   const end: NextAttempt = { recheckInMs: null, state }
@@ -49,13 +48,13 @@ export function decideNextAttempt(state: RegionState, retryCount: number, outcom
 }
 
 /**
- * Where a chain is whose attempts may overlap. `settled`: so many attempts, counted from the first, are final and can be
- * published in their order. What follows:
- * - `over`: the chain has ended, and so is the region then; attempts still under way are cancelled.
- * - `silent`: the next attempt starts when the latest one has been silent for the silence limit.
- * - `recheck`: the next attempt starts so long after the end of the latest one.
- * - `decided`: no attempt under way can change the region; each may end until the next slot is due.
- * - `waiting`: no attempt may start until one under way has ended.
+ * The progress of a chain whose attempts may overlap. `settled`: the number of attempts, counted from the first, that are
+ * final and can be published. What follows:
+ * - `over`: the chain has ended with `state`; attempts in flight are cancelled.
+ * - `silent`: the next attempt starts when the latest one reaches the silence limit.
+ * - `recheck`: the next attempt starts `inMs` after the end of the latest one.
+ * - `decided`: no attempt in flight can change the state; each may run until the next slot is due.
+ * - `waiting`: no attempt may start until one in flight has ended.
  */
 export type RecheckProgress = { settled: number } & (
   | { kind: 'over'; state: RegionState }
@@ -64,10 +63,9 @@ export type RecheckProgress = { settled: number } & (
 )
 
 /**
- * Decides after each start and each end of an attempt. `outcomes`: of all attempts in their order, null while one is under
- * way. An attempt counts only with its outcome, so a target that does not answer is failing after `retryCount + 1`
- * attempts with the whole timeout each. Until then it is taken for a failure, but only to decide whether another attempt
- * is needed.
+ * Decides after each start and each end of an attempt. `outcomes`: all attempts in their order, null while in flight. An
+ * attempt counts only with its outcome, so a target that does not answer is failing after `retryCount + 1` attempts with
+ * the full timeout each. Until then an attempt in flight is assumed to fail, only to decide whether another one is needed.
  */
 export function computeProgress(
   state: RegionState,
@@ -92,7 +90,7 @@ export function computeProgress(
   return outcomes.at(-1) === null ? { kind: 'silent', settled } : { kind: 'recheck', settled, inMs: recheckInMs }
 }
 
-/** What the region is when the attempts under way are cancelled; null when the others do not end the chain. */
+/** The region's state if the attempts in flight are cancelled; null if the others do not end the chain. */
 export function resolveEndState(
   state: RegionState,
   retryCount: number,
@@ -104,13 +102,13 @@ export function resolveEndState(
   return step.recheckInMs === null ? step.state : null
 }
 
-/** How many in a row change a region: `retryCount + 1` for the worse, 2 for the better, 1 when nothing is re-checked. */
+/** How many attempts in a row change the state: `retryCount + 1` for worse, 2 for better, 1 without re-checks. */
 function streakToChange(isWorse: boolean, retryCount: number): number {
   if (isWorse) return retryCount + 1
   return retryCount === 0 ? 1 : 2
 }
 
-/** A target that answers differently each time must not keep a chain alive for ever. */
+/** Limits a chain whose target answers differently each time. */
 function computeMaxAttempts(retryCount: number): number {
   return retryCount === 0 ? 1 : Math.max(retryCount + 1, 2)
 }
@@ -120,7 +118,7 @@ function toSeverity(outcome: Outcome): number {
   return outcome === Outcome.DEGRADED ? 1 : 0
 }
 
-/** The longest end of a list of which every item passes. */
+/** The longest tail of a list in which every item passes. */
 function takeTrailing<T>(items: readonly T[], passes: (item: T) => boolean): T[] {
   const last = items.findLastIndex(item => !passes(item))
   return items.slice(last + 1)

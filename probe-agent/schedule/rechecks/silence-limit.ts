@@ -1,17 +1,17 @@
 import { computeUsualSilenceMs } from '../../../shared/checks/rechecks.ts'
 
-/** The answers of which the slowest count as usual, and how much slower than those an answer may be. */
+/** The number of recent answers, and the allowed multiple of their 99th percentile. */
 const RECENT_ANSWERS = 100
 const TIMES_SLOWEST = 1.5
 
-/** How many answers a target has given, and the slow ones among the last 100. `index`: which answer it was. */
+/** The number of answers of a target, and the slow ones among the last 100. `index`: the number of the answer. */
 export type ResponseTimes = { count: number; slow: readonly { index: number; ms: number }[] }
 
 export const createResponseTimes = (): ResponseTimes => ({ count: 0, slow: [] })
 
 /**
- * How long an attempt may be silent before the next one starts, in ms. For a target whose recent answers are slower than
- * the usual limit: 1.5 times their 99th percentile, at most the timeout, so that a slow target does not get more load.
+ * How long an attempt may be silent before the next one starts, in ms (docs/design/probes.md#silence-limit). For a target
+ * whose recent answers are slower: 1.5 times their 99th percentile, at most the timeout, so it does not get more load.
  */
 export function computeSilenceLimitMs(timeoutMs: number, { count, slow }: ResponseTimes): number {
   const usual = computeUsualSilenceMs(timeoutMs)
@@ -22,7 +22,7 @@ export function computeSilenceLimitMs(timeoutMs: number, { count, slow }: Respon
   return Math.min(timeoutMs, p99 * TIMES_SLOWEST)
 }
 
-/** Takes note of one more answer, which came after `ms`. Only slow ones are kept: most targets have none. */
+/** Records an answer that arrived after `ms`. Only slow answers are kept; most targets have none. */
 export function recordResponseTime(answers: ResponseTimes, timeoutMs: number, ms: number): void {
   answers.count++
   const isSlow = ms > computeUsualSilenceMs(timeoutMs)

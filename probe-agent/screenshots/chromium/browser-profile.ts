@@ -4,17 +4,17 @@ import { join } from 'node:path'
 
 const PREFIX = 'picket-browser-'
 
-/** A new folder for all that one browser writes. Its name says whose it is. */
+/** Creates a folder for everything that one browser writes. Its name contains the id of this process. */
 export function createBrowserProfile(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
 }
 
-/** Never fails: a browser that is just dying may still write, what it leaves is swept at the next start. */
+/** Never fails: a browser that is exiting may still write. Leftovers are removed at the next start. */
 export async function removeBrowserProfile(home: string): Promise<void> {
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => {})
 }
 
-/** Removes the folders of probes that have ended, killed ones too. For the start, when we have none ourselves. */
+/** Removes the folders of probes that have exited or were killed. Call it at the start, before creating any. */
 export async function removeStaleProfiles(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []

@@ -7,13 +7,13 @@ import { buildPriorityCommand } from './priority.ts'
 import { NO_SANDBOX } from './sandbox.ts'
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024
-/** What one process of the browser asks the kernel for and never touches, mostly stacks of threads. */
+/** Memory that a browser process reserves and never uses, mostly thread stacks. */
 const RESERVED_MB = 1024
 const NICENESS = 19
 
 /**
- * What the browser may not do. It resolves no name and opens no connection but to our proxy, loopback included; nothing
- * of WebRTC, mDNS or QUIC goes around it; it asks nobody for updates, and opens no second window.
+ * Restricts the browser: it connects only to the egress proxy, also for loopback, and does not resolve names. WebRTC, mDNS,
+ * QUIC, updates and new windows are disabled.
  */
 const FLAGS = [
   '--headless',
@@ -58,10 +58,10 @@ export type LaunchedBrowser = { browser: Browser; hasSandbox: boolean }
 export class NoSandboxError extends Error {}
 
 /**
- * Starts the browser without rights: another user when we are root, no new privileges, low priority, small files and a
- * bound on memory that the kernel holds, dead when we are. Where the kernel allows no sandbox, it throws a NoSandboxError:
- * a page that breaks its renderer would have the rights of the probe. With `mayLackSandbox` the limits and the guard have
- * to be enough.
+ * Starts the browser with reduced privileges: another user if this process is root, no new privileges, low priority, limits
+ * on file size and memory; it is killed when this process ends. Throws a NoSandboxError if the kernel does not allow a
+ * sandbox, because a page that exploits its renderer would have the rights of the probe. With `mayLackSandbox` the browser
+ * then runs without a sandbox.
  */
 export async function launchBrowser(
   order: CaptureRequest,

@@ -1,9 +1,9 @@
-/** Of a session among sessions: a quarter of what one gets that is as busy. */
+/** The niceness of the session's scheduling group: about a quarter of the share of a normal session. */
 const SESSION_NICENESS = 5
 
 /**
- * What to put before a command that leads a session of its own, so that it stands behind the checks. Where the kernel
- * groups processes by session (autogroup), niceness counts within the group only, and the group has one of its own.
+ * A command prefix that gives a new session a lower priority than the checks. Where the kernel groups processes by session
+ * (autogroup), niceness only applies within the group, and the group has its own niceness.
  */
 export function buildPriorityCommand(niceness: number): string[] {
   const script = `{ echo ${SESSION_NICENESS} > /proc/self/autogroup; } 2> /dev/null; exec nice -n ${niceness} "$@"`

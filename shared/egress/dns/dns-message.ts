@@ -4,11 +4,11 @@ import type { DnsRecord } from '../../checks/result.ts'
 
 export type DnsQuestion = { id: number; name: string; type: DnsType }
 
-/** What a server said to one question. */
+/** The reply of a server to one question. */
 export type DnsMessageReply = {
   /** NOERROR, NXDOMAIN, SERVFAIL … */
   rcode: string
-  /** of the answer section, aliases on the way included */
+  /** of the answer section, including aliases */
   records: DnsRecord[]
 }
 
@@ -20,23 +20,23 @@ export function encodeQuestion({ id, name, type }: DnsQuestion): Buffer {
   return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [{ type, name }] })
 }
 
-/** The id of a message that is a response at all; null for anything else. */
+/** The id of a response; null when the message is not a response. */
 export function readResponseId(message: Buffer): number | null {
   const isResponse = message.length >= HEADER_BYTES && (message[2]! & RESPONSE_BIT) !== 0
   return isResponse ? message.readUInt16BE(0) : null
 }
 
-/** Whether a response was cut, so that the question has to be asked again over TCP (RFC 7766). */
+/** Whether a response is truncated, so that the question has to be repeated over TCP (RFC 7766). */
 export const isTruncated = (message: Buffer) => (message[2]! & TRUNCATED_BIT) !== 0
 
-/** Reads a response. Null when it is damaged or answers another question. */
+/** Decodes a response. Null when it is damaged or answers another question. */
 export function decodeReply(message: Buffer, asked: DnsQuestion): DnsMessageReply | null {
   try {
     const { id, questions = [], answers = [] } = decode(message)
     const rcode = formatRcode(message)
     const [question] = questions
     const isOurs = id === asked.id && question?.type === asked.type && lower(question.name) === lower(asked.name)
-    // A server that cannot even read the question need not repeat it.
+    // A server that cannot parse the question may omit it.
     if (!isOurs && !(id === asked.id && questions.length === 0 && rcode !== 'NOERROR')) return null
     return { rcode, records: answers.flatMap(toRecords) }
   } catch {
@@ -58,7 +58,7 @@ function toRecords(answer: Answer): DnsRecord[] {
   return [{ type, name: nameText(answer.name), ttlS, value: visible(formatValue(answer)) }]
 }
 
-/** As in a zone file, but for names without the dot at their end, and texts without quotes and in one piece. */
+/** As in a zone file, except that names have no final dot and texts are unquoted and concatenated. */
 function formatValue(answer: Answer): string {
   switch (answer.type) {
     case 'A':
@@ -86,10 +86,10 @@ function formatValue(answer: Answer): string {
 
 const lower = (name: string) => name.toLowerCase()
 
-/** Names are the same in any case; the root is a dot. */
+/** Lower case without the final dot; the root is a dot. */
 const nameText = (name: string) => (name === '.' || name === '' ? '.' : lower(name).replace(/\.$/, ''))
 
-/** Control characters as a zone file writes them: what a server sends ends in logs, tables and pages. */
+/** Escapes control characters as in a zone file, because values are shown in logs and pages. */
 function visible(text: string): string {
   const isControl = (code: number) => code < 0x20 || code === 0x7f
   return [...text]

@@ -7,26 +7,26 @@ import type { UdpServer } from './dns-udp.ts'
 
 const LENGTH_BYTES = 2
 
-/** Asks one question over a TCP connection of its own (RFC 7766). Rejects with an EgressFailure. */
+/** Sends one question over a new TCP connection (RFC 7766). Rejects with an EgressFailure. */
 export async function queryOverTcp(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   server: UdpServer,
   message: Buffer,
   egress: Egress,
 ): Promise<Buffer> {
-  const socket = await dial(trip, server.address, server.port, egress)
-  enterPhase(trip, 'dnsUs')
+  const socket = await dial(phases, server.address, server.port, egress)
+  enterPhase(phases, 'dnsUs')
   try {
-    return await receive(trip, socket, message)
+    return await receive(phases, socket, message)
   } finally {
     socket.destroy()
   }
 }
 
-function receive(trip: PhaseTimer, socket: Socket, message: Buffer): Promise<Buffer> {
+function receive(phases: PhaseTimer, socket: Socket, message: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
-    trip.cancel = reject
+    phases.cancel = reject
     socket.on('error', error => reject(toEgressFailure(error)))
     socket.on('close', () => reject(createTargetFailure('connection_reset', 'the server closed the connection')))
     socket.on('data', (chunk: Buffer) => {

@@ -5,24 +5,23 @@ import type { PhaseTimer } from '../phases.ts'
 
 export type UdpServer = { address: string; port: number }
 
-/** What is asked of the servers, and what becomes of their answers. */
+/** The messages to send, and the handler of answers. */
 export type UdpExchange = {
   /** the messages that are not answered yet */
   open: () => Buffer[]
-  /** looks at an answer; true when nothing is open any more */
+  /** handles an answer; true when all messages are answered */
   take: (message: Buffer, from: UdpServer) => boolean
 }
 
-/** A datagram may get lost; the last wait is repeated. */
+/** Delays before a message is sent again; the last one is repeated. */
 const RETRY_DELAYS_MS = [1000, 2000, 4000]
 
 /**
- * Sends messages to servers, each on a connected socket of its own and from a random port, so that the kernel drops
- * what comes from anybody else. Without an answer it sends again, to the next server in turn. Rejects with an
- * EgressFailure when every server refused, or with the trip's when the deadline comes. The addresses have to be
- * allowed already.
+ * Sends messages to servers, each on its own connected socket and from a random port, so that the kernel drops datagrams
+ * from other senders. Without an answer it sends again, to the next server in turn. Rejects with an EgressFailure when every
+ * server refused, or when the deadline passes. The addresses must have been checked before.
  */
-export function queryOverUdp(trip: PhaseTimer, servers: UdpServer[], { open, take }: UdpExchange): Promise<void> {
+export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, take }: UdpExchange): Promise<void> {
   return new Promise((resolve, reject) => {
     const sockets = new Map<UdpServer, Socket>()
     const lost = new Set<UdpServer>()
@@ -33,7 +32,7 @@ export function queryOverUdp(trip: PhaseTimer, servers: UdpServer[], { open, tak
     function end(failure?: EgressFailure): void {
       if (isOver) return
       isOver = true
-      trip.cancel = null
+      phases.cancel = null
       clearTimeout(timer)
       for (const socket of sockets.values()) socket.close()
       if (failure) reject(failure)
@@ -71,7 +70,7 @@ export function queryOverUdp(trip: PhaseTimer, servers: UdpServer[], { open, tak
       for (const message of open()) socket.send(message, error => error && lose(server, error))
     }
 
-    trip.cancel = end
+    phases.cancel = end
     sendNext()
   })
 }
@@ -84,7 +83,7 @@ function connected({ address, port }: UdpServer, onConnect: () => void): Socket 
   return socket
 }
 
-/** `address`, `address:port` or `[address]:port`, as resolv.conf's servers come; port 53 by default. */
+/** Parses `address`, `address:port` or `[address]:port`; the default port is 53. */
 export function parseServer(text: string): UdpServer {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
   return { address: bracketed ?? plain ?? text, port: Number(port ?? 53) }

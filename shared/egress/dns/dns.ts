@@ -20,16 +20,16 @@ import { queryOverUdp, type UdpServer } from './dns-udp.ts'
 export type DnsQuery = {
   name: string
   types: readonly DnsType[]
-  /** null: the system's own resolvers */
+  /** null: the system's resolvers */
   server: { host: string; port: number } | null
 }
 
 export type DnsReply = DnsMessageReply & { type: DnsType }
 
 export type DnsQueryResult = {
-  /** why a question was not answered; what an answer says is the caller's to judge */
+  /** why a question was not answered; the caller evaluates the content of answers */
   error: CheckError | null
-  /** all in `dnsUs`, but for the connection when an answer was too long for UDP */
+  /** all in `dnsUs`, except for the TCP connection after a truncated answer */
   timings: Timings
   totalUs: number
   /** the server's address */
@@ -42,35 +42,35 @@ export type DnsQueryResult = {
 type PendingQuestion = { question: DnsQuestion; message: Buffer; reply: DnsMessageReply | null; isCut: boolean }
 
 /**
- * Asks a server, or the system's resolvers, for records of a name: over UDP, and over TCP what was cut. Never throws;
- * `signal` is the one deadline. Failures of a server that the monitor names are the target's, those of the system's
- * resolvers the resolver's.
+ * Queries a server, or the system's resolvers, for records of a name: over UDP, and over TCP after a truncated answer. Never
+ * throws; `signal` is the deadline. Failures of a server that the monitor names have the source `target`, those of the
+ * system's resolvers `resolver`.
  */
 export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: Egress): Promise<DnsQueryResult> {
-  const trip = startPhaseTimer(signal, 'dnsUs')
+  const phases = startPhaseTimer(signal, 'dnsUs')
   const asking = query.types.map(type => createPendingQuestion(query.name, type))
-  const talk = { answeredBy: null as UdpServer | null, hasNonsense: false }
+  const exchange = { answeredBy: null as UdpServer | null, hasInvalidAnswer: false }
   let error: CheckError | null = null
   try {
-    const guard = query.server ? egress : trusting(egress)
-    const servers = await resolveServers(trip, query, guard)
-    await queryOverUdp(trip, servers, {
+    const guard = query.server ? egress : createTrustingGuard(egress)
+    const servers = await resolveServers(phases, query, guard)
+    await queryOverUdp(phases, servers, {
       open: () => asking.filter(isOpen).map(({ message }) => message),
       take: (message, from) => {
-        if (take(message, asking)) talk.answeredBy = from
-        else talk.hasNonsense = true
+        if (take(message, asking)) exchange.answeredBy = from
+        else exchange.hasInvalidAnswer = true
         return !asking.some(isOpen)
       },
     })
-    for (const one of asking.filter(({ isCut }) => isCut)) await askAgain(trip, one, talk.answeredBy!, guard)
+    for (const one of asking.filter(({ isCut }) => isCut)) await askAgain(phases, one, exchange.answeredBy!, guard)
   } catch (cause) {
-    error = toCheckError(inWordsOfDns(toEgressFailure(cause), query, talk.hasNonsense))
+    error = toCheckError(toDnsFailure(toEgressFailure(cause), query, exchange.hasInvalidAnswer))
   }
-  const totalUs = finishPhases(trip)
+  const totalUs = finishPhases(phases)
   const replies = asking.flatMap(({ question: { type }, reply }) => (reply ? [{ type, ...reply }] : []))
-  const { answeredBy } = talk
+  const { answeredBy } = exchange
   const server = answeredBy ? serverText(answeredBy) : ''
-  return { error, timings: trip.timings, totalUs, resolvedIp: answeredBy?.address ?? null, server, replies }
+  return { error, timings: phases.timings, totalUs, resolvedIp: answeredBy?.address ?? null, server, replies }
 }
 
 function createPendingQuestion(name: string, type: DnsType): PendingQuestion {
@@ -80,7 +80,7 @@ function createPendingQuestion(name: string, type: DnsType): PendingQuestion {
 
 const isOpen = ({ reply, isCut }: PendingQuestion) => reply === null && !isCut
 
-/** Gives a message to the question that it answers; false when there is none. */
+/** Assigns a message to the question that it answers; false when there is none. */
 function take(message: Buffer, asking: PendingQuestion[]): boolean {
   const id = readResponseId(message)
   for (const one of asking) {
@@ -92,40 +92,47 @@ function take(message: Buffer, asking: PendingQuestion[]): boolean {
   return false
 }
 
-async function askAgain(trip: PhaseTimer, asking: PendingQuestion, server: UdpServer, egress: Egress): Promise<void> {
-  throwIfAborted(trip)
-  asking.reply = decodeReply(await queryOverTcp(trip, server, asking.message, egress), asking.question)
-  if (asking.reply === null) throw nonsense()
+async function askAgain(phases: PhaseTimer, asking: PendingQuestion, server: UdpServer, egress: Egress): Promise<void> {
+  throwIfAborted(phases)
+  asking.reply = decodeReply(await queryOverTcp(phases, server, asking.message, egress), asking.question)
+  if (asking.reply === null) throw createInvalidAnswerFailure()
 }
 
-async function resolveServers(trip: PhaseTimer, { server }: DnsQuery, egress: Egress): Promise<UdpServer[]> {
-  throwIfAborted(trip)
+async function resolveServers(phases: PhaseTimer, { server }: DnsQuery, egress: Egress): Promise<UdpServer[]> {
+  throwIfAborted(phases)
   if (server) {
     const found = egress.resolve(server.host, server.port)
-    const addresses = Array.isArray(found) ? found : await waitWithDeadline(trip, found)
+    const addresses = Array.isArray(found) ? found : await waitWithDeadline(phases, found)
     return addresses.map(address => ({ address, port: server.port }))
   }
   const servers = egress.nameservers()
-  if (servers.length === 0) throw createInternalFailure('no_resolver', 'the probe has no resolver')
+  if (servers.length === 0) throw createInternalFailure('no_resolver', 'no resolver is configured on the probe')
   return servers
 }
 
-/** The system's resolvers are the operator's own: they may be private, and nobody else can name them. */
-const trusting = (egress: Egress): Egress => ({
+/** A guard that allows the system's resolvers, which only the operator configures and which may be private. */
+const createTrustingGuard = (egress: Egress): Egress => ({
   ...egress,
   resolve: address => [address],
   assertAllowed: () => undefined,
 })
 
-const nonsense = () => createTargetFailure('dns_invalid_response', 'the server sends what is no answer to the question')
+const createInvalidAnswerFailure = () =>
+  createTargetFailure('dns_invalid_response', 'the server sent an invalid answer')
 
-function inWordsOfDns(failure: EgressFailure, { server, name }: DnsQuery, hasNonsense: boolean): EgressFailure {
+function toDnsFailure(failure: EgressFailure, { server, name }: DnsQuery, hasInvalidAnswer: boolean): EgressFailure {
   if (failure.source === FailureSource.INTERNAL) return failure
-  const { code, message } = failure.code === 'timeout' ? (hasNonsense ? nonsense() : silence(name)) : failure
+  const { code, message } =
+    failure.code === 'timeout'
+      ? hasInvalidAnswer
+        ? createInvalidAnswerFailure()
+        : createSilenceFailure(name)
+      : failure
   return new EgressFailure(server ? FailureSource.TARGET : FailureSource.RESOLVER, code, message)
 }
 
-const silence = (name: string) => createTargetFailure('dns_timeout', `the server did not answer for ${name}`)
+const createSilenceFailure = (name: string) =>
+  createTargetFailure('dns_timeout', `the server did not answer for ${name}`)
 
 function serverText({ address, port }: UdpServer): string {
   const host = isIPv6(address) ? `[${address}]` : address

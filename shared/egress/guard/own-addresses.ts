@@ -2,17 +2,17 @@ import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { ConfigError } from '../../process/env.ts'
 
-/** Whether a connection leads to a part of this installation that no request of a tenant or a visitor may reach. */
+/** Whether a connection leads to a part of this installation that requests of tenants and visitors must not reach. */
 export type IsOwnAddress = (address: string, port: number, path: string | null) => boolean
 
-/** What everybody may ask of the installation's own API: targets that fail by plan, and heartbeats. */
+/** Paths of the installation's own API that stay open: canary targets and heartbeat pings. */
 const OPEN_PATHS = ['/canary/', '/ping/']
 
 type OwnAddress = { address: string | null; isApi: boolean }
 
 /**
- * Reads EGRESS_DENY: `address:port`, or `api=address:port` for the installation's own API, of which targets of canaries and
- * ping URLs stay open. A loopback or unspecified address means every address of this machine. Throws a ConfigError.
+ * Parses EGRESS_DENY: `address:port`, or `api=address:port` for the installation's own API, whose canary targets and ping
+ * URLs stay open. A loopback or unspecified address means every address of this machine. Throws a ConfigError.
  */
 export function parseOwnAddresses(texts: string[], addressesOfMachine = listMachineAddresses): IsOwnAddress | null {
   if (texts.length === 0) return null
@@ -21,25 +21,27 @@ export function parseOwnAddresses(texts: string[], addressesOfMachine = listMach
     const [, api, bracketed, plain, port] = /^(api=)?(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
     const address = bracketed ?? plain ?? ''
     if (!ipaddr.isValid(address) || Number(port) > 65_535)
-      throw new ConfigError(`EGRESS_DENY has "${text}"; write address:port, such as 127.0.0.1:4222 or [::1]:4222`)
-    const place = { address: isThisMachine(address) ? null : canonical(address), isApi: api !== undefined }
-    byPort.set(Number(port), [...(byPort.get(Number(port)) ?? []), place])
+      throw new ConfigError(
+        `EGRESS_DENY contains "${text}"; entries must be address:port, for example 127.0.0.1:4222 or [::1]:4222`,
+      )
+    const own = { address: isThisMachine(address) ? null : canonical(address), isApi: api !== undefined }
+    byPort.set(Number(port), [...(byPort.get(Number(port)) ?? []), own])
   }
   return (address, port, path) => {
-    const places = byPort.get(port)
-    if (places === undefined) return false
-    const isHere = isThisMachine(address) || addressesOfMachine().has(canonical(address))
-    return places.some(place => {
-      const isMeant = place.address === null ? isHere : place.address === canonical(address)
-      return isMeant && !(place.isApi && path !== null && OPEN_PATHS.some(open => path.startsWith(open)))
+    const ownAddresses = byPort.get(port)
+    if (ownAddresses === undefined) return false
+    const isLocal = isThisMachine(address) || addressesOfMachine().has(canonical(address))
+    return ownAddresses.some(own => {
+      const isMatch = own.address === null ? isLocal : own.address === canonical(address)
+      return isMatch && !(own.isApi && path !== null && OPEN_PATHS.some(open => path.startsWith(open)))
     })
   }
 }
 
-/** In which bytes IPv6 addresses hold an IPv4 address to which a gateway of their kind leads. */
+/** The byte offset of the IPv4 address in IPv6 addresses that a gateway translates. */
 const IPV4_AT: Partial<Record<string, number>> = { rfc6052: 12, rfc6145: 12, '6to4': 2 }
 
-/** An IPv4 address in an IPv6 form is the IPv4 address. Null for what is not an address. */
+/** Parses an address. An IPv4 address in IPv6 form becomes the IPv4 address. Null when the text is not an address. */
 function parsePlainAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (!ipaddr.isValid(text)) return null
   const address = ipaddr.process(text)
@@ -47,11 +49,11 @@ function parsePlainAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return at === undefined ? address : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4))
 }
 
-/** One spelling for each address. */
+/** The canonical spelling of an address. */
 const canonical = (text: string) => parsePlainAddress(text)?.toString() ?? text
 
 const isThisMachine = (text: string) => ['loopback', 'unspecified'].includes(parsePlainAddress(text)?.range() ?? '')
 
-/** Asked only for a port that is on the list: a machine's addresses change. */
+/** Called only for listed ports, and not cached, because the addresses of a machine change. */
 const listMachineAddresses = (): Set<string> =>
   new Set(Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => canonical(address))))

@@ -4,19 +4,19 @@ import { ConfigError } from '../../process/env.ts'
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** CIDRs that may be reached although the policy refuses them. A single address counts as a range of one. */
+/** Parses CIDRs that are allowed in addition. A single address is a range of one. */
 export function parseAllowedRanges(texts: string[]): Cidr[] {
   return texts.map(text => {
     try {
       if (isIP(text)) return [ipaddr.parse(text), isIPv4(text) ? 32 : 128]
       return ipaddr.parseCIDR(text)
     } catch {
-      throw new ConfigError(`"${text}" is not a range of addresses; write it like 10.0.0.0/8 or fd00::/8`)
+      throw new ConfigError(`"${text}" is not a CIDR range; use a form like 10.0.0.0/8 or fd00::/8`)
     }
   })
 }
 
-/** Public addresses that answer for the cloud itself. */
+/** Public addresses of cloud metadata services. */
 const METADATA = new Set(['168.63.129.16'])
 
 const V4_KINDS: Record<string, string> = {
@@ -42,8 +42,8 @@ const V6_KINDS: Record<string, string> = {
 const GLOBAL_UNICAST: Cidr = [ipaddr.parse('2000::'), 3]
 
 /**
- * Why this address may not be connected to, or null when it may (decisions 11.3). `address` is an IP address in its
- * usual form, without brackets. A range given as IPv4 also covers the address's IPv4-mapped form.
+ * The reason why an address is refused, or null when it is allowed (docs/design/egress.md#addresses). `address`: an IP
+ * address without brackets. An IPv4 range in `allow` also covers the IPv4-mapped form.
  */
 export function findBlockReason(address: string, allow: Cidr[]): string | null {
   if (!isIP(address) || address.includes('%')) return 'not a plain IP address'

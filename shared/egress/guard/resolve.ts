@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { toResolverFailure } from '../failure.ts'
 
-/** The addresses of a name, IPv4 first. Rejects with an EgressFailure of `resolverFailureOf`. */
+/** The addresses of a name, IPv4 first. Rejects with an EgressFailure of `toResolverFailure`. */
 export type ResolveHost = (name: string) => Promise<string[]>
 
 const QUERY_TIMEOUT_MS = 2000
 const QUERY_TRIES = 3
 
 export type ResolverOptions = {
-  /** DNS servers as `address:port`, instead of the system's */
+  /** DNS servers as `address:port`; default: the system's */
   servers?: string[]
-  /** the text of a hosts file, instead of /etc/hosts */
+  /** the text of a hosts file; default: /etc/hosts */
   hosts?: string
 }
 
 /**
- * Names by /etc/hosts first, then by the system's DNS servers without blocking a thread of the pool. Only a name
- * without a dot, which may need a search domain, goes through the system's own resolver.
+ * Resolves names with /etc/hosts, then with the system's DNS servers, without using the thread pool. Only a name without a
+ * dot, which may need a search domain, uses the system's resolver.
  */
 export function createResolver(options: ResolverOptions = {}): ResolveHost {
   const hosts = parseHosts(options.hosts ?? readHostsFile())
@@ -49,7 +49,7 @@ async function query(resolver: Resolver, name: string): Promise<string[]> {
   const failures = [v4, v6].flatMap(({ status, ...rest }) =>
     status === 'rejected' ? [toResolverFailure(getErrorCode((rest as PromiseRejectedResult).reason))] : [],
   )
-  // A resolver in trouble tells nothing about the name, even when the other question was answered.
+  // A failing resolver is no evidence about the name, even if the other query was answered.
   throw failures.find(failure => failure.code !== 'dns_not_found') ?? failures[0] ?? toResolverFailure('ENODATA')
 }
 
@@ -63,7 +63,7 @@ function readHostsFile(): string {
   }
 }
 
-/** Name to addresses, IPv4 first, of the text of a hosts file. */
+/** Parses a hosts file: name -> addresses, IPv4 first. */
 export function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>()
   for (const line of text.split('\n')) {

@@ -5,20 +5,20 @@ import { SAMPLE_BYTES } from '../../checks/check.ts'
 import { createTargetFailure } from '../failure.ts'
 
 export type BodyOptions = {
-  /** after decompression; what comes after it is not read */
+  /** after decompression; the rest is not read */
   maxBytes: number
-  /** false: only a sample is kept, and what is packed is unpacked for the sample alone */
+  /** false: only a sample is kept and decompressed */
   keepAll: boolean
 }
 
-/** What has come so far. It stays when the rest does not come. */
-export type ReceivedBody = { chunks: Buffer[]; size: number; isPacked: boolean }
+/** The part of the body received so far; kept when the rest fails. */
+export type ReceivedBody = { chunks: Buffer[]; size: number; isCompressed: boolean }
 
 export type Body = { bytes: Buffer; truncated: boolean }
 
 /**
- * Reads a response's body up to a limit and then stops. Calls `done`, or `fail` when a body that is wanted cannot be
- * unpacked; the first call counts. The response's own errors are the caller's.
+ * Reads a response's body up to a limit. Calls `done`, or `fail` when a body that is kept cannot be decompressed; the first
+ * call counts. Errors of the response itself are handled by the caller.
  */
 export function readBody(
   response: IncomingMessage,
@@ -40,8 +40,8 @@ export function readBody(
   const finish = (truncated: boolean) => {
     decoder?.destroy()
     const bytes = joinChunks(received)
-    if (!received.isPacked) done({ bytes, truncated })
-    else unpackSample(bytes, encoding, sample => done({ bytes: sample, truncated }))
+    if (!received.isCompressed) done({ bytes, truncated })
+    else decompressSample(bytes, encoding, sample => done({ bytes: sample, truncated }))
   }
   const decode = (first: Buffer) => {
     decoder = createDecoder(encoding, first)
@@ -57,11 +57,11 @@ export function readBody(
   }
 
   if (encoding === 'identity' || !keepAll) {
-    received.isPacked = encoding !== 'identity'
+    received.isCompressed = encoding !== 'identity'
     response.on('data', take).on('end', () => finish(false))
     return
   }
-  // Only a body that is there is unpacked: the answer to a HEAD names an encoding too.
+  // The response to a HEAD names an encoding but has no body to decompress.
   const onEmpty = () => finish(false)
   response.once('end', onEmpty).once('data', first => {
     response.off('end', onEmpty)
@@ -69,19 +69,19 @@ export function readBody(
   })
 }
 
-/** What has come, put together. */
+/** Concatenates the received chunks. */
 export function joinChunks({ chunks }: ReceivedBody): Buffer {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-/** The beginning of a packed body, of which only the beginning is there. Nothing where it is not what it says. */
-function unpackSample(bytes: Buffer, encoding: string, done: (sample: Buffer) => void): void {
+/** Decompresses the beginning of a truncated body. Empty when it is not in the declared encoding. */
+function decompressSample(bytes: Buffer, encoding: string, done: (sample: Buffer) => void): void {
   const decoder = bytes.length === 0 ? null : createDecoder(encoding, bytes)
   if (decoder === null) {
     done(bytes)
     return
   }
-  const sample: ReceivedBody = { chunks: [], size: 0, isPacked: false }
+  const sample: ReceivedBody = { chunks: [], size: 0, isCompressed: false }
   let isDone = false
   const finish = () => {
     if (isDone) return
@@ -94,19 +94,19 @@ function unpackSample(bytes: Buffer, encoding: string, done: (sample: Buffer) =>
     sample.size += chunk.length
     if (sample.size >= SAMPLE_BYTES) finish()
   })
-  // Not `end`: told that this is all, the decoder would keep what it has and complain that something is missing.
+  // Not `end`: the decoder would discard its output and report a truncated stream.
   decoder.on('error', finish).write(bytes, () => setImmediate(finish))
 }
 
 type CreateDecoder = (first: Buffer) => Duplex
 
-/** node has it since 22.15 */
+/** available since Node 22.15 */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex }
 
 const DECODERS: Record<string, CreateDecoder> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
-  // Some servers send the bare stream; zlib's own header begins with its method, 8.
+  // Some servers send a raw deflate stream; a zlib header begins with method 8.
   deflate: first => (((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
   br: () => zlib.createBrotliDecompress(),
   ...(createZstdDecompress && { zstd: () => createZstdDecompress() }),

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { nowUs } from '../monotonic.ts'
 import type { PreparedRequest } from './prepare.ts'
 
-/** An open connection to an origin. `socket` is what one speaks on: `plain` itself, or TLS over it. */
+/** An open connection to an origin. `socket`: `plain` itself, or TLS over it. */
 export type Connection = {
   plain: Socket
   socket: Socket | TLSSocket
@@ -12,19 +12,19 @@ export type Connection = {
   openedAtUs: number
 }
 
-/** Connections that stay open between requests to the same origin, so that not each of them pays for TCP and TLS. */
+/** Connections that stay open between requests to the same origin, to avoid TCP and TLS handshakes. */
 export type Connections = {
-  /** The one that was used last; it is the caller's now. */
+  /** Removes and returns the most recently used connection, which then belongs to the caller. */
   take(hop: PreparedRequest): Connection | null
   keep(hop: PreparedRequest, connection: Connection): void
-  /** Closes what is kept. What is kept after it is closed at once. */
+  /** Closes all kept connections. Connections passed to `keep` later are closed immediately. */
   close(): void
 }
 
-/** Much less than the seconds after which servers close theirs: a request must not meet a connection that is being closed. */
+/** Shorter than the idle timeout of servers, so that a request does not use a connection that is being closed. */
 const IDLE_MS = 1_000
 
-/** After this the name is asked for again, so that a receiver that moves is followed. */
+/** After this time the name is resolved again, so that changed addresses are used. */
 const MAX_AGE_US = 60_000_000
 
 type IdleConnection = { connection: Connection; release: () => void }
@@ -57,7 +57,7 @@ export function createConnections(perOrigin: number): Connections {
         return
       }
       const { socket, plain } = connection
-      // whatever happens to a connection that nobody speaks on is its end, a word from the other side too
+      // any event on an idle connection closes it, including unexpected data
       const drop = () => {
         forget(origin, one)
         plain.destroy()

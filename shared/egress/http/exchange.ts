@@ -9,27 +9,27 @@ const MAX_HEADER_BYTES = 64 * 1024
 
 export type ExchangeOptions = {
   body: BodyOptions
-  /** fills up while the body comes */
+  /** filled while the body arrives */
   received: ReceivedBody
-  /** told as soon as the headers are there; answers whether the body is wanted */
+  /** called when the headers have arrived; returns whether the body is needed */
   onHeaders: (response: IncomingMessage) => boolean
-  /** told after the whole answer, when both sides leave the connection open */
+  /** called after the complete response if both sides keep the connection open */
   onFree: () => void
 }
 
-/** Sends one request on an open connection and reads its answer. Null when the body was not wanted. */
+/** Sends one request on an open connection and reads the response. Null when the body is not needed. */
 export function exchange(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   socket: Socket,
   hop: PreparedRequest,
   options: ExchangeOptions,
 ): Promise<Body | null> {
-  enterPhase(trip, 'firstByteUs')
+  enterPhase(phases, 'firstByteUs')
   return new Promise((resolve, reject) => {
     let answer: IncomingMessage | null = null
     const receive = (response: IncomingMessage) => {
       answer = response
-      enterPhase(trip, 'transferUs')
+      enterPhase(phases, 'transferUs')
       try {
         response.on('error', reject)
         if (!options.onHeaders(response)) return resolve(null)
@@ -38,25 +38,25 @@ export function exchange(
         reject(error)
       }
     }
-    trip.cancel = reject
+    phases.cancel = reject
     socket.once('free', options.onFree)
     const request = httpRequest({
-      // A socket of ours and no agent: node would make a new agent for each request otherwise.
+      // An existing socket without an agent: otherwise Node creates an agent for each request.
       createConnection: () => socket,
       method: hop.method,
       path: hop.path,
       headers: hop.headers,
       maxHeaderSize: MAX_HEADER_BYTES,
     })
-    // without an agent node takes it for its last one, whatever the headers say
+    // without an agent Node closes the connection, whatever the headers say
     request.shouldKeepAlive = hop.keepAlive
     request.once('response', receive)
-    // What comes after a whole answer is no matter of ours.
+    // Errors after a complete response are ignored.
     request.on('error', error => answer?.complete || reject(error))
     request.on('upgrade', () =>
-      reject(createTargetFailure('invalid_response', 'the target changed to another protocol')),
+      reject(createTargetFailure('invalid_response', 'the target switched to another protocol')),
     )
-    // An end without a word. Once there are headers, the response says by itself whether it was cut.
+    // Closed before any headers. Once there are headers, the response reports truncation itself.
     request.on(
       'close',
       () => answer !== null || reject(createTargetFailure('connection_reset', 'the target closed the connection')),

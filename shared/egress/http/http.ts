@@ -12,59 +12,59 @@ import { exchange } from './exchange.ts'
 import { type PreparedRequest, prepareRequest, type RequestParts } from './prepare.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 
-/** Redirects that are followed at most (decisions 3.4). */
+/** Maximum number of redirects. */
 const MAX_REDIRECTS = 10
 
 export type SendOptions = {
-  /** the one deadline over names, connections, redirects and the body; see createDeadline */
+  /** the deadline for names, connections, redirects and the body; see createDeadline */
   signal: DeadlineSignal
-  /** after decompression; what comes after it is not read, and that is no error */
+  /** after decompression; the rest is not read, which is not an error */
   maxBodyBytes: number
   followRedirects: boolean
-  /** default true; false reads the body for its time only, and `body` is its first SAMPLE_BYTES */
+  /** default true; false: the body is only read to measure it, and `body` is its first SAMPLE_BYTES */
   keepBody?: boolean
-  /** open ones are used again and kept, with `keepAlive`. One that breaks is a failure like any: nothing is sent twice. */
+  /** reuses and keeps open connections, with `keepAlive`. A broken one is a failure; requests are not repeated. */
   connections?: Connections
 }
 
 export type HttpRequest = RequestParts & SendOptions
 
-/** What came of a request. With an `error`, the rest holds what was known when it happened. */
+/** The outcome of a request. With an `error`, the other fields contain what was known before it. */
 export type HttpResponse = Observation & {
   /** the body was longer than maxBodyBytes */
   truncated: boolean
   redirects: number
 }
 
-/** Sends one HTTP request through the guard. Never throws for what the target does; a bad `url` throws a TypeError. */
+/** Sends one HTTP request through the guard. Never throws for what the target does; an invalid `url` throws a TypeError. */
 export function sendRequest(request: HttpRequest, egress: Egress): Promise<HttpResponse> {
   return sendPrepared(prepareRequest(request), request, egress)
 }
 
-/** The same with a request that was prepared before. Never throws and never rejects. */
+/** Sends a prepared request through the guard. Never throws and never rejects. */
 export async function sendPrepared(
   prepared: PreparedRequest,
   options: SendOptions,
   egress: Egress,
 ): Promise<HttpResponse> {
-  const trip = startPhaseTimer(options.signal, getFirstPhase(prepared.host))
-  const answer = emptyAnswer(trip)
-  const received: ReceivedBody = { chunks: [], size: 0, isPacked: false }
+  const phases = startPhaseTimer(options.signal, getFirstPhase(prepared.host))
+  const answer = emptyAnswer(phases)
+  const received: ReceivedBody = { chunks: [], size: 0, isCompressed: false }
   try {
     let hop: PreparedRequest | null = prepared
-    while (hop) hop = await travel(trip, hop, options, egress, answer, received)
+    while (hop) hop = await sendHop(phases, hop, options, egress, answer, received)
   } catch (error) {
     answer.error = toCheckError(toEgressFailure(error))
-    if (received.size > 0 && !received.isPacked) answer.body = joinChunks(received)
+    if (received.size > 0 && !received.isCompressed) answer.body = joinChunks(received)
   }
-  answer.totalUs = finishPhases(trip)
+  answer.totalUs = finishPhases(phases)
   return answer
 }
 
-function emptyAnswer(trip: PhaseTimer): HttpResponse {
+function emptyAnswer(phases: PhaseTimer): HttpResponse {
   return {
     error: null,
-    timings: trip.timings,
+    timings: phases.timings,
     totalUs: 0,
     statusCode: null,
     headers: null,
@@ -76,9 +76,9 @@ function emptyAnswer(trip: PhaseTimer): HttpResponse {
   }
 }
 
-/** One request and its answer. Returns the request to go on with after a redirect. */
-async function travel(
-  trip: PhaseTimer,
+/** Sends one request and reads its response. Returns the next request after a redirect. */
+async function sendHop(
+  phases: PhaseTimer,
   hop: PreparedRequest,
   options: SendOptions,
   egress: Egress,
@@ -86,22 +86,22 @@ async function travel(
   received: ReceivedBody,
 ): Promise<PreparedRequest | null> {
   const kept = options.connections?.take(hop)
-  const connection = kept ?? (await connect(trip, hop, egress, answer))
-  return await converse(trip, hop, connection, options, egress, answer, received)
+  const connection = kept ?? (await connect(phases, hop, egress, answer))
+  return await exchangeOn(phases, hop, connection, options, egress, answer, received)
 }
 
 async function connect(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   hop: PreparedRequest,
   egress: Egress,
   answer: HttpResponse,
 ): Promise<Connection> {
-  const plain = await dial(trip, hop.host, hop.port, egress, hop.path)
+  const plain = await dial(phases, hop.host, hop.port, egress, hop.path)
   const opened = { plain, openedAtUs: nowUs() }
   answer.resolvedIp = plain.remoteAddress ?? null
   if (!hop.isTls) return { ...opened, socket: plain, certificate: null }
   try {
-    const { socket, certificate, failure } = await startTls(trip, plain, hop.host, egress.secureContext())
+    const { socket, certificate, failure } = await startTls(phases, plain, hop.host, egress.secureContext())
     answer.certificate = certificate
     if (failure) throw failure
     return { ...opened, socket, certificate }
@@ -111,8 +111,8 @@ async function connect(
   }
 }
 
-async function converse(
-  trip: PhaseTimer,
+async function exchangeOn(
+  phases: PhaseTimer,
   hop: PreparedRequest,
   connection: Connection,
   options: SendOptions,
@@ -122,12 +122,12 @@ async function converse(
 ): Promise<PreparedRequest | null> {
   let isFree = false
   try {
-    // of a kept one, too: the peer itself is looked at before each request (decisions 11.3)
+    // also for a reused connection: the peer is checked before each request
     answer.resolvedIp = connection.plain.remoteAddress ?? null
     if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp, hop.port, hop.path)
     answer.certificate = connection.certificate
     let location: string | undefined
-    const body = await exchange(trip, connection.socket, hop, {
+    const body = await exchange(phases, connection.socket, hop, {
       body: { maxBytes: options.maxBodyBytes, keepAll: options.keepBody ?? true },
       received,
       onHeaders(response) {
@@ -140,7 +140,7 @@ async function converse(
         isFree = true
       },
     })
-    if (body === null) return redirected(trip, hop, answer, location!)
+    if (body === null) return redirected(phases, hop, answer, location!)
     answer.body = body.bytes
     answer.truncated = body.truncated
     return null
@@ -150,13 +150,13 @@ async function converse(
   }
 }
 
-function redirected(trip: PhaseTimer, hop: PreparedRequest, answer: HttpResponse, location: string): PreparedRequest {
+function redirected(phases: PhaseTimer, hop: PreparedRequest, answer: HttpResponse, location: string): PreparedRequest {
   if (answer.redirects === MAX_REDIRECTS) {
     throw createTargetFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
   }
   answer.redirects++
   const next = followRedirect(hop, answer.statusCode!, location)
-  enterPhase(trip, getFirstPhase(next.host))
+  enterPhase(phases, getFirstPhase(next.host))
   return next
 }
 

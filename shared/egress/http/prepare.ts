@@ -1,6 +1,6 @@
 import { stripHost } from '../guard/host.ts'
 
-/** A request ready to be sent, made once for a target that is asked again and again. */
+/** A request that is ready to be sent; prepared once for repeated checks. */
 export type PreparedRequest = {
   url: URL
   isTls: boolean
@@ -8,12 +8,12 @@ export type PreparedRequest = {
   port: number
   method: string
   path: string
-  /** name, value, name, value: what node sends without looking at each of them again */
+  /** name, value, name, value …: the form that Node sends without further processing */
   headers: string[]
   body: Buffer | undefined
-  /** the other side is asked to leave the connection open */
+  /** asks the server to keep the connection open */
   keepAlive: boolean
-  /** the same request's input, for a redirect */
+  /** the input of this request, for redirects */
   given: { headers: Record<string, string>; credentialHeaders: string[] }
 }
 
@@ -22,14 +22,14 @@ export type RequestParts = {
   method: string
   headers: Record<string, string>
   body: string | Buffer | null
-  /** headers that a redirect to another origin must not see, beside Authorization and Cookie */
+  /** headers that are not sent to another origin after a redirect, in addition to Authorization and Cookie */
   credentialHeaders?: string[]
-  /** ask the other side to leave the connection open; see SendOptions */
+  /** ask the server to keep the connection open; see SendOptions */
   keepAlive?: boolean
 }
 
-/** Headers that belong to the connection, or that would contradict the body that is sent. */
-const OURS = new Set([
+/** Headers that are set here, because they belong to the connection or depend on the body. */
+const MANAGED_HEADERS = new Set([
   'connection',
   'content-length',
   'expect',
@@ -69,7 +69,7 @@ function headerList(host: string, { headers, method, keepAlive }: RequestParts, 
   const names = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()
-    if (OURS.has(key) || names.has(key)) continue
+    if (MANAGED_HEADERS.has(key) || names.has(key)) continue
     names.add(key)
     list.push(name, bytesAsLatin1(value))
   }
@@ -83,5 +83,5 @@ function headerList(host: string, { headers, method, keepAlive }: RequestParts, 
   return list
 }
 
-/** node writes header values as Latin-1; this way a value's UTF-8 bytes arrive. */
+/** Node writes header values as Latin-1; this preserves the UTF-8 bytes of the value. */
 const bytesAsLatin1 = (value: string) => Buffer.from(value, 'utf8').toString('latin1')

@@ -16,18 +16,18 @@ export type EgressProxy = {
 }
 
 export type ProxyLimits = {
-  /** of all that is sent and received together; past it everything is cut */
+  /** limit of all bytes sent and received; beyond it all connections are closed */
   maxBytes: number
   connectWithinMs: number
 }
 
-/** Belong to the connection with the proxy, not to the request. */
+/** Headers of the connection to the proxy, which are not forwarded. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'])
 
 /**
- * A forward proxy on this machine whose every connection goes through the guard (decisions 11.3): for a program that
- * opens its own connections, as a browser does. It resolves names itself, so that what was checked is what is connected
- * to. What may not or cannot be reached gets no answer at all: a page of ours is never taken for the target's.
+ * A forward proxy on loopback that opens every connection through the guard, for a program that opens its own connections,
+ * such as a browser (docs/design/egress.md#proxy). It resolves names itself, so the checked address is the connected one. A
+ * refused or failed connection is closed without a response, so that an error page is never taken for the target's.
  */
 export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Promise<EgressProxy> {
   const sockets = new Set<Duplex>()
@@ -52,15 +52,15 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
 
   async function reach(host: string, port: number): Promise<Socket | null> {
     const deadline = createDeadline(limits.connectWithinMs)
-    const trip = startPhaseTimer(deadline.signal, getFirstPhase(host))
+    const phases = startPhaseTimer(deadline.signal, getFirstPhase(host))
     try {
       if (bytes > limits.maxBytes) return null
-      return keep(await dial(trip, host, port, egress))
+      return keep(await dial(phases, host, port, egress))
     } catch {
       refused++
       return null
     } finally {
-      finishPhases(trip)
+      finishPhases(phases)
       deadline.clear()
     }
   }
@@ -70,7 +70,7 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
   server.on('clientError', (_error, socket) => socket.destroy())
   server.on('connect', (request, client, head) => void tunnel(request, client, head))
 
-  /** `CONNECT host:port`: what goes through is the client's own affair, mostly TLS. */
+  /** `CONNECT host:port`: forwards bytes in both directions. */
   async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/@]+):(\d{1,5})$/.exec(request.url ?? '') ?? []
     const target = host && Number(port) <= 65_535 ? await reach(stripHost(host), Number(port)) : null
@@ -88,7 +88,7 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
     target.on('close', () => client.destroy())
   }
 
-  /** `GET http://host/path`, a request of its own each, the connection closed after it. */
+  /** `GET http://host/path`: forwards one request and closes the connection. */
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = request.url ?? ''
     const url = URL.canParse(text) ? new URL(text) : null
@@ -130,7 +130,7 @@ export async function startEgressProxy(egress: Egress, limits: ProxyLimits): Pro
   }
 }
 
-/** node's own list of names and values without what is between neighbours only. */
+/** Removes hop-by-hop headers from Node's list of names and values. */
 function endToEnd(rawHeaders: string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -7,8 +7,8 @@ export const isRedirect = (statusCode: number, location: string | undefined) =>
   location !== undefined && REDIRECTS.has(statusCode)
 
 /**
- * The request that a redirect asks for, as the fetch standard says it: 303, and 301 and 302 after a POST, become a GET
- * without a body; 307 and 308 repeat the request. Another origin sees no credentials. Throws an EgressFailure.
+ * The next request after a redirect, as the Fetch standard defines: 303, and 301 and 302 after a POST, become a GET without
+ * a body; 307 and 308 repeat the request. Credentials are not sent to another origin. Throws an EgressFailure.
  */
 export function followRedirect(from: PreparedRequest, statusCode: number, location: string): PreparedRequest {
   const url = resolveLocation(from, location)
@@ -32,9 +32,9 @@ export function followRedirect(from: PreparedRequest, statusCode: number, locati
 }
 
 function resolveLocation(from: PreparedRequest, location: string): URL {
-  // The header's bytes came as Latin-1; browsers read them as UTF-8.
+  // Node decodes header bytes as Latin-1; browsers decode them as UTF-8.
   const text = Buffer.from(location, 'latin1').toString('utf8')
-  if (!URL.canParse(text, from.url.href)) throw invalid('which is not a URL')
+  if (!URL.canParse(text, from.url.href)) throw invalid('to an invalid URL')
   const url = new URL(text, from.url)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(`to a ${url.protocol} address`)
   url.username = ''

@@ -5,25 +5,25 @@ import { decodeEchoReply, encodeEcho, type IpFamily, PACKET_BYTES, setEchoSerial
 import { emptyAddress, isSameHost, socketAddress } from './socket-address.ts'
 import { type IcmpSystemCalls, openIcmpSystemCalls } from './system-calls.ts'
 
-/** Echoes to one address, under way or over. Those that failed count as sent. */
+/** Echoes to one address. Failed ones count as sent. */
 export type Echoes = { sent: number; rttsUs: number[]; failure: EgressFailure | null }
 
 export type EchoPlan = {
-  /** echoes that are sent */
+  /** number of echoes */
   count: number
-  /** between two of them */
+  /** delay between two echoes */
   gapMs: number
-  /** once one was answered and all are sent, the others are waited for so long */
+  /** after all are sent and one was answered: how long to wait for the others, by the longest round phases so far */
   lostAfterMs: (longestMs: number) => number
 }
 
-/** One unprivileged datagram socket through which all echoes of a family go, however many run at once. */
+/** One unprivileged datagram socket for all echoes of an address family. */
 export type EchoSocket = {
-  /** Sends the first echo at once. `onEnd` hears when all were answered, failed or are lost; silence never ends. */
+  /** Sends the first echo. Calls `onEnd` when all are answered, failed or lost; never while none is answered. */
   start: (address: string, plan: EchoPlan, onEnd: () => void) => Echoes
-  /** Ends them after a last look at what has come, without `onEnd`. */
+  /** Reads the socket once more and ends the echoes, without calling `onEnd`. */
   stop: (echoes: Echoes) => void
-  /** false after an error of the socket itself; what was under way has been told */
+  /** false after an error of the socket; running echoes have ended with a failure */
   isOpen: () => boolean
 }
 
@@ -34,16 +34,16 @@ type Running = Echoes & {
   firstSerial: number
   sentUs: number[]
   failed: number
-  /** when the next is sent, and after the last of them when the missing ones are lost */
+  /** when the next echo is sent, or, after the last one, when the missing ones are lost */
   dueUs: number
 }
 
 /**
- * How often the socket is read and the next echoes are sent while any are under way, in one go for all of them: to be
- * woken for each would cost more than the echo. Round trips are measured by the kernel's time of arrival.
+ * Interval at which the socket is read and echoes are sent, for all echoes together: a wake-up for each would cost more than
+ * the echo. Round trips are measured with the kernel's time of arrival.
  */
 const TURN_MS = 20
-/** A flood must not hold up our loop. */
+/** Limits the work per turn, so that a flood does not block the event loop. */
 const MAX_READS_PER_TURN = 4096
 
 export function openEchoSocket(family: IpFamily): EchoSocket | null {
@@ -53,14 +53,14 @@ export function openEchoSocket(family: IpFamily): EchoSocket | null {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** While none was answered, no silence is too long. */
+/** While none was answered, no echo is lost. */
 const computeLossTimeUs = ({ rttsUs, plan }: Running, now: number) =>
   rttsUs.length === 0 ? NEVER : now + plan.lostAfterMs(Math.max(...rttsUs) / 1000) * 1000
 
 function echoSocket(family: IpFamily, calls: IcmpSystemCalls): EchoSocket {
   const token = randomBytes(TOKEN_BYTES)
   const request = encodeEcho(family, token)
-  // One byte more than a reply has, so that what is longer shows.
+  // One byte larger than a reply, so that longer packets are detected.
   const packet = Buffer.alloc(PACKET_BYTES + 1)
   const from = emptyAddress(family)
   const running = new Set<Running>()
@@ -106,7 +106,7 @@ function echoSocket(family: IpFamily, calls: IcmpSystemCalls): EchoSocket {
     if (!one || !isSameHost(family, one.to, from)) return
     unanswered.delete(serial!)
     const readUs = nowUs()
-    // By the system's clock, which may be set at any time: no more than the time since we last looked.
+    // By the system's clock, which may be set at any time; limited to the time since the last read.
     const waitedUs = Math.min(Math.max(0, Math.round(calls.waitedUs())), readUs - emptyUs)
     const sentUs = one.sentUs[(serial! - one.firstSerial) >>> 0]!
     one.rttsUs.push(Math.max(1, readUs - waitedUs - sentUs))
@@ -164,7 +164,7 @@ function echoSocket(family: IpFamily, calls: IcmpSystemCalls): EchoSocket {
       serials = (serials + plan.count) >>> 0
       running.add(one)
       if (!turns) {
-        // What has come since the last turn, if anything, is nobody's answer.
+        // Datagrams since the last turn belong to no running echo.
         emptyUs = nowUs()
         turns = setInterval(turn, TURN_MS)
       }

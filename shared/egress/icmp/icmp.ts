@@ -2,24 +2,24 @@ import { type EchoSocket, openEchoSocket } from './echo-socket.ts'
 import type { IpFamily } from './packet.ts'
 import { isPingAvailable } from './ping-program.ts'
 
-/** How echoes of one family leave this machine. */
+/** How echoes of one address family are sent. */
 export type IcmpMethod =
   | { kind: 'socket'; socket: EchoSocket }
   | { kind: 'ping program'; program: string }
   | { kind: 'none' }
 
-/** The way of each family, found when it is first asked for and kept while it works. */
+/** The method for each family, chosen on first use and kept while it works. */
 export type Icmp = (family: IpFamily) => IcmpMethod
 
 export type IcmpOptions = {
-  /** false: as if the kernel had refused the socket */
+  /** false: behave as if the kernel refused the socket */
   useSocket?: boolean
   /** the name of the system's ping */
   program?: string
 }
 
 export function createIcmp({ useSocket = true, program = 'ping' }: IcmpOptions = {}): Icmp {
-  const ways = new Map<IpFamily, IcmpMethod>()
+  const methods = new Map<IpFamily, IcmpMethod>()
 
   function find(family: IpFamily): IcmpMethod {
     const socket = useSocket ? openEchoSocket(family) : null
@@ -28,10 +28,10 @@ export function createIcmp({ useSocket = true, program = 'ping' }: IcmpOptions =
   }
 
   return family => {
-    const known = ways.get(family)
+    const known = methods.get(family)
     if (known && (known.kind !== 'socket' || known.socket.isOpen())) return known
-    const way = find(family)
-    ways.set(family, way)
-    return way
+    const method = find(family)
+    methods.set(family, method)
+    return method
   }
 }

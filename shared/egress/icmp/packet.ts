@@ -1,4 +1,4 @@
-/** ICMP echoes as bytes (RFC 792, RFC 4443). The kernel fills in the identifier of the socket and the checksum. */
+/** Encodes and decodes ICMP echoes (RFC 792, RFC 4443). The kernel sets the identifier and the checksum. */
 
 export type IpFamily = 4 | 6
 
@@ -7,13 +7,13 @@ const REPLY_TYPE: Record<IpFamily, number> = { 4: 0, 6: 129 }
 
 const SEQUENCE_AT = 6
 const TOKEN_AT = 8
-/** Bytes of the token by which a reply proves that its sender has seen our request. */
+/** Size of the random token that proves that the sender of a reply has received the request. */
 export const TOKEN_BYTES = 8
 const SERIAL_AT = TOKEN_AT + TOKEN_BYTES
-/** As large as what the system's ping sends. */
+/** The size that the system's ping sends. */
 export const PACKET_BYTES = 64
 
-/** An echo request without a number yet. */
+/** An echo request without a serial number. */
 export function encodeEcho(family: IpFamily, token: Buffer): Buffer {
   const packet = Buffer.alloc(PACKET_BYTES)
   packet[0] = REQUEST_TYPE[family]
@@ -21,13 +21,13 @@ export function encodeEcho(family: IpFamily, token: Buffer): Buffer {
   return packet
 }
 
-/** Makes it the request `serial` (32 bits), whose lower half is the sequence number. */
+/** Sets the serial number (32 bits); its lower half is the sequence number. */
 export function setEchoSerial(packet: Buffer, serial: number): void {
   packet.writeUInt16BE(serial & 0xffff, SEQUENCE_AT)
   packet.writeUInt32BE(serial, SERIAL_AT)
 }
 
-/** The serial of the request that the first `length` bytes are the reply to; null when they are anything else. */
+/** The serial number of the request that these `length` bytes reply to; null when they are not a valid reply. */
 export function decodeEchoReply(
   family: IpFamily,
   token: Buffer,

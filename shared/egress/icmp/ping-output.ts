@@ -3,7 +3,7 @@ import type { PingStats } from '../../checks/result.ts'
 const COUNTS = /(\d+) packets transmitted, (\d+) received/
 const TIMES = /= ([\d.]+)\/([\d.]+)\/([\d.]+)\/[\d.]+ ms/
 
-/** What the system's `ping` says at its end (iputils); null when it did not come so far. */
+/** Parses the summary of the system's `ping` (iputils); null when it is missing. */
 export function parsePingOutput(output: string): PingStats | null {
   const counts = COUNTS.exec(output)
   if (!counts) return null

@@ -17,16 +17,16 @@ import { computeLossTimeoutMs, createUnavailableFailure, runPing } from './ping-
 
 export type PingOptions = {
   host: string
-  /** echoes that are sent */
+  /** number of echoes */
   count: number
-  /** between two of them; 200 ms is the least that the system's ping grants everybody */
+  /** delay between two echoes; 200 ms is the minimum of the system's ping for unprivileged users */
   gapMs: number
 }
 
 export type PingResult = {
   /** null when at least one echo was answered */
   error: CheckError | null
-  /** the average round trip where there is one, else the time until the end; `firstByteUs` is all of it */
+  /** the average round phases, or without an answer the elapsed time; all of it in `firstByteUs` */
   timings: Timings
   totalUs: number
   resolvedIp: string | null
@@ -35,85 +35,90 @@ export type PingResult = {
 
 type Outcome = { stats: PingStats | null; failure: EgressFailure | null }
 
-/** What the probe itself lacks for one family of addresses, and may have for the other. */
-const NO_WAY_THERE = new Set(['network_unreachable', 'local_resources', 'icmp_unavailable'])
+/** Failures of one address family on the probe; the other family is tried. */
+const LOCAL_FAILURES = new Set(['network_unreachable', 'local_resources', 'icmp_unavailable'])
 
 /**
- * Sends ICMP echoes to the first of the host's addresses that can be reached from here. Never throws; `signal` is the
- * one deadline over name and echoes. While no echo is answered it waits until then.
+ * Sends ICMP echoes to the first of the host's addresses that the probe can reach. Never throws; `signal` is the deadline for
+ * name and echoes. While no echo is answered, it waits until the deadline.
  */
 export async function pingHost(options: PingOptions, signal: DeadlineSignal, egress: Egress): Promise<PingResult> {
-  const trip = startPhaseTimer(signal, getFirstPhase(options.host) === 'dnsUs' ? 'dnsUs' : 'firstByteUs')
+  const phases = startPhaseTimer(signal, getFirstPhase(options.host) === 'dnsUs' ? 'dnsUs' : 'firstByteUs')
   let error: CheckError | null = null
   let resolvedIp: string | null = null
   let ping: PingStats | null = null
   try {
-    throwIfAborted(trip)
+    throwIfAborted(phases)
     const found = egress.resolve(options.host, null)
-    const addresses = Array.isArray(found) ? found : await waitWithDeadline(trip, found)
-    if (trip.phase === 'dnsUs') enterPhase(trip, 'firstByteUs')
+    const addresses = Array.isArray(found) ? found : await waitWithDeadline(phases, found)
+    if (phases.phase === 'dnsUs') enterPhase(phases, 'firstByteUs')
     let failure: EgressFailure | null = null
     for (const address of addresses) {
       resolvedIp = address
-      ;({ stats: ping, failure } = await pingAddress(trip, address, options, egress))
-      if (failure === null || !NO_WAY_THERE.has(failure.code)) break
+      ;({ stats: ping, failure } = await pingAddress(phases, address, options, egress))
+      if (failure === null || !LOCAL_FAILURES.has(failure.code)) break
     }
     if (failure) error = toCheckError(failure)
   } catch (cause) {
     error = toCheckError(toEgressFailure(cause))
   }
-  const elapsedUs = finishPhases(trip)
-  if (error !== null || ping === null) return { error, timings: trip.timings, totalUs: elapsedUs, resolvedIp, ping }
+  const elapsedUs = finishPhases(phases)
+  if (error !== null || ping === null) return { error, timings: phases.timings, totalUs: elapsedUs, resolvedIp, ping }
   const totalUs = ping.rttAvgUs
   const timings = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: totalUs, transferUs: 0 }
   return { error, timings, totalUs, resolvedIp, ping }
 }
 
-async function pingAddress(trip: PhaseTimer, address: string, options: PingOptions, egress: Egress): Promise<Outcome> {
+async function pingAddress(
+  phases: PhaseTimer,
+  address: string,
+  options: PingOptions,
+  egress: Egress,
+): Promise<Outcome> {
   const family: IpFamily = address.includes(':') ? 6 : 4
-  const way = egress.icmp(family)
-  if (way.kind === 'socket') return sendEchoes(trip, way.socket, address, options)
-  if (way.kind === 'none') {
+  const method = egress.icmp(family)
+  if (method.kind === 'socket') return sendEchoes(phases, method.socket, address, options)
+  if (method.kind === 'none') {
     return {
       stats: null,
-      failure: createUnavailableFailure('neither an ICMP socket nor the system’s ping may be used'),
+      failure: createUnavailableFailure('neither an ICMP socket nor the system’s ping is available'),
     }
   }
-  const run = runPing(way.program, address, family, options)
+  const run = runPing(method.program, address, family, options)
   let abort: EgressFailure | null = null
-  trip.cancel = failure => {
+  phases.cancel = failure => {
     abort = failure
     run.stop()
   }
   const { stats, failure } = await run.done
-  trip.cancel = null
-  if (isCalledOff(abort)) throw abort!
+  phases.cancel = null
+  if (isCancelled(abort)) throw abort!
   return { stats, failure: stats && failure?.code === 'timeout' ? silence(stats.sent) : failure }
 }
 
 function sendEchoes(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   socket: EchoSocket,
   address: string,
   { count, gapMs }: PingOptions,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const settle = () => {
-      trip.cancel = null
+      phases.cancel = null
       const { sent, rttsUs, failure } = echoes
       resolve({ stats: computeStats(sent, rttsUs), failure: rttsUs.length > 0 ? null : (failure ?? silence(sent)) })
     }
     const echoes = socket.start(address, { count, gapMs, lostAfterMs: computeLossTimeoutMs }, settle)
-    trip.cancel = abort => {
+    phases.cancel = abort => {
       socket.stop(echoes)
-      if (isCalledOff(abort)) reject(abort)
+      if (isCancelled(abort)) reject(abort)
       else settle()
     }
   })
 }
 
-/** The deadline ends the waiting; anything else ends the check. */
-const isCalledOff = (abort: EgressFailure | null) => abort?.source === FailureSource.INTERNAL
+/** Whether the check was cancelled. The deadline only ends the waiting. */
+const isCancelled = (abort: EgressFailure | null) => abort?.source === FailureSource.INTERNAL
 
 const silence = (sent: number) => createTargetFailure('timeout', `none of ${sent} echoes was answered`)
 

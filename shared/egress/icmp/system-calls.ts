@@ -4,15 +4,15 @@ import type { IpFamily } from './packet.ts'
 import { DOMAIN } from './socket-address.ts'
 
 /**
- * The kernel's calls on one unprivileged ICMP socket of Linux. Made directly: node's datagram sockets cost more than all
- * the rest of an echo, and know of no time of arrival.
+ * System calls on one unprivileged ICMP socket of Linux. They are called directly because Node's datagram sockets are slower
+ * than the rest of an echo and do not report the time of arrival.
  */
 export type IcmpSystemCalls = {
-  /** Null, or the name of what the kernel says against it (`ENETUNREACH`). Never waits. */
+  /** Null, or the name of the error (`ENETUNREACH`). Never blocks. */
   send: (packet: Buffer, to: Buffer) => string | null
-  /** Bytes of the next datagram; null when none waits. Throws an Error when the socket is of no more use. */
+  /** The length of the next datagram; null when none is waiting. Throws an Error when the socket is unusable. */
   receive: (packet: Buffer, from: Buffer) => number | null
-  /** For how many µs the last datagram has waited for us, by the system's clock: negative when that was set back */
+  /** How long the last datagram waited in the socket, in µs by the system's clock; negative when the clock was set back. */
   waitedUs: () => number
   close: () => void
 }
@@ -21,28 +21,28 @@ export type IcmpSystemCalls = {
 const KIND = 2 | 0o4000 | 0o2000000
 const PROTOCOL: Record<IpFamily, number> = { 4: 1, 6: 58 }
 
-/** Room for a burst, and for what comes while our own loop is busy: a kilobyte an echo. */
+/** Buffer for bursts and for a busy event loop: about 1 KiB per echo. */
 const BUFFER_BYTES = 4 * 1024 * 1024
 const SOL_SOCKET = 1
-/** SO_SNDBUFFORCE and SO_RCVBUFFORCE, which need rights, else SO_SNDBUF and SO_RCVBUF, which the system limits. */
+/** SO_SNDBUFFORCE and SO_RCVBUFFORCE, which need privileges, else SO_SNDBUF and SO_RCVBUF, which the system limits. */
 const BUFFER_OPTIONS = [
   [32, 7],
   [33, 8],
 ]
-/** SIOCGSTAMPNS: when the kernel got the datagram that was read last. */
+/** SIOCGSTAMPNS: when the kernel received the last datagram that was read. */
 const ARRIVAL = 0x8907
 const CLOCK_REALTIME = 0
 const NOTHING_YET = 2
 const NOTHING_WAITS = 11
 
-/** Null where the kernel refuses (`net.ipv4.ping_group_range`), IPv6 is off, or the way to ask it is missing. */
+/** Null when the kernel refuses (`net.ipv4.ping_group_range`), IPv6 is disabled, or koffi is not available. */
 export function openIcmpSystemCalls(family: IpFamily): IcmpSystemCalls | null {
   if (process.platform !== 'linux') return null
   try {
     const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
     return bindSystemCalls(koffi, family)
   } catch {
-    // koffi is an optional dependency: where it has no binary, the system's ping does the work.
+    // koffi is an optional dependency; without it, the system's ping is used.
     return null
   }
 }
@@ -64,7 +64,7 @@ function bindSystemCalls(koffi: typeof import('koffi'), family: IpFamily): IcmpS
   }
   const arrived = { seconds: 0, nanoseconds: 0 }
   const now = { seconds: 0, nanoseconds: 0 }
-  // Asked once, the kernel notes when each datagram comes.
+  // After the first call, the kernel records the arrival of each datagram.
   if (arrival(fd, ARRIVAL, arrived) !== 0 && koffi.errno() !== NOTHING_YET) {
     close(fd)
     return null

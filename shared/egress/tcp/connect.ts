@@ -14,7 +14,7 @@ import {
 } from '../phases.ts'
 import type { Egress } from '../types.ts'
 
-/** How long an address may take while there is another one to try: one lost SYN and its repetition. */
+/** Timeout of an address while there is another one to try: one lost SYN and its retransmission. */
 const ADDRESS_TIMEOUT_MS = 2000
 const MAX_ADDRESSES_TRIED = 4
 
@@ -31,62 +31,62 @@ export async function connectTcp(
   signal: DeadlineSignal,
   egress: Egress,
 ): Promise<ConnectResult> {
-  const trip = startPhaseTimer(signal, getFirstPhase(target.host))
+  const phases = startPhaseTimer(signal, getFirstPhase(target.host))
   let error: CheckError | null = null
   let resolvedIp: string | null = null
   try {
-    const socket = await dial(trip, target.host, target.port, egress)
+    const socket = await dial(phases, target.host, target.port, egress)
     resolvedIp = socket.remoteAddress ?? null
     socket.destroy()
   } catch (cause) {
     error = toCheckError(toEgressFailure(cause))
   }
-  const totalUs = finishPhases(trip)
-  return { error, timings: trip.timings, totalUs, resolvedIp }
+  const totalUs = finishPhases(phases)
+  return { error, timings: phases.timings, totalUs, resolvedIp }
 }
 
 /**
- * An open connection for a protocol that a library speaks. Whoever asks for it closes it; `signal` covers name and
- * connection only. Throws an EgressFailure.
+ * Opens a connection for a protocol that a library implements. The caller closes it. `signal` covers only name and
+ * connection. Throws an EgressFailure.
  */
 export async function openTcp(
   target: { host: string; port: number },
   signal: DeadlineSignal,
   egress: Egress,
 ): Promise<Socket> {
-  const trip = startPhaseTimer(signal, getFirstPhase(target.host))
+  const phases = startPhaseTimer(signal, getFirstPhase(target.host))
   try {
-    return await dial(trip, target.host, target.port, egress)
+    return await dial(phases, target.host, target.port, egress)
   } finally {
-    finishPhases(trip)
+    finishPhases(phases)
   }
 }
 
 export const getFirstPhase = (host: string) => (isIP(host) ? 'connectUs' : 'dnsUs')
 
 /**
- * An open connection to one of the host's addresses, the next one tried when one fails. Throws an EgressFailure: the
- * first that is the target's fault, so that a missing IPv6 route on our side does not hide a refused connection. `path` is that
- * of the HTTP request that the connection is for.
+ * Opens a connection to one of the host's addresses; when one fails, the next is tried. Throws an EgressFailure: the first
+ * one that is the target's fault, so that a missing IPv6 route of the probe does not hide a refused connection. `path`: the
+ * path of the HTTP request, for the guard.
  */
 export async function dial(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   host: string,
   port: number,
   egress: Egress,
   path: string | null = null,
 ): Promise<Socket> {
-  throwIfAborted(trip)
+  throwIfAborted(phases)
   const found = egress.resolve(host, port, path)
-  const addresses = Array.isArray(found) ? found : await waitWithDeadline(trip, found)
-  if (trip.phase === 'dnsUs') enterPhase(trip, 'connectUs')
+  const addresses = Array.isArray(found) ? found : await waitWithDeadline(phases, found)
+  if (phases.phase === 'dnsUs') enterPhase(phases, 'connectUs')
   let failure: EgressFailure | null = null
   const tried = Math.min(addresses.length, MAX_ADDRESSES_TRIED)
   for (let i = 0; i < tried; i++) {
     try {
-      return await open(trip, { address: addresses[i]!, port, path }, egress, i < tried - 1)
+      return await open(phases, { address: addresses[i]!, port, path }, egress, i < tried - 1)
     } catch (error) {
-      throwIfAborted(trip)
+      throwIfAborted(phases)
       const next = toEgressFailure(error)
       const isWorse =
         failure === null || (failure.source !== FailureSource.TARGET && next.source === FailureSource.TARGET)
@@ -96,9 +96,14 @@ export async function dial(
   throw failure ?? createTargetFailure('dns_not_found', 'the name has no address')
 }
 
-type Place = { address: string; port: number; path: string | null }
+type Endpoint = { address: string; port: number; path: string | null }
 
-function open(trip: PhaseTimer, { address, port, path }: Place, egress: Egress, hasNext: boolean): Promise<Socket> {
+function open(
+  phases: PhaseTimer,
+  { address, port, path }: Endpoint,
+  egress: Egress,
+  hasNext: boolean,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, noDelay: true })
     const fail = (failure: EgressFailure) => {
@@ -107,15 +112,15 @@ function open(trip: PhaseTimer, { address, port, path }: Place, egress: Egress, 
       reject(failure)
     }
     const timer = hasNext
-      ? setTimeout(() => fail(createTargetFailure('timeout', 'the target does not answer')), ADDRESS_TIMEOUT_MS)
+      ? setTimeout(() => fail(createTargetFailure('timeout', 'the target does not respond')), ADDRESS_TIMEOUT_MS)
       : undefined
-    trip.cancel = fail
-    // Stays on for the socket's whole life: between two stages an error would have no listener.
+    phases.cancel = fail
+    // Never removed: an error between two stages would have no listener.
     socket.on('error', error => fail(toEgressFailure(error)))
     socket.once('connect', () => {
       clearTimeout(timer)
       try {
-        // The peer itself, and not only the address that we asked for (decisions 11.3).
+        // Checks the peer itself, not only the requested address.
         egress.assertAllowed(socket.remoteAddress ?? address, port, path)
         resolve(socket)
       } catch (error) {
@@ -127,14 +132,14 @@ function open(trip: PhaseTimer, { address, port, path }: Place, egress: Egress, 
 
 export type TlsResult = { socket: TLSSocket; certificate: X509Certificate | null; failure: EgressFailure | null }
 
-/** Negotiates TLS on an open connection. A certificate that does not hold comes back beside the failure. */
+/** Negotiates TLS on an open connection. An invalid certificate is returned together with the failure. */
 export function startTls(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   plain: Socket,
   host: string,
   secureContext: SecureContext,
 ): Promise<TlsResult> {
-  enterPhase(trip, 'tlsUs')
+  enterPhase(phases, 'tlsUs')
   return new Promise((resolve, reject) => {
     const socket = connectTls({
       socket: plain,
@@ -142,20 +147,20 @@ export function startTls(
       servername: isIP(host) ? '' : host,
       secureContext,
       ALPNProtocols: ['http/1.1'],
-      // Verified all the same: `authorized` is looked at below, before a byte is sent. Refusing here would throw away
-      // the certificate, of which a customer wants to see the date.
+      // The certificate is verified: `authorized` is read below, before any byte is sent. Rejecting here would discard the
+      // certificate, whose dates are reported.
       rejectUnauthorized: false,
     })
     const fail = (failure: EgressFailure) => {
       plain.destroy()
       reject(failure)
     }
-    trip.cancel = fail
+    phases.cancel = fail
     socket.on('error', error => fail(toEgressFailure(error)))
     socket.once('secureConnect', () => {
       const { authorized, authorizationError } = socket
       const code = String(authorizationError)
-      // Parsed only where somebody asks for it. Node hands out the chain with the first of these objects only.
+      // Parsed lazily. Node attaches the chain only to the first of these objects.
       const certificate = socket.getPeerX509Certificate() ?? null
       resolve({ socket, certificate, failure: authorized ? null : toTlsFailure(code, code) })
     })

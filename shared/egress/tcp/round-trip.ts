@@ -8,14 +8,14 @@ import { dial, getFirstPhase } from './connect.ts'
 
 export type RoundTrip = {
   error: CheckError | null
-  /** what had come by then, also beside an error */
+  /** what was received, even with an error */
   answer: Buffer
   truncated: boolean
 }
 
 /**
- * Sends one text over TCP and reads until the other side closes or `maxBytes` have come, as WHOIS works. Never throws;
- * `signal` is the one deadline over name, connection and answer.
+ * Sends a text over TCP and reads until the peer closes the connection or `maxBytes` are received, as WHOIS requires. Never
+ * throws; `signal` is the deadline for name, connection and answer.
  */
 export async function makeRoundTrip(
   target: { host: string; port: number },
@@ -23,32 +23,32 @@ export async function makeRoundTrip(
   options: { signal: DeadlineSignal; maxBytes: number },
   egress: Egress,
 ): Promise<RoundTrip> {
-  const trip = startPhaseTimer(options.signal, getFirstPhase(target.host))
+  const phases = startPhaseTimer(options.signal, getFirstPhase(target.host))
   const asked: RoundTrip = { error: null, answer: Buffer.alloc(0), truncated: false }
   let socket: Socket | null = null
   try {
-    socket = await dial(trip, target.host, target.port, egress)
-    await sendAndRead(trip, socket, question, options.maxBytes, asked)
+    socket = await dial(phases, target.host, target.port, egress)
+    await sendAndRead(phases, socket, question, options.maxBytes, asked)
   } catch (error) {
     asked.error = toCheckError(toEgressFailure(error))
   }
   socket?.destroy()
-  finishPhases(trip)
+  finishPhases(phases)
   return asked
 }
 
 function sendAndRead(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   socket: Socket,
   question: string,
   maxBytes: number,
   asked: RoundTrip,
 ): Promise<void> {
-  enterPhase(trip, 'transferUs')
+  enterPhase(phases, 'transferUs')
   const chunks: Buffer[] = []
   let size = 0
   return new Promise<void>((resolve, reject) => {
-    trip.cancel = reject
+    phases.cancel = reject
     socket.on('error', reject)
     socket.on('data', chunk => {
       chunks.push(chunk)

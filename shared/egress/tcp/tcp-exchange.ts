@@ -6,70 +6,70 @@ import type { Egress } from '../types.ts'
 import { type ConnectResult, dial, getFirstPhase } from './connect.ts'
 
 export type TcpDialogue = {
-  /** what we say first */
+  /** sent first; null: nothing */
   send: Buffer | null
-  /** what comes back is read up to here; null: nobody listens */
+  /** how the answer is read; null: it is not read */
   receive: {
     maxBytes: number
-    /** asked now and then while more comes; true: that was enough */
-    isEnough: (heard: Buffer) => boolean | Promise<boolean>
-    /** so long a silence after the first word is the end; null: only the deadline is */
+    /** called while data arrives; true ends the reading */
+    isEnough: (received: Buffer) => boolean | Promise<boolean>
+    /** reading ends after this silence following the first byte; null: only at the deadline */
     quietMs: number | null
   } | null
 }
 
-/** `heard` null when nobody listened, or nothing came. */
+/** `received`: null when the answer was not read, or nothing arrived. */
 export type TcpExchange = ConnectResult & { received: Buffer | null }
 
-/** What comes in drops is not looked at with each of them. */
-const LOOK_INTERVAL_MS = 20
+/** Minimum interval between calls of `isEnough`. */
+const CHECK_INTERVAL_MS = 20
 
 /**
- * Opens a TCP connection, says something, listens and closes it. Never throws; `signal` is the one deadline. A target that
- * said something before the deadline has answered; one that said nothing has not (`timeout`).
+ * Opens a TCP connection, sends, reads and closes it. Never throws; `signal` is the deadline. If at least one byte arrived
+ * before the deadline, the target has answered; otherwise the error is `timeout`.
  */
 export async function runTcpExchange(
   target: { host: string; port: number },
-  { send: say, receive: listen }: TcpDialogue,
+  { send, receive }: TcpDialogue,
   signal: DeadlineSignal,
   egress: Egress,
 ): Promise<TcpExchange> {
-  const trip = startPhaseTimer(signal, getFirstPhase(target.host))
-  const talked: Omit<TcpExchange, 'timings' | 'totalUs'> = { error: null, resolvedIp: null, received: null }
+  const phases = startPhaseTimer(signal, getFirstPhase(target.host))
+  const result: Omit<TcpExchange, 'timings' | 'totalUs'> = { error: null, resolvedIp: null, received: null }
   try {
-    const socket = await dial(trip, target.host, target.port, egress)
-    talked.resolvedIp = socket.remoteAddress ?? null
+    const socket = await dial(phases, target.host, target.port, egress)
+    result.resolvedIp = socket.remoteAddress ?? null
     try {
-      if (say !== null || listen !== null) enterPhase(trip, 'firstByteUs')
-      if (say !== null) await write(trip, socket, say)
-      if (listen !== null) talked.received = await readAnswer(trip, socket, listen)
+      if (send !== null || receive !== null) enterPhase(phases, 'firstByteUs')
+      if (send !== null) await write(phases, socket, send)
+      if (receive !== null) result.received = await readAnswer(phases, socket, receive)
     } finally {
       socket.destroy()
     }
   } catch (cause) {
-    talked.error = toCheckError(toEgressFailure(cause))
+    result.error = toCheckError(toEgressFailure(cause))
   }
-  const totalUs = finishPhases(trip)
-  return { ...talked, timings: trip.timings, totalUs }
+  const totalUs = finishPhases(phases)
+  return { ...result, timings: phases.timings, totalUs }
 }
 
-function write(trip: PhaseTimer, socket: Socket, bytes: Buffer): Promise<void> {
+function write(phases: PhaseTimer, socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    trip.cancel = reject
+    phases.cancel = reject
     socket.on('error', reject)
     socket.write(bytes, () => resolve())
   })
 }
 
 function readAnswer(
-  trip: PhaseTimer,
+  phases: PhaseTimer,
   socket: Socket,
   { maxBytes, isEnough, quietMs }: NonNullable<TcpDialogue['receive']>,
 ) {
   const chunks: Buffer[] = []
   let size = 0
   return new Promise<Buffer | null>((resolve, reject) => {
-    let isLooking = false
+    let isChecking = false
     let again: NodeJS.Timeout | undefined
     let quiet: NodeJS.Timeout | undefined
     const stop = () => {
@@ -84,23 +84,23 @@ function readAnswer(
       stop()
       reject(error)
     }
-    const look = async () => {
-      isLooking = true
-      const seen = size
+    const check = async () => {
+      isChecking = true
+      const checked = size
       if (await isEnough(Buffer.concat(chunks))) {
         end()
         return
       }
       again = setTimeout(() => {
-        isLooking = false
-        if (size > seen) look().catch(fail)
-      }, LOOK_INTERVAL_MS)
+        isChecking = false
+        if (size > checked) check().catch(fail)
+      }, CHECK_INTERVAL_MS)
     }
-    trip.cancel = failure => (size === 0 ? fail(failure) : end())
+    phases.cancel = failure => (size === 0 ? fail(failure) : end())
     socket.on('error', error => (size === 0 ? fail(error) : end()))
     socket.on('end', end)
     socket.on('data', chunk => {
-      if (size === 0) enterPhase(trip, 'transferUs')
+      if (size === 0) enterPhase(phases, 'transferUs')
       chunks.push(chunk)
       size += chunk.length
       if (size >= maxBytes) {
@@ -109,7 +109,7 @@ function readAnswer(
       }
       clearTimeout(quiet)
       if (quietMs !== null) quiet = setTimeout(end, quietMs)
-      if (!isLooking) look().catch(fail)
+      if (!isChecking) check().catch(fail)
     })
   })
 }

@@ -57,12 +57,12 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     })
   }
 
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
   const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
   const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome])
   const loop = createCheckLoop({
-    watches,
+    monitors,
     clock,
     run,
     publish,
@@ -75,7 +75,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const spec = { ...checkSpec('http://127.0.0.1'), timeoutMs }
   const one = assignment('m1', spec, { intervalS, retryCount, regionState, checkAtOnce: true })
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts: [one], removals: [] })
-  const runNow = createRunNowHandler({ loop, watches, clock, publish, answer: answerTo })
+  const runNow = createRunNowHandler({ loop, monitors, clock, publish, answer: answerTo })
   const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
   return {
     askForOpinion: () => runNow(opinion),
@@ -84,8 +84,8 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     published,
     silentMs,
     answers,
-    ask: (runId: string) => loop.startChain(watches.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
-    state: () => resolveStartState(watches.get('m1')!, time.monotonicMs()),
+    ask: (runId: string) => loop.startChain(monitors.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
+    state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }

@@ -23,9 +23,9 @@ t.test('an http check passes on 200 to 399', async t => {
     [204, undefined],
     [304, undefined],
     [399, undefined],
-    [400, 'the target answered 400 Bad Request; 200 to 399 was expected'],
-    [503, 'the target answered 503 Service Unavailable; 200 to 399 was expected'],
-    [599, 'the target answered 599; 200 to 399 was expected'],
+    [400, 'the target answered 400 Bad Request; expected 200 to 399'],
+    [503, 'the target answered 503 Service Unavailable; expected 200 to 399'],
+    [599, 'the target answered 599; expected 200 to 399'],
   ]
   for (const [status, message] of rows) {
     target.behave({ kind: 'answer', status })

@@ -20,16 +20,16 @@ t.test('a probe needs an address and a token; the rest has defaults', async t =>
 t.test('what is wrong is said in one sentence with the name of the variable', async t => {
   const rows: [Record<string, string>, RegExp][] = [
     [{ FLEET_URL: '' }, /^FLEET_URL is not set$/],
-    [{ FLEET_URL: 'https://picket.example.com' }, /^FLEET_URL holds "https.*host:port/],
-    [{ FLEET_URL: 'host:70000' }, /^FLEET_URL holds/],
-    [{ PROBE_TOKEN: 'secret' }, /^PROBE_TOKEN has to be an enrolment token; it begins with prb_$/],
+    [{ FLEET_URL: 'https://picket.example.com' }, /^FLEET_URL is "https.*host:port/],
+    [{ FLEET_URL: 'host:70000' }, /^FLEET_URL is/],
+    [{ PROBE_TOKEN: 'secret' }, /^PROBE_TOKEN must be an enrolment token, which begins with prb_$/],
     [{ MAX_CONCURRENT_CHECKS: '0' }, /^MAX_CONCURRENT_CHECKS is "0"/],
-    [{ SELF_TEST_TARGETS: '9.9.9.9' }, /^SELF_TEST_TARGETS holds "9.9.9.9"/],
-    [{ METRICS_ADDRESS: '9464' }, /^METRICS_ADDRESS holds "9464"; it has to be host:port/],
+    [{ SELF_TEST_TARGETS: '9.9.9.9' }, /^SELF_TEST_TARGETS is "9.9.9.9"/],
+    [{ METRICS_ADDRESS: '9464' }, /^METRICS_ADDRESS is "9464"; it must be host:port/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
     [{ FLEET_TLS: 'yes' }, /^FLEET_TLS is "yes"/],
-    [{ FLEET_TLS_CA: '/nowhere' }, /^FLEET_TLS_CA is "\/nowhere", which cannot be read: ENOENT$/],
-    [{ FLEET_TLS_CERT: 'package.json' }, /^FLEET_TLS_CERT and FLEET_TLS_KEY have to be set together$/],
+    [{ FLEET_TLS_CA: '/nowhere' }, /^FLEET_TLS_CA is "\/nowhere", which is not readable: ENOENT$/],
+    [{ FLEET_TLS_CERT: 'package.json' }, /^FLEET_TLS_CERT and FLEET_TLS_KEY must be set together$/],
   ]
   for (const [env, message] of rows) t.throws(() => readConfig({ ...ENOUGH, ...env }), { message })
 })

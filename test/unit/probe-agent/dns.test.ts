@@ -122,7 +122,7 @@ t.test('an rcode stands in the result', async t => {
   given.behave('nxdomain')
   const { dns, error } = await look(`${server}/gone.test?type=A`)
   t.match(dns, { rcode: 'NXDOMAIN', records: [] })
-  t.equal(error?.message, 'asked for A: the name does not exist (NXDOMAIN)')
+  t.equal(error?.message, 'query for A: the name does not exist (NXDOMAIN)')
 })
 
 t.test('an answer that is too long for UDP is asked for over TCP', async t => {

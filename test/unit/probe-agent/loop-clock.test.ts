@@ -30,9 +30,9 @@ async function runFor(seconds: number, aheadMs: (second: number) => number) {
   let monotonicMs = 0
   const clock = createRemoteClock(() => monotonicMs)
   const published: (Result & { atSecond: number })[] = []
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const loop = createCheckLoop({
-    watches,
+    monitors,
     clock,
     run: async () => WELL as unknown as CheckExecution,
     publish: result => published.push({ ...result, atSecond: monotonicMs / 1000 }),

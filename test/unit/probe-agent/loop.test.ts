@@ -36,7 +36,7 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   const published: Result[] = []
   let runs = 0
   const loop = createCheckLoop({
-    watches: createAssignedMonitors('eu-west'),
+    monitors: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => nowMs },
     async run() {
       runs++
@@ -70,9 +70,9 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
 t.test('who asks for a check just after a change gets the one that the change brings anyway', async t => {
   const published: Result[] = []
   const answers: [string, Result][] = []
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const loop = createCheckLoop({
-    watches,
+    monitors,
     clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: async () => WELL,
     publish: result => published.push(result),
@@ -83,8 +83,8 @@ t.test('who asks for a check just after a change gets the one that the change br
   t.teardown(() => loop.drain())
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS: 3600, checkAtOnce: true })]
   loop.apply({ isSnapshot: false, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
-  t.ok(loop.joinChain(watches.get('m1')!, Trigger.RUN_NOW, 'run'))
-  t.notOk(loop.joinChain(watches.get('m1')!, Trigger.RUN_NOW, 'another'), 'one only')
+  t.ok(loop.joinChain(monitors.get('m1')!, Trigger.RUN_NOW, 'run'))
+  t.notOk(loop.joinChain(monitors.get('m1')!, Trigger.RUN_NOW, 'another'), 'one only')
   await waitFor(() => published.length === 1, { label: 'the check' })
   t.match(published, [{ trigger: Trigger.RUN_NOW, runId: 'run', attempt: 1 }])
   t.same(answers, [['run', published[0]]])
@@ -92,9 +92,9 @@ t.test('who asks for a check just after a change gets the one that the change br
 
 t.test('who asked for a check that is called off before it began hears of it', async t => {
   const answers: [string, string | undefined][] = []
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const loop = createCheckLoop({
-    watches,
+    monitors,
     clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
     run: () => Promise.reject(new Error('no check was to run')),
     publish() {},
@@ -105,8 +105,8 @@ t.test('who asked for a check that is called off before it began hears of it', a
   const ids = ['removed', 'changed', 'stopped', 'not asked for']
   const upserts = ids.map(id => assignment(id, checkSpec('http://127.0.0.1'), { intervalS: 3600 }))
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
-  for (const id of ids.slice(0, 3)) loop.startChain(watches.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
-  t.equal(loop.joinChain(watches.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'that one is taken')
+  for (const id of ids.slice(0, 3)) loop.startChain(monitors.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
+  t.equal(loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'that one is taken')
   const changed = { ...upserts[1]!, configVersion: 2 }
   loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [changed], removals: ['removed'] })
   await loop.drain()
@@ -122,7 +122,7 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
   const loop = createCheckLoop({
-    watches: createAssignedMonitors('eu-west'),
+    monitors: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => nowMs },
     run(spec) {
       started.push(spec.url)
@@ -154,10 +154,10 @@ t.test('checks for monitors of others get their tenant’s share of the places a
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
   const refused: string[] = []
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => nowMs }
   const parts = {
-    ...{ watches, clock, publish() {} },
+    ...{ monitors, clock, publish() {} },
     answer: (_: string, { error }: Result) => void refused.push(error?.code ?? ''),
   }
   const loop = createCheckLoop({

@@ -2,8 +2,8 @@ import t from 'tap'
 import { computeReadiness, type ReadinessConditions } from '../../../probe-agent/health/readiness.ts'
 
 const WELL: ReadinessConditions = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
-const NO_LINK = 'there is no link to the control plane'
-const STOPPING = 'the probe is stopping and hands its work over'
+const NO_LINK = 'not connected to the control plane'
+const STOPPING = 'the probe is stopping and handing over its monitors'
 
 t.test(
   'a probe is ready while it is linked, gets rid of its results and is to stay; else it says what is wrong',
@@ -15,14 +15,14 @@ t.test(
       [{ spool: 'refusing' }, []],
       [{ fleet: 'away' }, [NO_LINK]],
       [{ isDraining: true }, [STOPPING]],
-      [{ nats: 'away', spool: 'refusing' }, ['results can go nowhere: NATS is away, and the disk refuses the spool']],
+      [{ nats: 'away', spool: 'refusing' }, ['results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool']],
       [
         { nats: 'refusing', spool: 'refusing' },
-        ['results can go nowhere: JetStream refuses them, and the disk refuses the spool'],
+        ['results cannot be published or spooled: JetStream does not store them, and the disk rejects writes to the spool'],
       ],
       [
         { fleet: 'away', nats: 'away', spool: 'away' },
-        [NO_LINK, 'results can go nowhere: NATS is away, and the spool is not open yet'],
+        [NO_LINK, 'results cannot be published or spooled: NATS is unreachable, and the spool is not open yet'],
       ],
       [{ fleet: 'away', isDraining: true }, [STOPPING, NO_LINK]],
     ]

@@ -47,7 +47,7 @@ const observation = {
 }
 
 type Seen = {
-  watches: AssignedMonitors
+  monitors: AssignedMonitors
   loop: CheckLoop
   attempts: () => number[]
   slots: (count: number) => Promise<void>
@@ -56,10 +56,10 @@ type Seen = {
 /** A monitor with two re-checks whose target is down; `slots` lets time pass and `attempts` counts those of each slot. */
 function failing(): Seen {
   const time = createVirtualTime()
-  const watches = createAssignedMonitors('eu-west')
+  const monitors = createAssignedMonitors('eu-west')
   const published: Result[] = []
   const loop = createCheckLoop({
-    watches,
+    monitors,
     clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
     timers: time,
     run: async () => ({ observation, outcome: Outcome.DOWN, failedAssertions: [] }) as unknown as CheckExecution,
@@ -72,10 +72,10 @@ function failing(): Seen {
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   loop.setEpoch(1)
   // to a moment between two chains
-  const firstMs = findSlotFrom(watches.get('m1')!.slots, START_MS) - START_MS
+  const firstMs = findSlotFrom(monitors.get('m1')!.slots, START_MS) - START_MS
   let passed = 0
   return {
-    watches,
+    monitors,
     loop,
     attempts() {
       const slots = [...new Set(published.map(({ scheduledAtMs }) => scheduledAtMs))]
@@ -89,10 +89,10 @@ function failing(): Seen {
 }
 
 t.test('an outage that the control plane has confirmed costs one attempt a slot', async t => {
-  const { watches, loop, attempts, slots } = failing()
+  const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)
-  watches.setStates([{ monitorId: 'm1', state: FAILING }])
+  monitors.setStates([{ monitorId: 'm1', state: FAILING }])
   await slots(4)
   t.same(attempts(), [3, 1, 1, 1, 1])
 })
@@ -105,12 +105,12 @@ t.test('one that it does not confirm is decided again in every second slot', asy
 })
 
 const reasons: [string, (seen: Seen) => void][] = [
-  ['a result of it was not taken in time', ({ watches }) => watches.discardConclusion('m1')],
+  ['a result of it was not taken in time', ({ monitors }) => monitors.discardConclusion('m1')],
   ['the epoch has changed', ({ loop }) => loop.setEpoch(2)],
   ['the clock of the control plane was set', ({ loop }) => loop.clockLearned(2_000)],
   [
     'the control plane says that the region is well',
-    ({ watches }) => watches.setStates([{ monitorId: 'm1', state: OK }]),
+    ({ monitors }) => monitors.setStates([{ monitorId: 'm1', state: OK }]),
   ],
 ]
 for (const [why, happens] of reasons) {
@@ -125,10 +125,10 @@ for (const [why, happens] of reasons) {
 }
 
 t.test('what becomes of another monitor, or the same epoch again, changes nothing', async t => {
-  const { watches, loop, attempts, slots } = failing()
+  const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)
-  watches.discardConclusion('m2')
+  monitors.discardConclusion('m2')
   loop.setEpoch(1)
   loop.clockLearned(200)
   await slots(1)

@@ -18,7 +18,7 @@ async function play(monitors: number, outcome: Outcome) {
   const published: Result[] = []
   const startsMs = new Set<number>()
   const loop = createCheckLoop({
-    watches: createAssignedMonitors('eu-west'),
+    monitors: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() },
     async run() {
       startsMs.add(time.monotonicMs())

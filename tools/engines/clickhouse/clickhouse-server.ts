@@ -1,10 +1,11 @@
 /**
- * ClickHouse for one machine: chDB behind ClickHouse's HTTP interface, as far as @clickhouse/client uses it. A program
- * of its own, because a crash of the native engine must not take verdicts along (decisions 11.4).
+ * ClickHouse for one machine: chDB behind the part of ClickHouse's HTTP interface that @clickhouse/client uses. It is a
+ * separate program, so that a crash of the native engine does not affect verdicts.
  *
  *   node clickhouse-server <data directory> <port> <pid file>
  *
- * It answers no request before its parent has sent it `{ password }`: arguments and the environment can be read by others.
+ * It answers requests only after its parent has sent `{ password }`, because arguments and environment variables can be read
+ * by other users.
  */
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -21,17 +22,17 @@ import { type ForbiddenIdentifiers, listForbiddenIdentifiers } from './statement
 
 const [dataDir = '', port = '0', pidFile = ''] = process.argv.slice(2)
 
-/** The engine measures itself every second, and its memory twenty times a second: most of what it does when it is idle. */
+/** Reduces how often the engine measures itself, which is most of its work when idle. */
 const QUIET = ['--asynchronous_metrics_update_period_s=60', '--memory_worker_period_ms=1000']
 const ARGUMENTS = [...QUIET, `--config-file=${writeAccessRights(dataDir)}`]
 
 const RELEASE_INTERVAL_MS = 60_000
 
-// Keeps the engine open between requests. Each request runs on a connection of its own (0.3 ms): what it sets or uses
-// ends with it, where a shared connection would keep the settings of one call for all later ones.
+// Keeps the engine open between requests. Each request has its own connection (0.3 ms), because a shared connection would
+// keep the settings of one request for all later ones.
 const keeper = new Session(dataDir, { connectionArgs: ARGUMENTS })
 const running = new Set<Promise<void>>()
-// of the 220 MB that the engine reads at its start, 160 MB are not used again
+// 160 of the 220 MB that the engine reads at its start are not used again
 setInterval(releasePages, RELEASE_INTERVAL_MS, 'libchdb.so').unref()
 
 const server = createServer((request, response) => {
@@ -39,7 +40,7 @@ const server = createServer((request, response) => {
   running.add(work)
 })
 server.keepAliveTimeout = 65_000
-const forbidden = await harmfulCalls()
+const forbidden = await listHarmfulCalls()
 let password = ''
 process.once('message', (message: { password: string }) => {
   password = message.password
@@ -57,7 +58,7 @@ process.once('disconnect', stop)
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const refusal = findAuthenticationProblem(request.headers, password)
-  if (refusal !== null) return turnAway(response, refusal)
+  if (refusal !== null) return refuseAccess(response, refusal)
   try {
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (url.pathname === '/ping') return void response.end('Ok.\n')
@@ -110,14 +111,14 @@ function refuse(response: ServerResponse, message: string): void {
   response.end(`${code ? message : `Code: 1002. DB::Exception: ${message} (UNKNOWN_EXCEPTION)`}\n`)
 }
 
-/** Nothing of the request is read. */
-function turnAway(response: ServerResponse, why: string): void {
+/** Refuses a request without reading it. */
+function refuseAccess(response: ServerResponse, why: string): void {
   response.writeHead(403, { 'x-clickhouse-exception-code': '516', connection: 'close' })
   response.end(`Code: 516. DB::Exception: ${why}. (AUTHENTICATION_FAILED)\n`)
 }
 
-/** What no statement may call or name, in addition to what the engine's rights refuse: known from the engine, so that a newer one's are too. */
-async function harmfulCalls(): Promise<ForbiddenIdentifiers> {
+/** Functions that no statement may use, in addition to the engine's access rights. The names are read from the engine, so that new versions are covered. */
+async function listHarmfulCalls(): Promise<ForbiddenIdentifiers> {
   const names = async (sql: string) =>
     (await keeper.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)
   return listForbiddenIdentifiers(

@@ -9,13 +9,13 @@ export type ClickhouseOptions = {
   logFile: string
   /** 0: any free port */
   port: number
-  /** of the URL, to start an engine again that is in use; a new one when it is left out */
+  /** password of the URL, to restart an engine that is in use; default: a new one */
   password?: string
 }
 
 /**
- * Starts ClickHouse (chDB in a process of its own, over ClickHouse's HTTP interface) on 127.0.0.1. It answers only who has
- * its URL, which holds the password of this start, and reads and writes only its own tables.
+ * Starts ClickHouse (chDB in a separate process, with ClickHouse's HTTP interface) on 127.0.0.1. It answers only requests with
+ * the password in its URL, and reads and writes only its own tables.
  */
 export async function startClickhouse(options: ClickhouseOptions): Promise<Engine> {
   const dataDir = resolve(options.dataDir)

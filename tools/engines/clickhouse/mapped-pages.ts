@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** MADV_DONTNEED of Linux: the pages leave this process, and come back from the file when they are read again. */
+/** MADV_DONTNEED of Linux: the pages are released, and read from the file again when needed. */
 const NOT_NEEDED = 4
 
 /**
- * Pages of a library's file that this process has read so far no longer count as its memory; what is still used comes
- * back by itself. Most of them were read once, at its start. Only of parts that cannot have been written: they hold no
- * page that differs from the file. Does nothing where there is no /proc, or no koffi for this platform.
+ * Releases the pages of a library's file that this process has read; pages that are still used are read again. Most of them
+ * were read only at the start. Only parts without modified pages are released. Does nothing without /proc or koffi.
  */
 export function releasePages(library: string): void {
   if (advise === undefined) advise = openAdvise()
@@ -37,16 +36,16 @@ function readSmaps(): string {
   }
 }
 
-/** Pages that the loader has changed are anonymous, or in swap. */
-const hasNoPageOfItsOwn = (part: string) => /^Anonymous: +0 kB$/m.test(part) && /^Swap: +0 kB$/m.test(part)
+/** Pages that the loader has modified are anonymous, or in swap. */
+const hasNoModifiedPage = (part: string) => /^Anonymous: +0 kB$/m.test(part) && /^Swap: +0 kB$/m.test(part)
 
-/** The parts of /proc/self/smaps that map a file of this name, may not be written and have no page of their own. */
+/** The ranges of /proc/self/smaps that map a file of this name, are not writable and have no modified pages. */
 export function findUnwrittenRanges(smaps: string, library: string): { start: bigint; length: bigint }[] {
   return smaps.split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/).flatMap(part => {
     const [head = ''] = part.split('\n', 1)
     const [, from, to, rights] = /^([0-9a-f]+)-([0-9a-f]+) (\S+) /.exec(head) ?? []
     if (from === undefined || to === undefined || !head.endsWith(`/${library}`)) return []
-    if (rights?.includes('w') || !hasNoPageOfItsOwn(part)) return []
+    if (rights?.includes('w') || !hasNoModifiedPage(part)) return []
     const start = BigInt(`0x${from}`)
     return [{ start, length: BigInt(`0x${to}`) - start }]
   })

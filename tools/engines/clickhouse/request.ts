@@ -1,17 +1,17 @@
 import { assertStatement, countRows, type ForbiddenIdentifiers, isAllowedSetting } from './statement.ts'
 
-/** One request of ClickHouse's HTTP interface, as the product's client sends it, turned into statements. Pure. */
+/** A request of ClickHouse's HTTP interface, as Picket's client sends it, converted to statements. */
 export type ClickhouseRequest = {
-  /** run first, on a connection of this request alone: database, settings, query parameters */
+  /** statements to run first on the request's connection: database, settings, query parameters */
   preparation: string[]
   sql: string
   format: string
   queryId: string
-  /** rows in the body of an insert; null for anything else */
+  /** number of rows in the body of an insert; otherwise null */
   insertedRows: number | null
 }
 
-/** Parameters of the HTTP layer that no engine setting stands behind. */
+/** Parameters of the HTTP layer that are not engine settings. */
 const HTTP_ONLY = new Set([
   'query',
   'database',
@@ -32,14 +32,14 @@ const HTTP_ONLY = new Set([
   'enable_http_compression',
   'http_zlib_compression_level',
   'cancel_http_readonly_queries_on_client_close',
-  // one process, one writer: an insert is answered when it is stored
+  // there is one writer, and an insert is answered when it is stored
   'async_insert',
   'wait_for_async_insert',
 ])
 
 /**
- * `body` is the statement, or with `?query=INSERT …` the rows of an insert.
- * Throws on what the product does not send: statements, settings, and calls of the `forbidden` functions.
+ * Parses a request. `body` is the statement, or with `?query=INSERT …` the rows of an insert. Throws for statements and
+ * settings that Picket does not send, and for `forbidden` functions.
  */
 export function parseRequest(
   search: URLSearchParams,

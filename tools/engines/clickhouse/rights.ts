@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * What the embedded engine's one user may do, checked by the engine itself: its own tables, and neither files nor other
- * servers. Whatever is not granted is refused: table functions and engines such as `file`, `url`, `s3` or `postgresql`,
- * views, dictionaries, functions, users, backups.
+ * The access rights of the only user of the embedded engine, enforced by the engine: its own tables, no files and no other
+ * servers. Everything else is refused: table functions and engines such as `file`, `url`, `s3` or `postgresql`, views,
+ * dictionaries, functions, users and backups.
  */
 const GRANTS = [
   'GRANT SHOW, SELECT, INSERT, ALTER COLUMN, ALTER CONSTRAINT, TRUNCATE, OPTIMIZE ON *.*',

@@ -1,19 +1,18 @@
-/** What the embedded ClickHouse executes: the statements that the product sends, and nothing that reaches files or the network. Pure. */
+/** Restricts the embedded ClickHouse to the statements that Picket sends, without access to files or the network. */
 
-/** The first words of a statement. Rights in the engine (rights.ts) say what of these it may do. */
+/** The first words of allowed statements. The access rights in rights.ts restrict them further. */
 const STATEMENTS =
   /^(SELECT|WITH|INSERT INTO|CREATE (DATABASE|TABLE)|DROP (DATABASE|TABLE)|(ALTER|RENAME|TRUNCATE|OPTIMIZE) TABLE)\b/
 
 /**
- * Words outside of texts that lead to a file, to a setting that is not on the list, to another statement, or to a name that
- * a parameter holds.
+ * Keywords that access a file, another setting, another statement, or a name from a parameter.
  */
 const FORBIDDEN_WORDS = new Set(['OUTFILE', 'INFILE', 'SETTING', 'PARALLEL', 'IDENTIFIER'])
 
-/** Engines of tables. Others read and write files, or ask servers, and the engine's rights do not refuse all of them. */
+/** Allowed table engines. Others access files or servers, and the access rights do not cover all of them. */
 const TABLE_ENGINES = new Set(['MergeTree', 'ReplacingMergeTree'])
 
-/** Settings of a request or a statement. Others can name files and addresses. */
+/** Allowed settings of a request or a statement. Others can contain files and addresses. */
 const SETTINGS = new Set([
   'do_not_merge_across_partitions_select_final',
   'insert_deduplication_token',
@@ -25,29 +24,29 @@ const SETTINGS = new Set([
   'ttl_only_drop_parts',
 ])
 
-/** Functions of the engine that make a table, of which these read nothing but what is in the statement. */
+/** Allowed table functions, which only read what is in the statement. */
 const HARMLESS_TABLE_FUNCTIONS = new Set(['format', 'numbers', 'numbers_mt', 'values', 'zeros', 'zeros_mt'])
 
-/** Formats of rows in which a line is a row, so that an insert's rows cannot end in another statement. */
+/** Allowed row formats. Each line is one row, so that rows cannot end in another statement. */
 const ROW_STARTS: Record<string, number> = { JSONEACHROW: 0x7b, JSONCOMPACTEACHROW: 0x5b }
 
 export const isAllowedSetting = (name: string) => name.startsWith('param_') || SETTINGS.has(name)
 
-/** In lower case. `names`: functions, which other functions can be given by name (`arrayMap(file, …)`, `APPLY(file)`). */
+/** In lower case. `names`: functions that can also be passed by name (`arrayMap(file, …)`, `APPLY(file)`). */
 export type ForbiddenIdentifiers = { calls: Set<string>; names: Set<string> }
 
-/** What no statement may call or name: `tableFunctions` and `functions` are what the engine has. */
+/** The identifiers that no statement may use. `tableFunctions` and `functions`: those of the engine. */
 export function listForbiddenIdentifiers(tableFunctions: string[], functions: string[]): ForbiddenIdentifiers {
   const harmful = tableFunctions.filter(name => !HARMLESS_TABLE_FUNCTIONS.has(name))
   const inLowerCase = (names: string[]) => new Set(names.map(name => name.toLowerCase()))
   return { calls: inLowerCase([...harmful, 'disk']), names: inLowerCase(functions) }
 }
 
-/** Throws when `sql` is not one of the product's kinds of statement. For an insert it is the part before the rows. */
+/** Throws when `sql` is not allowed. For an insert, `sql` is the part before the rows. */
 export function assertStatement(sql: string, forbidden: ForbiddenIdentifiers): void {
   const tokens = tokenize(sql)
   const words = tokens.map(token => (token.isQuoted ? '' : token.text.toUpperCase()))
-  if (!STATEMENTS.test(words.slice(0, 2).join(' '))) throw refusal(`it does not begin like one of Picket's`)
+  if (!STATEMENTS.test(words.slice(0, 2).join(' '))) throw refusal('it is not a kind of statement that Picket sends')
   let isInSettings = false
   tokens.forEach(({ text, isQuoted }, i) => {
     const next = tokens[i + 1]?.text
@@ -61,10 +60,10 @@ export function assertStatement(sql: string, forbidden: ForbiddenIdentifiers): v
   })
   if (words[0] === 'CREATE') assertEngines(tokens, words)
   const format = words.indexOf('FORMAT')
-  if (words[0] === 'INSERT' && format !== -1 && format !== words.length - 2) throw refusal('its rows are in it')
+  if (words[0] === 'INSERT' && format !== -1 && format !== words.length - 2) throw refusal('it contains its rows')
 }
 
-/** The sign `=` after the word may be left out. */
+/** Checks table engines. The `=` after ENGINE is optional. */
 function assertEngines(tokens: Token[], words: string[]): void {
   words.forEach((word, i) => {
     if (word !== 'ENGINE') return
@@ -74,14 +73,14 @@ function assertEngines(tokens: Token[], words: string[]): void {
 }
 
 /**
- * Counts the rows of an insert. Throws when a line is not a row: after an empty line the engine would read on as after the
- * end of a statement.
+ * Counts the rows of an insert. Throws when a line is not a row, because the engine parses text after an empty line as
+ * another statement.
  */
 export function countRows(insert: string, rows: string): number {
   if (rows === '') return 0
   const format = /\bFORMAT\s+([A-Za-z]+)\s*$/i.exec(insert)?.[1]?.toUpperCase() ?? ''
   const start = ROW_STARTS[format]
-  if (start === undefined) throw refusal('rows come as JSONEachRow or JSONCompactEachRow')
+  if (start === undefined) throw refusal('rows must be JSONEachRow or JSONCompactEachRow')
   let count = 0
   let at = 0
   while (at < rows.length) {
@@ -96,22 +95,22 @@ export function countRows(insert: string, rows: string): number {
 type Token = { text: string; isQuoted: boolean }
 
 /**
- * A text, a quoted name, a number, a word, or a sign. What may be outside of texts and quoted names is listed here. A quoted
- * name has no escapes, with which it could be written in ways that are not known here.
+ * A string, a quoted name, a number, a word, or an operator. Quoted names with escapes are refused, because they could hide a
+ * forbidden name.
  */
 const TOKEN =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"([^"\\]*)"|`([^`\\]*)`|([A-Za-z0-9_]+)|([-+*/%=<>!(),.?:[\]{}|@^~&])|[ \t\r\n]+/y
 const COMMENT = /^(--|\/\*)/
 
 function tokenize(sql: string): Token[] {
-  if (sql.includes('\0')) throw refusal('it has a zero byte')
+  if (sql.includes('\0')) throw refusal('it contains a zero byte')
   const tokens: Token[] = []
   TOKEN.lastIndex = 0
   while (TOKEN.lastIndex < sql.length) {
     const at = TOKEN.lastIndex
-    if (COMMENT.test(sql.slice(at, at + 2))) throw refusal('it has a comment')
+    if (COMMENT.test(sql.slice(at, at + 2))) throw refusal('it contains a comment')
     const found = TOKEN.exec(sql)
-    if (!found) throw refusal(`it has ${JSON.stringify(sql[at])} outside of texts`)
+    if (!found) throw refusal(`it contains ${JSON.stringify(sql[at])} outside of strings`)
     const [, doubled, backquoted, word, sign] = found
     const name = doubled ?? backquoted
     if (name !== undefined) tokens.push({ text: name, isQuoted: true })

@@ -122,6 +122,6 @@ t.test('Each URL is checked, a redirect counts as a response and silence does no
   t.same(answers.get(url('moved')), { isOk: true, message: 'responds with 302' })
   t.same(answers.get(url('broken')), { isOk: false, message: 'responds with 503' })
   t.equal(answers.get(url('silent'))?.isOk, false)
-  const message = 'could not be requested: 10.0.0.1 is a private address, which must not be checked'
+  const message = 'could not be requested: 10.0.0.1 is a private address and cannot be a target'
   t.same(answers.get('http://10.0.0.1/'), { isOk: null, message }, 'an address that the guard refuses is unknown')
 })

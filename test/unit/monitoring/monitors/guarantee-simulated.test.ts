@@ -74,7 +74,7 @@ function startRegion(
       }
     })
   const loop = createCheckLoop({
-    watches: createAssignedMonitors(region),
+    monitors: createAssignedMonitors(region),
     clock: { learn: () => 0, nowMs: () => EPOCH_MS + time.monotonicMs() },
     run,
     publish(result) {

@@ -121,7 +121,7 @@ t.test('a failed assertion shows what was seen, in 200 characters at most', asyn
   )
   t.same(
     failed.map(({ actual }) => actual),
-    ['100', '(not there)', 'é'.repeat(200)],
+    ['100', '(missing)', 'é'.repeat(200)],
   )
 })
 

@@ -108,13 +108,13 @@ const hangs: Hang[] = [
   [
     'before the headers',
     async t => `http://127.0.0.1:${await startRawServer(t, () => {})}/`,
-    /while waiting for the answer/,
+    /while waiting for the response/,
     null,
   ],
   [
     'in the middle of the headers',
     async t => `http://127.0.0.1:${await startRawServer(t, socket => void socket.write('HTTP/1.1 200 OK\r\nA: '))}/`,
-    /while waiting for the answer/,
+    /while waiting for the response/,
     null,
   ],
   [
@@ -124,7 +124,7 @@ const hangs: Hang[] = [
       target.behave({ kind: 'hang', after: 'headers' })
       return target.url
     },
-    /while receiving the answer/,
+    /while receiving the response/,
     200,
   ],
   [
@@ -134,7 +134,7 @@ const hangs: Hang[] = [
       target.behave({ kind: 'drip', everyMs: 10, endless: true })
       return target.url
     },
-    /while receiving the answer/,
+    /while receiving the response/,
     200,
   ],
 ]

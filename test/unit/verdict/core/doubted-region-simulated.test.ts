@@ -88,7 +88,7 @@ async function downsOf(scene: Scene): Promise<Map<number, number>> {
     time.after(1_000, () => take(monitorId, sure))
   }
   const loop = createCheckLoop({
-    watches: createAssignedMonitors('us-east'),
+    monitors: createAssignedMonitors('us-east'),
     clock: { learn: () => 0, nowMs: () => EPOCH_MS + time.monotonicMs() },
     run,
     publish({ monitorId, configVersion, epoch, scheduledAtMs, attempt, outcome, trigger, doubted }) {

@@ -35,12 +35,12 @@ t.test('there is a picture, or a sentence that says why there is none', async t 
   })
   const lasts = 'await new Promise(done => setTimeout(done, 600_000))'
   const rows: [string, string, string, number?][] = [
-    ['it has no time to say so', lasts, 'it took too long', 1],
-    ['it never lets go', 'for (;;);', 'it took too long', 1],
-    ['it is killed', `process.kill(process.pid, 'SIGKILL'); ${lasts}`, 'ended by itself (SIGKILL)'],
-    ['it breaks', 'throw new Error()', 'ended by itself (1)'],
-    ['it says nothing', '', 'ended by itself (0)'],
-    ['half a picture', `await say('${head}\\nabc'); process.exit(1)`, 'ended by itself (1)'],
+    ['it has no time to say so', lasts, 'the capture took too long', 1],
+    ['it never lets go', 'for (;;);', 'the capture took too long', 1],
+    ['it is killed', `process.kill(process.pid, 'SIGKILL'); ${lasts}`, 'exited unexpectedly (SIGKILL)'],
+    ['it breaks', 'throw new Error()', 'exited unexpectedly (1)'],
+    ['it says nothing', '', 'exited unexpectedly (0)'],
+    ['half a picture', `await say('${head}\\nabc'); process.exit(1)`, 'exited unexpectedly (1)'],
     ['too large a picture', `await say(Buffer.alloc(2e6, 'a')); ${lasts}`, 'the picture is too large'],
   ]
   await Promise.all(
@@ -72,7 +72,7 @@ t.test('a probe that stops does not wait for a picture', async t => {
   const shutter = shutterOf('setInterval(() => {}, 1000)')
   const picture = shutter.take(wanted)
   const stopping = setInterval(shutter.stop, 20)
-  await t.rejects(picture, { message: 'the probe stops' })
+  await t.rejects(picture, { message: 'the probe is stopping' })
   clearInterval(stopping)
 })
 

@@ -27,7 +27,7 @@ t.test('a check is up, degraded or down by its target and its assertions', async
       error: {
         source: FailureSource.TARGET,
         code: 'assertion_failed',
-        message: 'assertion failed: body equals else; seen: ok',
+        message: 'assertion failed: body equals else; actual: ok',
       },
     },
   })
