@@ -377,7 +377,7 @@ export class Picket extends HeyApiClient {
     /**
      * Create a rule
      *
-     * Sends events of a monitor to a channel. A monitor and a channel can have one rule.
+     * Sends events of a monitor to a channel. There can be one rule for each pair of a monitor and a channel.
      */
     public createAlertRule<ThrowOnError extends boolean = false>(options: Options<CreateAlertRuleData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateAlertRuleResponses, CreateAlertRuleErrors, ThrowOnError>({

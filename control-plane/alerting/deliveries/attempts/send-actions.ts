@@ -8,7 +8,7 @@ import type { DeliveryOutcome } from '../types.ts'
 import { toChatOutcome } from './chat-outcome.ts'
 import { listSecretValues, MAX_SNIPPET_BYTES, NO_MAILER, toHttpOutcome, toMailOutcome } from './outcome.ts'
 
-/** How messages leave. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
+/** The transports of messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
 export type DeliveryTransports = {
   egress: Egress
   visitorEgress: Egress

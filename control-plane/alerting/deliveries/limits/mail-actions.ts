@@ -126,17 +126,17 @@ async function refuseUnconfirmed(tx: Tx, recipients: MailRecipient[]): Promise<v
   const alerts = recipients.filter(({ kind }) => kind === 'alert')
   if (alerts.length === 0) return
   const trusted = await listTrustedChannelIds(tx, [...new Set(alerts.map(({ mail }) => mail.channelId))])
-  const asked = alerts.filter(({ mail }) => !trusted.has(mail.channelId))
+  const checked = alerts.filter(({ mail }) => !trusted.has(mail.channelId))
   const toKey = (organizationId: string, address: string) => `${organizationId} ${normalizeAddress(address)}`
-  const wanted = new Map(
-    asked.map(({ owner: { organizationId }, address }) => [
+  const lookups = new Map(
+    checked.map(({ owner: { organizationId }, address }) => [
       toKey(organizationId, address),
       { organizationId, address: normalizeAddress(address) },
     ]),
   )
-  const known = await listAddressStates(tx, [...wanted.values()])
+  const known = await listAddressStates(tx, [...lookups.values()])
   const confirmed = new Set(known.filter(one => one.isConfirmed).map(one => toKey(one.organizationId, one.address)))
-  for (const recipient of asked)
+  for (const recipient of checked)
     if (!confirmed.has(toKey(recipient.owner.organizationId, recipient.address))) recipient.why = NOT_CONFIRMED
 }
 

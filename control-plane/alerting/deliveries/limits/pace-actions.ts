@@ -23,7 +23,7 @@ const SINGLE_PACE_LOCK_TIMEOUT_MS = 10
  */
 export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = DEFAULT_BURST }: Tools, now: Date) {
   const byDestination = groupBy(ready.filter(isPaced), one => `${one.head.eventId} ${one.host}`)
-  if (byDestination.size === 0) return { leaving: ready, dueAt: [] }
+  if (byDestination.size === 0) return { admitted: ready, dueAt: [] }
   const groups = [...byDestination.values()].map(group => ({
     ...{ eventId: group[0]!.head.eventId, host: group[0]!.host! },
     group,
@@ -34,7 +34,7 @@ export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = 
   )
   await postponeDeliveries(tx, waits, now)
   const waiting = new Set(waits.map(({ id }) => id))
-  return { leaving: ready.filter(({ id }) => !waiting.has(id)), dueAt: waits.map(({ at }) => at) }
+  return { admitted: ready.filter(({ id }) => !waiting.has(id)), dueAt: waits.map(({ at }) => at) }
 }
 
 /** Retries have their own wait, and replays are requested one by one. */

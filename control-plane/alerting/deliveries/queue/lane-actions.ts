@@ -62,11 +62,11 @@ export async function claimDeliveries(
   const { prepared: ready, unrenderable } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
   // without a mail server sending fails with that reason
   const {
-    sent: admitted,
+    sent: confirmed,
     held,
     uncounted,
   } = tools.mailer ? await admitMails(tx, ready, tools, now) : { sent: ready, held: [], uncounted: 0 }
-  const { leaving: prepared, dueAt } = await paceRequests(tx, admitted, tools, now)
+  const { admitted: prepared, dueAt } = await paceRequests(tx, confirmed, tools, now)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,
@@ -129,15 +129,15 @@ export async function finishDeliveries(
     const status = recorded[i]?.status
     return status === 'pending' ? [] : [{ ...prepared, outcome, succeeded: status === 'delivered' }]
   })
-  const ofSubscribers = ended.flatMap(toSubscriberResults)
-  const subscribers = await lockSubscribers(tx, ofSubscribers)
+  const subscriberResults = ended.flatMap(toSubscriberResults)
+  const subscribers = await lockSubscribers(tx, subscriberResults)
   await recordAttempts(tx, recorded, now)
   await recordChannelResults(
     tx,
     ended.filter(one => one.subscriberId === null),
     now,
   )
-  await recordSubscriberResults(tx, subscribers, ofSubscribers, now)
+  await recordSubscriberResults(tx, subscribers, subscriberResults, now)
   await applyChatOutcomes(tx, sent, now)
   await releaseLanes(tx, held, now)
   return { statuses: recorded.map(one => one.status), retries: recorded.flatMap(one => one.retryAt ?? []) }

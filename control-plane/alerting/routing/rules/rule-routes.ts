@@ -84,7 +84,8 @@ function writeRoutes(app: App, db: Db, limit: number): void {
     {
       schema: {
         summary: 'Create a rule',
-        description: 'Sends events of a monitor to a channel. A monitor and a channel can have one rule.',
+        description:
+          'Sends events of a monitor to a channel. There can be one rule for each pair of a monitor and a channel.',
         tags,
         body: RuleCreate,
         response: responseSchemas(201, dataSchema(RuleRecord), 400, 402, 404, 409),
