@@ -162,7 +162,8 @@ t.test(
     rmSync(spoolDir, { recursive: true })
     writeFileSync(spoolDir, 'in the way')
     await nats.stop()
-    const nowhere = 'results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'
+    const nowhere =
+      'results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'
     await becomes(notReady({ nats: 'away', spool: 'refusing' }, nowhere))
     t.equal(await figure('nats_connected'), 0)
     rmSync(spoolDir)

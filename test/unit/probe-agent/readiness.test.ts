@@ -15,10 +15,15 @@ t.test(
       [{ spool: 'refusing' }, []],
       [{ fleet: 'away' }, [NO_LINK]],
       [{ isDraining: true }, [STOPPING]],
-      [{ nats: 'away', spool: 'refusing' }, ['results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool']],
+      [
+        { nats: 'away', spool: 'refusing' },
+        ['results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'],
+      ],
       [
         { nats: 'refusing', spool: 'refusing' },
-        ['results cannot be published or spooled: JetStream does not store them, and the disk rejects writes to the spool'],
+        [
+          'results cannot be published or spooled: JetStream does not store them, and the disk rejects writes to the spool',
+        ],
       ],
       [
         { fleet: 'away', nats: 'away', spool: 'away' },

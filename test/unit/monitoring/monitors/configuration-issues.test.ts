@@ -24,7 +24,11 @@ const ROWS: [type: MonitorType, has: Partial<typeof nothing | object>, issues: s
   ['dns', {}, ['url is required to check a dns monitor']],
   ['dns', { url: 'dns://example.com' }, []],
   ['dns', { url: 'dns://192.0.2.1/example.com?type=MX' }, []],
-  ['dns', { url: '192.0.2.1' }, ['a dns monitor needs a name to look up, not an address; to name a server, use dns://server/name']],
+  [
+    'dns',
+    { url: '192.0.2.1' },
+    ['a dns monitor needs a name to look up, not an address; to name a server, use dns://server/name'],
+  ],
 ]
 
 for (const [type, has, issues] of ROWS) {
