@@ -70,7 +70,7 @@ t.test('no container, no autoload, no ORM', async t => {
     [],
   )
   t.same(
-    program.flatMap(file => places(file, /\.decorate(Request|Reply)?\(/g)),
+    program.flatMap(file => places(file, /\.decorate(Reply)?\(/g)),
     [],
   )
 })

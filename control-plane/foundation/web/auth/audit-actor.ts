@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Db, type Tx, withSetting, withTransactionStart } from '../../platform/postgres/client.ts'
 import { parseClientAddress } from '../limits/client-address.ts'
-import { findClaim } from '../server/idempotency.ts'
 import { markCarriedOut } from '../server/idempotency-store.ts'
 import { type Actor, getCaller } from './authentication.ts'
 
@@ -32,7 +31,7 @@ export function getAuditActor(request: FastifyRequest): AuditActor {
  */
 export function withRequestActor(db: Db, request: FastifyRequest): Db {
   const actorDb = withAuditActor(db, getAuditActor(request))
-  const claim = findClaim(request)
+  const claim = request.idempotencyClaim
   return claim ? withTransactionStart(actorDb, tx => markCarriedOut(tx, claim)) : actorDb
 }
 

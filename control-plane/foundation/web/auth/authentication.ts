@@ -39,26 +39,29 @@ declare module 'fastify' {
     /** no key needed (bootstrap, the chat callback) */
     open?: boolean
   }
+  interface FastifyRequest {
+    /** null until the request is authenticated, and on open routes */
+    caller: ApiCaller | null
+  }
 }
 
-const callers = new WeakMap<object, ApiCaller>()
+type WithCaller = Pick<FastifyRequest, 'caller'>
 
 /** The caller of an authenticated request. Throws on an open route, which has no caller. */
-export function getCaller(request: object): ApiCaller {
-  const caller = callers.get(request)
+export function getCaller({ caller }: WithCaller): ApiCaller {
   if (!caller) throw new Error('this route has no caller')
   return caller
 }
 
 /** False on open routes and outside the API. */
-export const hasCaller = (request: object): boolean => callers.has(request)
+export const hasCaller = ({ caller }: WithCaller): boolean => caller !== null
 
 /** Identifies the caller. Throws 401 (docs/design/api.md#authentication). */
 export async function authenticateRequest(request: FastifyRequest, authenticate: Authenticate): Promise<ApiCaller> {
   const caller = await authenticate(parseBearerKey(request.headers.authorization), getClientNetwork(request))
   if (!caller) throw unauthorized('the API key is not valid')
   if (caller === 'suspended') throw apiKeySuspended()
-  callers.set(request, caller)
+  request.caller = caller
   return caller
 }
 

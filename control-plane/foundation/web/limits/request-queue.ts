@@ -10,6 +10,10 @@ const MAX_WAITING = 250
 const WAIT_TIMEOUT_MS = 10_000
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** ends the turn of a request that took one of its project's places */
+    endTurn: (() => void) | null
+  }
   interface FastifyContextConfig {
     /** it mostly waits without a connection: it does not use the request queue, and has a limit of its own */
     isPatient?: boolean
@@ -41,14 +45,13 @@ export function createRequestQueue(metrics: Metrics): RequestQueue {
       return rateLimited(`more than ${MAX_WAITING} requests of this project are waiting`, 1)
     },
   })
-  const ends = new WeakMap<object, () => void>()
   return {
     begin(request, _reply, done) {
       const { isPatient, isHeavy } = request.routeOptions.config
       if (!hasCaller(request) || isPatient || isHeavy) return done()
       const { projectId } = getCaller(request)
       const begin = (end: () => void) => {
-        ends.set(request, end)
+        request.endTurn = end
         done()
       }
       const end = turns.tryAcquire(projectId)
@@ -56,8 +59,8 @@ export function createRequestQueue(metrics: Metrics): RequestQueue {
       turns.acquire(projectId).then(begin, done)
     },
     end(request, _reply, _payload, done) {
-      ends.get(request)?.()
-      ends.delete(request)
+      request.endTurn?.()
+      request.endTurn = null
       done()
     },
   }

@@ -101,6 +101,9 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     frameworkErrors: (_error, request, reply) => sendError(notFound('page'), request, reply),
     clientErrorHandler: sendMalformedRequestError,
   }).withTypeProvider<TypeBoxTypeProvider>()
+  app.decorateRequest('caller', null)
+  app.decorateRequest('idempotencyClaim', null)
+  app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)
   closeConnectionsOnShutdown(app)
   return app

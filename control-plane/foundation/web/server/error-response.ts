@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UnknownCommitError } from '../../platform/postgres/commit-outcome.ts'
 import { toErrorDetails, type ValidationFault } from '../validation/validation-errors.ts'
 import { ApiError, toErrorBody, tooBusy, unavailable, unsupportedMediaType, validationError } from './errors.ts'
-import { leaveClaimOpen } from './idempotency.ts'
 
 type ThrownError = {
   statusCode?: number
@@ -18,7 +17,8 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query',
 /** Turns a thrown error into the response. This is the only place that does (docs/design/api.md#errors). */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toApiError(thrown, request)
-  if (thrown instanceof UnknownCommitError) leaveClaimOpen(request)
+  // the key is neither released nor answered while the outcome is unknown
+  if (thrown instanceof UnknownCommitError) request.idempotencyClaim = null
   const { code } = thrown as ThrownError
   if (isCancelled(thrown as ThrownError)) request.log.warn({ sqlstate: code, request_id: request.id }, CANCELLED)
   else if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a request failed')

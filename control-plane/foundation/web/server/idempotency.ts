@@ -15,14 +15,11 @@ import {
 } from './idempotency-store.ts'
 import type { App } from './types.ts'
 
-const claims = new WeakMap<object, IdempotencyClaim>()
-
-/** The claim of a request with an Idempotency-Key; null without one. */
-export const findClaim = (request: object): IdempotencyClaim | null => claims.get(request) ?? null
-
-/** For a request whose outcome is unknown: its key is neither released nor answered. */
-export function leaveClaimOpen(request: object): void {
-  claims.delete(request)
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** the claim of a request with an Idempotency-Key; null without one */
+    idempotencyClaim: IdempotencyClaim | null
+  }
 }
 
 /** Answers after which a client repeats or corrects the request are not stored. */
@@ -49,7 +46,7 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
     const claim = { projectId: getCaller(request).projectId, key: parseIdempotencyKey(request), at: now() }
     const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body ?? null)}`)
     if (await takeIdempotencyKey(db, claim, requestHash)) {
-      claims.set(request, claim)
+      request.idempotencyClaim = claim
       return false
     }
     const stored = await findStoredAnswer(db, claim)
@@ -65,9 +62,9 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const claim = findClaim(request)
+    const claim = request.idempotencyClaim
     if (!claim) return done()
-    claims.delete(request)
+    request.idempotencyClaim = null
     settle(claim, request, reply.statusCode, String(payload ?? '')).then(() => done(), done)
   })
 
