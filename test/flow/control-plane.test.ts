@@ -135,7 +135,7 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
     lines: [{ text: 'this e-mail address is registered already' }],
   })
   t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
-  t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /no region "mars"/ }] })
+  t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /unknown region "mars"/ }] })
   t.match(await run('probe-token', 'create'), { code: 2, lines: [{ text: '--region is missing' }] })
   const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
   const { text: token } = lines[0] as { text: string }
