@@ -164,5 +164,5 @@ t.test('POST /data-sources/preview 429 when a project exceeds its limit per minu
   }
   t.ok(answers.filter(({ status }) => status === 200).length >= PER_MINUTE)
   const refused = answers.find(({ status }) => status === 429)
-  t.match(refused?.body.error.message, /fetches of data sources on demand a minute/)
+  t.match(refused?.body.error.message, /fetches of data sources on demand in a minute/)
 })

@@ -34,8 +34,8 @@ t.test('Probes enrol with a token of their region', async t => {
     const good = await fleet.token()
     const mistyped = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x')
     const cases: [string, RegExp][] = [
-      ['', /or an enrolment token as/],
-      ['hello', /or an enrolment token as/],
+      ['', /or an enrolment token$/],
+      ['hello', /or an enrolment token$/],
       [mistyped, /is malformed/],
       [revoked, /is unknown or was revoked/],
     ]

@@ -31,8 +31,8 @@ t.test('Probes of one region share its monitors, and those of a silent probe mov
   const kept = [...a.assigned.keys()]
   const { epoch } = await fleet.epoch()
 
-  const heard = all(b, 'heartbeatAck').length
-  await waitFor(() => all(b, 'heartbeatAck').length > heard, { label: 'its last heartbeat', everyMs: 1 })
+  const acks = all(b, 'heartbeatAck').length
+  await waitFor(() => all(b, 'heartbeatAck').length > acks, { label: 'its last heartbeat', everyMs: 1 })
   b.beat(0)
   const silentSince = performance.now()
   t.match(await b.ended, { details: /no message of this probe arrived/ })

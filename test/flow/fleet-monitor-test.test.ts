@@ -50,7 +50,7 @@ const runsOf = (of: TestProbe) => all(of, 'runNow')
 async function answer(of: TestProbe, result = upOf): Promise<RunNow> {
   const before = runsOf(of).length
   const run = await waitFor(() => runsOf(of)[before], { label: 'a run' })
-  of.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: result(run) } })
+  of.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: result(run) } })
   return run
 }
 

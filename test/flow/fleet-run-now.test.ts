@@ -39,7 +39,7 @@ const resultOf = (run: RunNow): Result => ({
 /** Answers the `nth` run-now of a probe as a probe would. */
 async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
   const run = await waitFor(() => all(probe, 'runNow')[nth], { label: 'a run-now' })
-  probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: resultOf(run) } })
+  probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: resultOf(run) } })
   return run
 }
 
@@ -173,7 +173,7 @@ t.test('A check on demand runs in every region', async t => {
     ask()
     ask()
     const run = await waitFor(() => runsOf(probe, id)[0], { label: 'the check' })
-    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'whoever', result: resultOf(run) } })
+    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: resultOf(run) } })
     await waitFor(() => answers.length === 1, { label: 'the answer' })
     ask()
     await waitFor(() => answers.length === 2, { label: 'the answer again' })

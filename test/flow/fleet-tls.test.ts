@@ -84,10 +84,10 @@ t.test('A probe receives only the secrets of the monitors that it checks', async
   await first.ready()
   const second = connectProbe(t, port, token, { name: 'second' })
   await second.ready()
-  const told = all(second, 'assignments').flatMap(({ upserts }) => upserts.map(({ monitorId }) => monitorId))
-  t.ok(told.length > 0 && told.length < 18, `${told.length} of 18 monitors`)
+  const sentIds = all(second, 'assignments').flatMap(({ upserts }) => upserts.map(({ monitorId }) => monitorId))
+  t.ok(sentIds.length > 0 && sentIds.length < 18, `${sentIds.length} of 18 monitors`)
   const everything = JSON.stringify(second.messages)
-  for (const id of ids) t.equal(everything.includes(`secret-${id}`), told.includes(id))
+  for (const id of ids) t.equal(everything.includes(`secret-${id}`), sentIds.includes(id))
   t.notMatch(everything, /postgres(ql)?:\/\/|clickhouse|password/i, 'and no secret of a database')
 })
 

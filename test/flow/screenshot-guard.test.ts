@@ -27,10 +27,10 @@ const settings = {
   program,
   withinMs: HANG_MS,
 }
-const shutterOf = (changes: Partial<CaptureSettings> = {}) => createScreenshotCapture({ ...settings, ...changes })
+const createCapture = (changes: Partial<CaptureSettings> = {}) => createScreenshotCapture({ ...settings, ...changes })
 
 const html = (body: string) => ({ kind: 'answer', headers: { 'content-type': 'text/html' }, body }) as const
-const pictureOf = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
+const createRequest = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
 
 /** A server and a UDP socket on 127.0.0.2, which no page may reach. */
 async function startInside(t: Teardown) {
@@ -102,12 +102,12 @@ t.test('No request of a page reaches internal addresses: subresources, frames, s
     target.behaveAt('/away', { kind: 'redirect', to: `${at}/` })
     const headers = { 'content-type': 'text/javascript' }
     target.behaveAt('/shared.js', { kind: 'answer', headers, body: `fetch('${at}/shared', { mode: 'no-cors' })` })
-    return { inside, target, shutter: shutterOf(changes) }
+    return { inside, target, capture: createCapture(changes) }
   }
   const asked = await startMulticast(t)
   const held = async () => {
-    const [{ inside, target, shutter }, pictures] = await Promise.all([begin({}), openPictures(t)])
-    const { statusCode, contentType, bytes } = await shutter.take(pictureOf(target.url))
+    const [{ inside, target, capture }, pictures] = await Promise.all([begin({}), openPictures(t)])
+    const { statusCode, contentType, bytes } = await capture.take(createRequest(target.url))
     t.equal(statusCode, 200)
     t.equal(
       (await pictures.look(bytes, contentType, 1270, 790)).rgb[1]! > 150,
@@ -116,14 +116,14 @@ t.test('No request of a page reaches internal addresses: subresources, frames, s
     )
     t.ok(target.requests.some(({ path }) => path === '/redirect.png'))
     await t.rejects(
-      shutter.take(pictureOf(`${target.url}away`)),
+      capture.take(createRequest(`${target.url}away`)),
       'a page that redirects to an internal address has no screenshot',
     )
     t.equal(inside.seen(), 0)
   }
   const free = async () => {
-    const { inside, target, shutter } = await begin({ egressAllow: ['127.0.0.0/8', '::1'] })
-    await shutter.take(pictureOf(target.url))
+    const { inside, target, capture } = await begin({ egressAllow: ['127.0.0.0/8', '::1'] })
+    await capture.take(createRequest(target.url))
     t.ok(inside.seen() >= 7, 'the page makes all these requests when it is allowed to')
   }
   await Promise.all([held(), free()])
@@ -135,7 +135,7 @@ t.test('A monitor’s headers are sent to its own origin only, not to origins of
   target.behave(html(`<img src="${other.url}a.png"><img src="/own.png"><img src="/hop.png">`))
   target.behaveAt('/hop.png', { kind: 'redirect', to: `${other.url}hopped.png` })
   const headers = { authorization: 'Bearer of-the-target', 'x-api-key': 'of-the-target' }
-  await shutterOf().take(pictureOf(target.url, headers))
+  await createCapture().take(createRequest(target.url, headers))
   const keys = (requests: typeof target.requests) => [
     ...new Set(requests.flatMap(({ headers }) => [headers.authorization, headers['x-api-key']])),
   ]
@@ -171,12 +171,12 @@ t.test('A page that never ends has a screenshot of its state; one that never bec
   const endless = async () => {
     const target = await startTarget(t)
     target.behave({ kind: 'drip', everyMs: 20, body: '<p>more', endless: true })
-    t.equal((await shutterOf().take(pictureOf(target.url))).statusCode, 200)
+    t.equal((await createCapture().take(createRequest(target.url))).statusCode, 200)
   }
   const givenUp = async (script: string, changes: Partial<CaptureSettings>, message: RegExp) => {
     const target = await startTarget(t)
     target.behave(html(`<script>${script}</script>`))
-    await t.rejects(shutterOf(changes).take(pictureOf(target.url)), { message }, script)
+    await t.rejects(createCapture(changes).take(createRequest(target.url)), { message }, script)
   }
   const fill = 'const kept = []; for (;;) kept.push(new Uint8Array(2e7).fill(7))'
   await Promise.all([
@@ -192,7 +192,7 @@ t.test('A page that never ends has a screenshot of its state; one that never bec
 function startPictureIn(url: string) {
   const source = new URL('../../probe-agent/screenshots/capture.ts', import.meta.url).href
   const code = `import { createScreenshotCapture } from '${source}'
-    await createScreenshotCapture(${JSON.stringify(settings)}).take(${JSON.stringify(pictureOf(url))})`
+    await createScreenshotCapture(${JSON.stringify(settings)}).take(${JSON.stringify(createRequest(url))})`
   const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', code], { stdio: 'ignore' })
   return Object.assign(child, { pid: child.pid ?? 0 })
 }

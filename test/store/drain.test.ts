@@ -86,7 +86,7 @@ t.test('a probe that disagrees often leaves the live set with a new epoch, once,
   t.same(await drained(), [])
   await drain()
   t.same(await drained(), [], 'what it was drained for is forgotten')
-  await t.rejects(undrainProbe(db, a), /there is no drained probe/)
+  await t.rejects(undrainProbe(db, a), /no drained probe has the id/)
   await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
 })
 

@@ -10,10 +10,10 @@ import { insertChannel } from '../support/verdict.ts'
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 
-const look = (watchedMs = 3_600_000) => checkFleet(db, 'https://picket.test', watchedMs, new Date())
-/** Several processes look in the same moment. */
-const lookTogether = () => Promise.all([look(), look(), look()])
-const told = () =>
+const check = (watchedMs = 3_600_000) => checkFleet(db, 'https://picket.test', watchedMs, new Date())
+/** Several processes check at the same time. */
+const checkConcurrently = () => Promise.all([check(), check(), check()])
+const deliveries = () =>
   query<{ name: string; channels: number }>(
     db,
     `SELECT event_name AS name, count(*) AS channels FROM deliveries GROUP BY event_name ORDER BY event_name`,
@@ -25,7 +25,7 @@ const incidents = () =>
      FROM incidents i JOIN incident_updates u ON u.incident_id = i.id GROUP BY i.id ORDER BY i.id`,
   )
 
-/** A region whose live set is empty since so many seconds. */
+/** A region whose live set has been empty for `seconds`. */
 const empty = (region: string, seconds: number) =>
   execute(
     db,
@@ -35,7 +35,7 @@ const empty = (region: string, seconds: number) =>
     { region, seconds },
   )
 
-/** A probe that is live in its region, last heard of so many seconds ago. */
+/** A live probe whose last message was `seconds` ago. */
 async function live(region: string, seconds: number): Promise<void> {
   const [tokenId, probeId] = [uuidv7(), uuidv7()]
   await execute(
@@ -53,13 +53,13 @@ async function live(region: string, seconds: number): Promise<void> {
   )
 }
 
-t.test('without an operator project nobody is told, and the trouble is seen', async t => {
+t.test('Without an operator project the problem is found and no incident is created', async t => {
   await empty('eu-west', 61)
-  t.match((await look()).problems, [{ subject: 'region:eu-west' }])
+  t.match((await check()).problems, [{ subject: 'region:eu-west' }])
   t.same(await incidents(), [])
 })
 
-t.test('a region without a live probe is one incident of the operator project, however many look', async t => {
+t.test('A region without a live probe is one incident of the operator project, with several processes', async t => {
   const { projectId } = await makeOperator(db, await insertTenant(db))
   const channelId = await insertChannel(db, projectId, [])
   await execute(
@@ -68,44 +68,44 @@ t.test('a region without a live probe is one incident of the operator project, h
      VALUES (:id, :projectId, :channelId, 'incident', now(), now())`,
     { id: uuidv7(), projectId, channelId },
   )
-  await look(59_000)
-  t.same(await incidents(), [], 'not before somebody has looked for 60 s')
-  await lookTogether()
-  await lookTogether()
+  await check(59_000)
+  t.same(await incidents(), [], 'not before a process has checked for 60 s')
+  await checkConcurrently()
+  await checkConcurrently()
   t.match(await incidents(), [
     { title: 'Region eu-west has no live probe', status: 'investigating', source: 'automatic', text: /5 monitors/ },
   ])
-  t.same(await told(), [{ name: 'incident.created', channels: 1 }])
+  t.same(await deliveries(), [{ name: 'incident.created', channels: 1 }])
 })
 
-t.test('it is resolved once when a probe is back, and the next time is another incident', async t => {
+t.test('The incident is resolved once when a probe is back, and the next absence is another incident', async t => {
   await live('eu-west', 1)
-  await lookTogether()
+  await checkConcurrently()
   t.match(await incidents(), [{ status: 'resolved', text: /eu-west has a live probe again/ }])
-  t.same(await told(), [
+  t.same(await deliveries(), [
     { name: 'incident.created', channels: 1 },
     { name: 'incident.resolved', channels: 1 },
   ])
-  await lookTogether()
+  await checkConcurrently()
   await empty('eu-west', 90)
-  await lookTogether()
+  await checkConcurrently()
   t.match(await incidents(), [{ status: 'resolved' }, { status: 'investigating' }])
 })
 
-t.test('a probe that was not heard for 60 s is not live, also while its live set names it', async t => {
+t.test('A probe that was silent for 60 s is not live, even in the live set', async t => {
   await empty('us-west', 1)
   await live('us-west', 61)
-  t.match((await look()).problems, [{ subject: 'region:us-west' }, { subject: 'region:eu-west' }])
+  t.match((await check()).problems, [{ subject: 'region:us-west' }, { subject: 'region:eu-west' }])
 })
 
-t.test('what a person resolved or deleted stays so', async t => {
-  await lookTogether()
-  const before = await told()
+t.test('An incident that a person resolved or deleted is not changed', async t => {
+  await checkConcurrently()
+  const before = await deliveries()
   await execute(db, `UPDATE incidents SET status = 'resolved', resolved_at = now() WHERE title LIKE '%eu-west%'`)
   await execute(db, `DELETE FROM incidents WHERE title LIKE '%us-west%'`)
-  await lookTogether()
+  await checkConcurrently()
   await live('eu-west', 1)
   await execute(db, `UPDATE probes SET last_seen_at = now()`)
-  await lookTogether()
-  t.same(await told(), before)
+  await checkConcurrently()
+  t.same(await deliveries(), before)
 })

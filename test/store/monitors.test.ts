@@ -86,24 +86,25 @@ t.test('Another project cannot read or change a monitor by its id', async t => {
 t.test('A change that concerns probes gets a new revision and a notification, other changes do not', async t => {
   const one = monitor('Revised')
   await add(one)
-  let told = 0
-  const listener = listenForNotifications(url, ['monitors'], () => told++, createLog('test', 'silent'))
+  let notifications = 0
+  const listener = listenForNotifications(url, ['monitors'], () => notifications++, createLog('test', 'silent'))
   t.teardown(() => listener.stop())
-  await waitFor(() => told === 1, { label: 'listening' })
-  const rows: [change: string, isNews: boolean][] = [
+  await waitFor(() => notifications === 1, { label: 'listening' })
+  const rows: [change: string, isNotified: boolean][] = [
     [`name = 'Other'`, false],
     [`status = 'down'`, false],
     ['config_version = 2', true],
     ['is_paused = true', true],
     ['deleted_at = now()', true],
   ]
-  for (const [change, isNews] of rows) {
-    const before = { revision: await revisionOf(one.id), told }
+  for (const [change, isNotified] of rows) {
+    const before = { revision: await revisionOf(one.id), notifications }
     await execute(db, `UPDATE monitors SET ${change} WHERE id = ?`, [one.id])
-    t.equal((await revisionOf(one.id)) > before.revision, isNews, change)
-    if (isNews) await waitFor(() => told === before.told + 1, { label: `the notification of ${change}` })
+    t.equal((await revisionOf(one.id)) > before.revision, isNotified, change)
+    if (isNotified)
+      await waitFor(() => notifications === before.notifications + 1, { label: `the notification of ${change}` })
   }
-  t.equal(told, 4)
+  t.equal(notifications, 4)
 })
 
 t.test('Monitors since a revision are listed in order, including deleted and paused ones, up to a limit', async t => {

@@ -19,7 +19,7 @@ import { specOf } from './spec.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-type Link = ServerDuplexStream<ProbeMessage, FleetMessage>
+type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
 export type FleetServerOptions = Partial<Omit<Welcome, 'natsCredentials'>> & {
   token?: string
   port?: number
@@ -48,7 +48,7 @@ export type FleetServer = {
 }
 
 export async function startFleetServer(t: Teardown, options: FleetServerOptions = {}): Promise<FleetServer> {
-  const { token = 'prb_test', port: wanted, clockAheadMs = 0, ...said } = options
+  const { token = 'prb_test', port: wanted, clockAheadMs = 0, ...overrides } = options
   const port = wanted ?? (await reserveFreePort())
   const welcome: Welcome = {
     probeId: 'probe-1',
@@ -58,17 +58,17 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     heartbeatIntervalMs: 200,
     deadAfterMs: 60_000,
     epoch: 1,
-    ...said,
+    ...overrides,
   }
   const hellos: Hello[] = []
   const heartbeats: Heartbeat[] = []
   const runsDone: RunDone[] = []
-  let link: Link | null = null
+  let call: Call | null = null
   let isSilent = false
   let isDrained = false
   const nowMs = () => Date.now() + clockAheadMs
 
-  function connect(opened: Link): void {
+  function connect(opened: Call): void {
     if (opened.metadata.get('enrolment-token')[0] !== token) {
       opened.emit('error', { code: status.UNAUTHENTICATED, details: 'the token is unknown' })
       return
@@ -78,11 +78,11 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     opened.on('error', () => {})
   }
 
-  function receive(from: Link, { body }: ProbeMessage): void {
+  function receive(from: Call, { body }: ProbeMessage): void {
     if (isSilent || !body) return
     if (body.$case === 'hello') {
       from.write({ body: { $case: 'welcome', value: welcome } })
-      link = from
+      call = from
       hellos.push(body.value)
     } else if (body.$case === 'heartbeat') {
       heartbeats.push(body.value)
@@ -102,13 +102,13 @@ export async function startFleetServer(t: Teardown, options: FleetServerOptions 
     )
   })
   const stop = async () => {
-    link = null
+    call = null
     server.forceShutdown()
   }
   t.teardown(stop)
 
   async function send(body: NonNullable<FleetMessage['body']>): Promise<void> {
-    const to = await waitFor(() => link, { label: 'a link of a probe' })
+    const to = await waitFor(() => call, { label: 'a session of a probe' })
     to.write({ body })
   }
 

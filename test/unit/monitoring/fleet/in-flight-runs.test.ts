@@ -8,11 +8,11 @@ import {
 import type { ProbeSession } from '../../../../control-plane/monitoring/fleet/sessions/session.ts'
 
 t.test('A run expires 65 s after it was last sent to a probe', async t => {
-  const link = {} as ProbeSession
+  const session = {} as ProbeSession
   const runs: InFlightRuns = new Map()
-  trackRun(runs, 'moved', link, 0)
-  trackRun(runs, 'first', link, 1_000)
-  trackRun(runs, 'moved', link, 2_000)
+  trackRun(runs, 'moved', session, 0)
+  trackRun(runs, 'first', session, 1_000)
+  trackRun(runs, 'moved', session, 2_000)
   const left = (nowMs: number) => {
     expireRuns(runs, nowMs)
     return [...runs.keys()]
