@@ -22,7 +22,7 @@ async function open({ picket }: Account, status: IncidentCreate['status'] = 'inv
   return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
 }
 
-t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', async t => {
+t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event', async t => {
   const account = await api.account()
   const id = await open(account)
   const { status, body } = await account.call(`POST /incidents/${id}/updates`, {
@@ -48,7 +48,7 @@ t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', asyn
 })
 
 t.test(
-  'POST /incidents/{id}/updates 201: without a status it is investigating, told although nothing moves',
+  'POST /incidents/{id}/updates 201 without a status sets investigating, and publishes an event even without a change',
   async t => {
     const account = await api.account()
     const id = await open(account, 'monitoring')
@@ -61,7 +61,7 @@ t.test(
   },
 )
 
-t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a status reopens it', async t => {
+t.test('POST /incidents/{id}/updates 201: a resolved incident stays resolved unless a status reopens it', async t => {
   const account = await api.account()
   const id = await open(account)
   type Body = CreateIncidentUpdateData['body']
@@ -79,7 +79,7 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a 
   t.equal(await namesOf(id), 'created resolved updated updated updated resolved')
 })
 
-t.test('POST /incidents/{id}/updates 201: internal notes reach the own channels marked as such', async t => {
+t.test('POST /incidents/{id}/updates "201: internal updates reach the project’s channels, marked as internal", async t => {
   const account = await api.account()
   const id = await open(account)
   const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
@@ -90,7 +90,7 @@ t.test('POST /incidents/{id}/updates 201: internal notes reach the own channels 
   })
 })
 
-t.test('POST /incidents/{id}/updates 400, 403 and 404, in their order', async t => {
+t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t => {
   const account = await api.account()
   const id = await open(account)
   const read = await account.callWith('read')
@@ -118,7 +118,7 @@ t.test('POST /incidents/{id}/updates 400, 403 and 404, in their order', async t 
   t.equal(await namesOf(id), 'created')
 })
 
-t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is not there', async t => {
+t.test('GET /incidents/{id}/updates 200 lists updates newest first, in pages; 404 for an unknown incident', async t => {
   const account = await api.account()
   const id = await open(account)
   for (const message of ['one', 'two', 'three']) {
@@ -136,7 +136,7 @@ t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is
   t.equal((await account.call('GET /incidents/not-an-id/updates')).status, 404)
 })
 
-t.test('Updates that come at once are all kept, and the last one is what the incident says', async t => {
+t.test('Concurrent updates are all stored, and the last one is the message of the incident', async t => {
   const account = await api.account()
   const id = await open(account)
   const wanted = ['identified', 'monitoring', 'resolved', 'resolved', 'resolved', 'identified']
@@ -158,7 +158,7 @@ t.test('Updates that come at once are all kept, and the last one is what the inc
   t.equal(told.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
 })
 
-t.test('A request repeated under one key posts one update and tells it once', async t => {
+t.test('A request that is repeated with one idempotency key posts one update and publishes one event', async t => {
   const account = await api.account()
   const id = await open(account)
   const headers = { 'Idempotency-Key': 'post-once' }

@@ -19,7 +19,7 @@ await waitFor(async () => (await query(api.db, 'SELECT 1 FROM partitions WHERE o
   label: '16 partitions',
 })
 
-/** A project with a monitor, and receivers that hear of its incidents, of its dependencies and of the monitor. */
+/** A project with a monitor, and receivers of its incidents, its dependencies and the monitor. */
 async function createScene(name: string) {
   const { key, projectId, userId } = await api.tenant()
   const call = async (route: string, body?: object) => {
@@ -50,7 +50,7 @@ async function createScene(name: string) {
 
 const idOf = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
 
-t.test('An outage as people handle it reaches who hears of incidents, in its order, field by field', async t => {
+t.test('An incident that people handle reaches the subscribed channels in order, with all fields', async t => {
   const { call, monitor, userId, incidents, vendors, rules, check } = await createScene('Shop')
   const elsewhere = await createScene('Elsewhere')
   await check('+-', 'up down')
@@ -114,7 +114,7 @@ t.test('An outage as people handle it reaches who hears of incidents, in its ord
   t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'nobody else')
 })
 
-t.test('An outage that a person called resolved is not resolved again when the monitor is back', async t => {
+t.test('An incident that a person resolved is not resolved again when the monitor recovers', async t => {
   const { call, check, incidentsNow, heard } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
@@ -127,7 +127,7 @@ t.test('An outage that a person called resolved is not resolved again when the m
   t.same(await heard(3), ['created', 'resolved', 'created'])
 })
 
-t.test('Reopened during the outage, an incident ends with it', async t => {
+t.test('An incident that is reopened during the outage ends with it', async t => {
   const { call, check, incidentsNow, heard } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
@@ -138,21 +138,24 @@ t.test('Reopened during the outage, an incident ends with it', async t => {
   t.same(await heard(4), ['created', 'resolved', 'updated', 'resolved'])
 })
 
-t.test('Reopened after the outage, an incident is a person’s: later outages neither join nor resolve it', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
-  await check('-+', 'down up')
-  const [{ id }] = await incidentsNow()
-  await call(`PUT /incidents/${id}`, { status: 'monitoring' })
-  await check('-', 'down up down')
-  const [later] = await incidentsNow()
-  t.not(later.id, id)
-  await check('+', 'down up down up')
-  t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
-  t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
-  t.same((await heard(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
-})
+t.test(
+  'An incident that is reopened after the outage is detached: later outages neither join nor resolve it',
+  async t => {
+    const { call, check, incidentsNow, heard } = await createScene('Shop')
+    await check('-+', 'down up')
+    const [{ id }] = await incidentsNow()
+    await call(`PUT /incidents/${id}`, { status: 'monitoring' })
+    await check('-', 'down up down')
+    const [later] = await incidentsNow()
+    t.not(later.id, id)
+    await check('+', 'down up down up')
+    t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
+    t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
+    t.same((await heard(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
+  },
+)
 
-t.test('A manual incident about a monitor is left alone by its outages', async t => {
+t.test('A manual incident about a monitor is not changed by its outages', async t => {
   const { call, check, monitor } = await createScene('Shop')
   const { id } = await call('POST /incidents', { title: 'Payments fail', monitor_ids: [monitor.id] })
   await check('-+', 'down up')
@@ -179,7 +182,7 @@ const ENDS: [what: string, act: (scene: Awaited<ReturnType<typeof createScene>>)
     ],
   ]
 for (const [what, act, message] of ENDS) {
-  t.test(`The incident of a monitor that is ${what} ends with a note, and without monitor.up`, async t => {
+  t.test(`The incident of a monitor that is ${what} ends with an update, and without monitor.up`, async t => {
     const scene = await createScene('Shop')
     await scene.check('-', 'down')
     await act(scene)
@@ -197,26 +200,29 @@ for (const [what, act, message] of ENDS) {
   })
 }
 
-t.test('People and the verdict at the same incident at once: each end is told once, and nothing is stuck', async t => {
-  const { call, check, incidentsNow } = await createScene('Shop')
-  const moves = ['resolved', 'identified', 'resolved', 'monitoring', 'resolved', 'investigating']
-  let statuses = ''
-  for (let round = 0; round < 5; round++) {
-    await check('-', `${statuses} down`.trim())
-    const [{ id }] = await incidentsNow()
-    statuses = `${statuses} down up`.trim()
-    await Promise.all([check('+', statuses), ...moves.map(status => call(`PUT /incidents/${id}`, { status }))])
-  }
-  const events = await query<{ subject: string; name: string; status: string }>(
-    api.db,
-    `SELECT subject, name, data->'incident'->>'status' AS status FROM events
+t.test(
+  'Concurrent changes of an incident by people and the verdict publish each end once, without a deadlock',
+  async t => {
+    const { call, check, incidentsNow } = await createScene('Shop')
+    const moves = ['resolved', 'identified', 'resolved', 'monitoring', 'resolved', 'investigating']
+    let statuses = ''
+    for (let round = 0; round < 5; round++) {
+      await check('-', `${statuses} down`.trim())
+      const [{ id }] = await incidentsNow()
+      statuses = `${statuses} down up`.trim()
+      await Promise.all([check('+', statuses), ...moves.map(status => call(`PUT /incidents/${id}`, { status }))])
+    }
+    const events = await query<{ subject: string; name: string; status: string }>(
+      api.db,
+      `SELECT subject, name, data->'incident'->>'status' AS status FROM events
      WHERE subject = ANY(?) ORDER BY subject, id`,
-    [(await incidentsNow()).map(({ id }: { id: string }) => `incident:${id}`)],
-  )
-  t.ok(events.length >= 10)
-  const wrong = events.filter(({ subject, name, status }, i) => {
-    const before = events[i - 1]?.subject === subject ? events[i - 1]?.status : null
-    return (name === 'incident.resolved') !== (status === 'resolved' && before !== 'resolved')
-  })
-  t.same(wrong, [])
-})
+      [(await incidentsNow()).map(({ id }: { id: string }) => `incident:${id}`)],
+    )
+    t.ok(events.length >= 10)
+    const wrong = events.filter(({ subject, name, status }, i) => {
+      const before = events[i - 1]?.subject === subject ? events[i - 1]?.status : null
+      return (name === 'incident.resolved') !== (status === 'resolved' && before !== 'resolved')
+    })
+    t.same(wrong, [])
+  },
+)

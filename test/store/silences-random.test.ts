@@ -9,7 +9,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 
-/** What can happen to a child, its parent and the parent's parent: 0, 1 and 2. */
+/** What can happen to a child (0), its parent (1) and the parent's parent (2). */
 const member = fc.integer({ min: 0, max: 2 })
 const happening = fc.oneof(
   {
@@ -26,7 +26,7 @@ const happening = fc.oneof(
 /** Every DOWN is followed by its UP before the next one, every incident by its end. */
 const PAIRED = /^(down created up resolved ?)*(down created)?$/
 
-t.test('Whatever happens to a family of monitors, outages are told in pairs, and none is slept through', async t => {
+t.test('Any sequence of changes to dependent monitors sends outages in pairs and misses none', async t => {
   let told = 0
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 25 }), async happenings => {

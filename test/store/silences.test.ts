@@ -20,14 +20,14 @@ const one = async (house: House, checks = '+') => {
   return id
 }
 
-t.test('Outside maintenance everything is told at once', async t => {
+t.test('Outside maintenance everything is sent immediately', async t => {
   const house = await newHouse()
   const id = await one(house, '+-+')
   t.equal(await house.heard(id), 'down created up resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('An outage that begins and ends in maintenance is written down and told to nobody', async t => {
+t.test('An outage that begins and ends in maintenance is stored and not sent', async t => {
   const house = await newHouse()
   const id = await one(house)
   await house.maintain([id], 60)
@@ -38,7 +38,7 @@ t.test('An outage that begins and ends in maintenance is written down and told t
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('An outage that goes on when maintenance ends is told then, and so is its end', async t => {
+t.test('An outage that continues after maintenance is sent then, and so is its end', async t => {
   const house = await newHouse()
   const id = await one(house)
   await house.maintain([id], 60)
@@ -53,7 +53,7 @@ t.test('An outage that goes on when maintenance ends is told then, and so is its
   t.equal(await house.heard(id), 'down created up resolved')
 })
 
-t.test('The end of an outage that was told is told after maintenance, one after it only if it goes on', async t => {
+t.test('The end of a known outage is sent after maintenance, and a later outage only if it continues', async t => {
   const house = await newHouse()
   const [first, second] = [await one(house, '+-'), await one(house, '+-')]
   await house.maintain([first, second], 60)
@@ -65,7 +65,7 @@ t.test('The end of an outage that was told is told after maintenance, one after 
   t.equal(await house.heard(second), 'down created up resolved down created')
 })
 
-t.test('Maintenance that is called off ends the silence at once', async t => {
+t.test('Cancelled maintenance ends the silence immediately', async t => {
   const house = await newHouse()
   const id = await one(house)
   const window = await house.maintain([id], 86_400)
@@ -77,32 +77,35 @@ t.test('Maintenance that is called off ends the silence at once', async t => {
   t.equal(await house.heard(id), 'down created')
 })
 
-t.test('A parent and twenty children go down: one is told, the others know why', async t => {
-  const house = await newHouse()
-  const parent = await one(house)
-  const children = await house.addMonitors(20)
-  await house.check(children, '+')
-  for (const child of children) await house.depend(child, [parent])
-  await house.check([parent], '-')
-  await house.check(children, '-')
-  await house.pass(40)
-  const heard = await Promise.all([parent, ...children].map(house.heard))
-  t.same(heard.filter(Boolean), ['down created'])
-  t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
-  t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
+t.test(
+  'A parent and twenty children go down: only the parent is reported, and it is the cause of the others',
+  async t => {
+    const house = await newHouse()
+    const parent = await one(house)
+    const children = await house.addMonitors(20)
+    await house.check(children, '+')
+    for (const child of children) await house.depend(child, [parent])
+    await house.check([parent], '-')
+    await house.check(children, '-')
+    await house.pass(40)
+    const heard = await Promise.all([parent, ...children].map(house.heard))
+    t.same(heard.filter(Boolean), ['down created'])
+    t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
+    t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
 
-  await house.check([parent], '+')
-  await house.check(children.slice(1), '+')
-  await house.pass(40)
-  t.same((await Promise.all(children.map(house.heard))).filter(Boolean), [], 'their own checks have their chance')
-  await house.pass(20)
-  t.equal(await house.heard(children[0]!), 'down created', 'one stays down and is told')
-  t.same((await Promise.all(children.slice(1).map(house.heard))).filter(Boolean), [])
-  await house.check([children[0]!], '+')
-  t.equal(await house.heard(children[0]!), 'down created up resolved')
-})
+    await house.check([parent], '+')
+    await house.check(children.slice(1), '+')
+    await house.pass(40)
+    t.same((await Promise.all(children.map(house.heard))).filter(Boolean), [], 'their own checks have their chance')
+    await house.pass(20)
+    t.equal(await house.heard(children[0]!), 'down created', 'one stays down and is told')
+    t.same((await Promise.all(children.slice(1).map(house.heard))).filter(Boolean), [])
+    await house.check([children[0]!], '+')
+    t.equal(await house.heard(children[0]!), 'down created up resolved')
+  },
+)
 
-t.test('A parent’s parent counts too, and the nearest that is down is the cause', async t => {
+t.test('An ancestor of a parent counts too, and the nearest ancestor that is down is the cause', async t => {
   const house = await newHouse()
   const [top, middle, child] = [await one(house), await one(house), await one(house)]
   await house.depend(middle, [top])
@@ -122,7 +125,7 @@ t.test('A parent’s parent counts too, and the nearest that is down is the caus
   )
 })
 
-t.test('A child that is judged before its parent waits for what becomes of the parent', async t => {
+t.test('A child that is decided before its parent waits for the verdict of the parent', async t => {
   const house = await newHouse()
   const [parent, well] = (await house.addMonitors(2)) as [string, string]
   const [child, other] = (await house.addMonitors(2)) as [string, string]
@@ -144,7 +147,7 @@ t.test('A child that is judged before its parent waits for what becomes of the p
   t.equal(await house.heard(child), '')
 })
 
-t.test('A child whose parent recovers from a doubt is told of', async t => {
+t.test('A child whose parent recovers before it goes down is reported', async t => {
   const house = await newHouse()
   const [parent, child] = (await house.addMonitors(2)) as [string, string]
   await house.check([parent, child], '+')
@@ -157,7 +160,7 @@ t.test('A child whose parent recovers from a doubt is told of', async t => {
   t.equal(await house.heard(child), 'down created')
 })
 
-t.test('Parents that are taken away end the silence', async t => {
+t.test('Removing the parents ends the silence', async t => {
   const house = await newHouse()
   const [parent, child] = [await one(house, '+-'), await one(house)]
   await house.depend(child, [parent])
@@ -168,7 +171,7 @@ t.test('Parents that are taken away end the silence', async t => {
 })
 
 t.test(
-  'A parent that is deleted or paused while it is down keeps nobody silent any more, nor do those above it',
+  'A parent that is deleted or paused while it is down suppresses nothing, and neither do its ancestors',
   async t => {
     const house = await newHouse()
     const tools = { db, publicUrl: 'https://picket.example' }
@@ -187,7 +190,7 @@ t.test(
   },
 )
 
-t.test('A monitor that is paused in a silence leaves nothing to tell but the end of what was told', async t => {
+t.test('A monitor that is paused during a silence sends only the end of a known outage', async t => {
   const house = await newHouse()
   const [untold, told, over] = [await one(house), await one(house, '+-'), await one(house, '+-')]
   await house.maintain([untold, told, over], 600)
@@ -203,7 +206,7 @@ t.test('A monitor that is paused in a silence leaves nothing to tell but the end
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('Two processes that look at the same time tell everything once', async t => {
+t.test('Two processes that review at the same time send everything once', async t => {
   const house = await newHouse()
   const ids = await house.addMonitors(60)
   await house.check(ids, '+')
