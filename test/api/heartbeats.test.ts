@@ -102,7 +102,7 @@ t.test(
     t.match(await ping(`${url}/256`), { text: 'ping URL not found' })
     t.equal(await heartbeatOf(api.db, id), null, 'nothing was kept')
     await api.call('PUT', `/monitors/${id}`, { body: { type: 'http', url: 'https://shop.example.com' } })
-    t.equal((await ping(url)).status, 404, 'it is no heartbeat any more')
+    t.equal((await ping(url)).status, 404, 'it is no longer a heartbeat')
     t.equal((await read(id)).ping_url, null)
     await api.call('PUT', `/monitors/${id}`, { body: { type: 'heartbeat' } })
     t.equal((await ping(url)).status, 200, 'the URL is the same when it is one again')
@@ -192,7 +192,11 @@ t.test(
       { status: 'down', error: { source: 'target', code: 'overdue', message }, heartbeat: { kind: 'overdue' } },
       { status: 'up' },
     ])
-    t.equal((await read(late.id)).last_checked_at, data[1].started_at, 'what did not come is no ping')
+    t.equal(
+      (await read(late.id)).last_checked_at,
+      data[1].started_at,
+      'an overdue ping does not count as the last check',
+    )
     t.match(await transitionsOf(late.id), [{ to: 'down', summary: `Overdue: ${message}.` }, { to: 'up' }])
     t.equal((await heartbeatOf(api.db, late.id))?.due_at, null, 'it is not found overdue again')
     await ping(late.url)
@@ -280,7 +284,7 @@ t.test(
     const guesses = await Promise.all(Array.from({ length: 130 }, (_, i) => guess(i)))
     await waitFor(async () => (await guess(1_000)).status === 429, { label: 'guesses are refused' })
     t.ok(guesses.every(({ status }) => status === 404 || status === 429))
-    t.equal((await ping(urls[1]!)).status, 200, 'a URL that was pinged before is no guess')
+    t.equal((await ping(urls[1]!)).status, 200, 'a URL that was pinged before does not count as a guess')
   },
 )
 

@@ -14,9 +14,9 @@ const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
 type Told = { name: string; data: any }
 /** The events about an incident, in order. */
-const toldOf = (id: string) =>
+const listEvents = (id: string) =>
   query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
-const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open(account: Account, body: object = {}): Promise<string> {
   const answer = await account.call('POST /incidents', { title: 'Payments fail', ...body })
@@ -48,7 +48,7 @@ t.test('POST /incidents 201 with a title only', async t => {
   })
   t.same((await account.call(`GET /incidents/${id}`)).body, { data: { ...body.data, possible_causes: [] } })
   t.same(await updatesOf(account, id), [])
-  t.match(await toldOf(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
+  t.match(await listEvents(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
 })
 
 t.test('POST /incidents 201: the message becomes the first update, and monitors are listed', async t => {
@@ -80,7 +80,7 @@ t.test('POST /incidents 201: the message becomes the first update, and monitors 
       updated_at: body.data.created_at,
     },
   ])
-  t.match(await toldOf(body.data.id), [{ name: 'incident.created', data: { update: { id: updates[0].id } } }])
+  t.match(await listEvents(body.data.id), [{ name: 'incident.created', data: { update: { id: updates[0].id } } }])
 })
 
 t.test('POST /incidents 201 for a resolved incident publishes incident.created only', async t => {
@@ -146,13 +146,13 @@ t.test('PUT /incidents/{id} 200: a new status or severity writes an update and p
     },
     { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
   ])
-  const told = await toldOf(id)
-  t.match(told, [
+  const events = await listEvents(id)
+  t.match(events, [
     { name: 'incident.created' },
     { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
     { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified' } } },
   ])
-  t.equal(told.length, 3)
+  t.equal(events.length, 3)
 })
 
 t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event', async t => {
@@ -179,7 +179,7 @@ t.test(
     const reopened = (await account.call(`PUT /incidents/${id}`, { status: 'monitoring' })).body.data
     t.match(reopened, { status: 'monitoring', resolved_at: null })
     t.equal(await namesOf(id), 'created resolved updated updated')
-    t.match((await toldOf(id))[1]?.data, {
+    t.match((await listEvents(id))[1]?.data, {
       incident: { resolved_at: resolved.resolved_at },
       update: { status: 'resolved', message: 'Status changed from investigating to resolved' },
     })
@@ -220,7 +220,7 @@ t.test(
     await account.call(`PUT /incidents/${id}`, { status: 'resolved' })
     t.equal((await account.call(`POST /incidents/${id}/acknowledge`)).status, 200, 'also when it is over')
     t.equal(await namesOf(id), 'created acknowledged resolved')
-    t.match((await toldOf(id))[1]?.data, {
+    t.match((await listEvents(id))[1]?.data, {
       incident: { acknowledged_by: account.userId },
       update: { message: 'We look at it.' },
     })

@@ -14,9 +14,9 @@ const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
 type Told = { name: string; data: any }
-const toldOf = (id: string) =>
+const listEvents = (id: string) =>
   query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
-const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
   return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
@@ -44,7 +44,7 @@ t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event'
   const incident = (await account.call(`GET /incidents/${id}`)).body.data
   t.match(incident, { status: 'identified', message: 'Found it.', updated_at: created_at, resolved_at: null })
   t.equal(await namesOf(id), 'created updated')
-  t.same((await toldOf(id))[1]?.data.update, update)
+  t.same((await listEvents(id))[1]?.data.update, update)
 })
 
 t.test(
@@ -79,16 +79,19 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays resolved unl
   t.equal(await namesOf(id), 'created resolved updated updated updated resolved')
 })
 
-t.test('POST /incidents/{id}/updates "201: internal updates reach the project’s channels, marked as internal", async t => {
-  const account = await api.account()
-  const id = await open(account)
-  const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
-  t.equal(body.data.is_internal, true)
-  t.match((await toldOf(id))[1], {
-    name: 'incident.updated',
-    data: { update: { message: 'It is Bob.', is_internal: true } },
-  })
-})
+t.test(
+  'POST /incidents/{id}/updates 201: internal updates reach the project’s channels, marked as internal',
+  async t => {
+    const account = await api.account()
+    const id = await open(account)
+    const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
+    t.equal(body.data.is_internal, true)
+    t.match((await listEvents(id))[1], {
+      name: 'incident.updated',
+      data: { update: { message: 'It is Bob.', is_internal: true } },
+    })
+  },
+)
 
 t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t => {
   const account = await api.account()
@@ -147,15 +150,15 @@ t.test('Concurrent updates are all stored, and the last one is the message of th
   const { data } = await answerOf(account.picket.listIncidentUpdates({ path: { id } }))
   t.equal(data.length, wanted.length)
   t.equal((await dataOf(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
-  const told = (await toldOf(id)).slice(1)
+  const events = (await listEvents(id)).slice(1)
   t.same(
-    told.map(({ data }) => data.update.status),
+    events.map(({ data }) => data.update.status),
     data.map(({ status }) => status).reverse(),
-    'told in the order in which they were taken',
+    'published in the order in which they were stored',
   )
-  const statuses = ['investigating', ...told.map(({ data }) => data.update.status)]
+  const statuses = ['investigating', ...events.map(({ data }) => data.update.status)]
   const becameResolved = statuses.filter((status, i) => status === 'resolved' && statuses[i - 1] !== 'resolved')
-  t.equal(told.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
+  t.equal(events.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
 })
 
 t.test('A request that is repeated with one idempotency key posts one update and publishes one event', async t => {

@@ -59,18 +59,18 @@ const refused = async () =>
   (await metric('picket_verdict_results_total{kind="history"}'))
 
 let outages = 0
-const told = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
+const reported = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
 
 /** An outage of all targets is seen and reported, and so is its end. */
 async function outageIsTold(meanwhile = async () => {}) {
   outages++
   target.behave({ kind: 'answer', status: 500 })
   await allAre('down')
-  await told('monitor.down')
+  await reported('monitor.down')
   await meanwhile()
   target.behave({ kind: 'answer' })
   await allAre('up')
-  await told('monitor.up')
+  await reported('monitor.up')
   // a process that is killed before it records a delivery would send it again
   const pending = `SELECT count(*) AS count FROM deliveries WHERE status = 'pending'`
   await waitFor(async () => (await query<{ count: number }>(db, pending))[0]!.count === 0, PATIENCE)

@@ -90,7 +90,7 @@ t.test(
     t.same(
       hooks.map(({ json }) => json.data.ssl_expiry_days),
       [10, 6],
-      'the new certificate is told anew',
+      'the new certificate is reported again',
     )
   },
 )

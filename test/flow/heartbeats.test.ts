@@ -63,8 +63,8 @@ t.test(
     for (const id of [failing, late]) {
       t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 }, id)
     }
-    const told = receiver.received.map(({ json }) => [json.event, json.data.check.region, json.data.check.error])
-    t.same(told.sort(), [
+    const events = receiver.received.map(({ json }) => [json.event, json.data.check.region, json.data.check.error])
+    t.same(events.sort(), [
       ['monitor.down', 'heartbeat', 'no success within 1 hour and a grace period of 1 minute'],
       ['monitor.down', 'heartbeat', 'the job reported a failure'],
     ])

@@ -29,12 +29,12 @@ async function createScene(name: string) {
     return answer.body.data
   }
   const monitor = await call('POST /monitors', { name, type: 'http', url: 'http://127.0.0.1:9', retry_count: 0 })
-  const hear = async () => {
+  const subscribe = async () => {
     const receiver = await startReceiver(t)
     const channel = await call('POST /alerts/channels', { name: 'x', type: 'webhook', config: { url: receiver.url } })
     return { receiver, alert_channel_id: channel.id }
   }
-  const [incidents, vendors, rules] = [await hear(), await hear(), await hear()]
+  const [incidents, vendors, rules] = [await subscribe(), await subscribe(), await subscribe()]
   await call('POST /alerts/project-channels', { ...idOf(incidents), alert_type: 'incident' })
   await call('POST /alerts/project-channels', { ...idOf(vendors), alert_type: 'dependency_incident' })
   await call('POST /alerts/rules', { monitor_id: monitor.id, ...idOf(rules) })
@@ -43,9 +43,9 @@ async function createScene(name: string) {
     await waitFor(async () => (await statusesOf(api.db, monitor.id)) === statuses, { label: statuses })
   }
   const incidentsNow = () => call('GET /incidents')
-  const heard = async (count: number) =>
+  const receivedEvents = async (count: number) =>
     (await incidents.receiver.waitFor(count)).map(({ json }) => json.event.replace('incident.', ''))
-  return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, heard }
+  return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, receivedEvents }
 }
 
 const idOf = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
@@ -62,7 +62,7 @@ t.test('An incident that people handle reaches the subscribed channels in order,
   const got = await incidents.receiver.waitFor(5)
   const over = await call(`GET /incidents/${incident.id}`)
   const updates = await call(`GET /incidents/${incident.id}/updates`)
-  const told = (status: string) => ({
+  const withStatus = (status: string) => ({
     monitors: [{ id: monitor.id, name: 'Shop', status }],
     dashboard_url: `${PUBLIC_URL}/incidents/${incident.id}`,
     status_page_url: null,
@@ -78,21 +78,21 @@ t.test('An incident that people handle reaches the subscribed channels in order,
         event: 'incident.created',
         incident: { ...begun, acknowledged_at: null, acknowledged_by: null },
         update: null,
-        ...told('down'),
+        ...withStatus('down'),
       },
-      { event: 'incident.acknowledged', incident: { ...begun, ...seen }, update: null, ...told('down') },
-      { event: 'incident.updated', incident: { ...begun, ...seen }, update: shown(note), ...told('down') },
+      { event: 'incident.acknowledged', incident: { ...begun, ...seen }, update: null, ...withStatus('down') },
+      { event: 'incident.updated', incident: { ...begun, ...seen }, update: shown(note), ...withStatus('down') },
       {
         event: 'incident.updated',
         incident: { ...begun, ...seen, severity: 'critical' },
         update: shown(updates[1]),
-        ...told('down'),
+        ...withStatus('down'),
       },
       {
         event: 'incident.resolved',
         incident: { ...begun, ...seen, severity: 'critical', status: 'resolved', resolved_at: over.resolved_at },
         update: shown(updates[0]),
-        ...told('up'),
+        ...withStatus('up'),
       },
     ],
   )
@@ -111,11 +111,11 @@ t.test('An incident that people handle reaches the subscribed channels in order,
       ['monitor.up', id],
     ],
   )
-  t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'nobody else')
+  t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'no other channel')
 })
 
 t.test('An incident that a person resolved is not resolved again when the monitor recovers', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
+  const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
   await call(`POST /incidents/${id}/updates`, { message: 'A known test.', status: 'resolved' })
@@ -124,24 +124,24 @@ t.test('An incident that a person resolved is not resolved again when the monito
   t.match(await call(`GET /incidents/${id}`), { status: 'resolved', resolved_at, message: 'A known test.' })
   await check('-', 'down up down')
   t.equal((await incidentsNow()).length, 2, 'the next outage is another incident')
-  t.same(await heard(3), ['created', 'resolved', 'created'])
+  t.same(await receivedEvents(3), ['created', 'resolved', 'created'])
 })
 
 t.test('An incident that is reopened during the outage ends with it', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
+  const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
   await call(`PUT /incidents/${id}`, { status: 'resolved' })
   await call(`PUT /incidents/${id}`, { status: 'investigating' })
   await check('+', 'down up')
   t.match(await incidentsNow(), [{ id, status: 'resolved', message: /^Shop is up again/ }])
-  t.same(await heard(4), ['created', 'resolved', 'updated', 'resolved'])
+  t.same(await receivedEvents(4), ['created', 'resolved', 'updated', 'resolved'])
 })
 
 t.test(
   'An incident that is reopened after the outage is detached: later outages neither join nor resolve it',
   async t => {
-    const { call, check, incidentsNow, heard } = await createScene('Shop')
+    const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
     await check('-+', 'down up')
     const [{ id }] = await incidentsNow()
     await call(`PUT /incidents/${id}`, { status: 'monitoring' })
@@ -151,7 +151,7 @@ t.test(
     await check('+', 'down up down up')
     t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
     t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
-    t.same((await heard(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
+    t.same((await receivedEvents(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
   },
 )
 

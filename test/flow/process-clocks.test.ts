@@ -48,7 +48,7 @@ t.test('an alert is sent once even if the clock of one of two sending processes 
       .map(({ engine }) => engine)
       .sort(),
     ['nats', 'postgres'],
-    'the operator hears once that the clocks disagree',
+    'the disagreement of the clocks is logged once',
   )
 })
 

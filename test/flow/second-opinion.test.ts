@@ -71,15 +71,15 @@ t.test('a failure that only one probe of a region sees does not make the region 
     const { data } = (await api.get(`/monitors/${id}/checks?region=us-east`)).body
     return data.map(({ trigger, status }: { trigger: string; status: string }) => `${trigger} ${status}`)
   }
-  const told = ['run_now down', 'run_now down', 'run_now down', 'schedule up', 'second_opinion up']
+  const expected = ['run_now down', 'run_now down', 'run_now down', 'schedule up', 'second_opinion up']
   const triggers = await waitFor(
     async () => {
       const seen: string[] = await triggersIn()
-      return seen.length >= told.length ? seen.sort() : null
+      return seen.length >= expected.length ? seen.sort() : null
     },
     { label: 'the attempts and the opinion in the history' },
   )
-  t.same(triggers, told)
+  t.same(triggers, expected)
 
   target.fail('one-sided', 'all')
   await check(id)

@@ -39,11 +39,11 @@ async function watch(names: string[], more: object = {}): Promise<string[]> {
 }
 
 /** "down Router": what the receiver got about monitors, in the order of arrival. */
-const heard = () =>
+const received = () =>
   receiver.received.flatMap(({ json }) =>
     json.event.startsWith('monitor.') ? `${json.event.slice(8)} ${json.data.monitor.name}` : [],
   )
-const heardOf = (names: string[]) => heard().filter(one => names.includes(one.split(' ')[1]!))
+const receivedOf = (names: string[]) => received().filter(one => names.includes(one.split(' ')[1]!))
 const page = (name: string, status: number) => target.behaveAt(`/${name}`, { kind: 'answer', status })
 
 t.test(
@@ -77,8 +77,8 @@ t.test(
     await check([router, ...children])
     await check([router, ...children])
     await reach([router, ...children], 'up')
-    await waitFor(() => heard().includes('up router'), { label: 'the recovery of the router' })
-    t.same(heardOf(['router', ...names]), ['down router', 'up router'])
+    await waitFor(() => received().includes('up router'), { label: 'the recovery of the router' })
+    t.same(receivedOf(['router', ...names]), ['down router', 'up router'])
     const incidents = receiver.received.filter(({ json }) => json.event.startsWith('incident.'))
     t.same(
       incidents.map(({ json }) => json.event),
@@ -93,13 +93,13 @@ t.test('A child that goes down alone is reported when its parent has been checke
   page('shop', 500)
   const sinceMs = Date.now()
   await check([shop])
-  await waitFor(() => heard().includes('down shop'), { label: 'the outage of the shop' })
+  await waitFor(() => received().includes('down shop'), { label: 'the outage of the shop' })
   t.ok(Date.now() - sinceMs < 20_000, 'long before its parent’s timeout')
   t.ok(
     target.requests.some(({ path, atMs }) => path === '/gateway' && atMs >= sinceMs),
     'the parent was checked for it',
   )
-  t.same(heardOf(['gateway', 'shop']), ['down shop'])
+  t.same(receivedOf(['gateway', 'shop']), ['down shop'])
 })
 
 t.test('After maintenance, an outage that continues is sent, and one that has ended is not', async t => {
@@ -119,15 +119,15 @@ t.test('After maintenance, an outage that continues is sent, and one that has en
   page('brief', 200)
   await check([brief])
   await reach([brief], 'up')
-  t.same(heardOf(['brief', 'lasting']), [])
+  t.same(receivedOf(['brief', 'lasting']), [])
   // by the time that a busy machine reads it, its end may be over
   const end = () => api.put(`/maintenance-windows/${id}`, { ends_at: new Date(Date.now() + 1_500).toISOString() })
   await waitFor(async () => (await end()).status === 200, { label: 'a window that ends soon' })
-  await waitFor(() => heard().includes('down lasting'), { label: 'the outage that goes on' })
+  await waitFor(() => received().includes('down lasting'), { label: 'the outage that continues' })
   page('lasting', 200)
   await check([lasting])
-  await waitFor(() => heard().includes('up lasting'), { label: 'its end' })
-  t.same(heardOf(['brief', 'lasting']), ['down lasting', 'up lasting'])
+  await waitFor(() => received().includes('up lasting'), { label: 'its end' })
+  t.same(receivedOf(['brief', 'lasting']), ['down lasting', 'up lasting'])
   const { data } = (await api.get(`/analytics/uptime?monitor_id=${brief}`)).body
   t.equal(data.seconds.down, 0, 'an outage in maintenance does not count')
   t.ok(data.maintenance_seconds > 1)

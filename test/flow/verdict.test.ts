@@ -54,7 +54,7 @@ t.test('An outage causes one transition, one incident, one event and one deliver
   await run(nats, id, '+--')
   await reaches(id, 'up down')
   t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'investigating' }])
-  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is told to nobody')
+  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is not sent')
   await run(nats, id, '++')
   await reaches(id, 'up down up')
   t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'resolved' }])
@@ -92,17 +92,19 @@ t.test('A failure waits for the votes of the other regions, which are asked imme
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   const id = await insertMonitor(db, projectId, { regions })
   const asked: RunHint[] = []
-  const told: { states: { monitorId: string; state: number }[] }[] = []
+  const hints: { states: { monitorId: string; state: number }[] }[] = []
   const subscriptions = [
     nats.connection.subscribe('HINT.run.eu-west', { callback: (_, message) => void asked.push(message.json()) }),
-    nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void told.push(message.json()) }),
+    nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void hints.push(message.json()) }),
   ]
   t.teardown(() => subscriptions.map(subscription => subscription.unsubscribe()))
   for (const region of regions) await publish(nats, [resultOf(id, { up: true })], region, `probe-${region}`)
   await reaches(id, 'up')
   await publish(nats, [resultOf(id, { up: false })], 'us-east', 'probe-us-east')
   await waitFor(() => asked.some(hint => hint.monitorId === id && hint.trigger === 2), { label: 'a second opinion' })
-  await waitFor(() => told.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)))
+  await waitFor(() =>
+    hints.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)),
+  )
   await publish(nats, [resultOf(id, { up: false })], 'eu-west', 'probe-eu-west')
   await reaches(id, 'up down')
   const [down] = await query<{ regions: string[] }>(
@@ -293,12 +295,12 @@ t.test('Pausing, changing and deleting during many failures keeps everything con
   t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts, 'no deadlock, no error')
   const odd = await query(
     db,
-    `SELECT m.id, m.status, told.to_status, m.is_paused, incidents.n FROM monitors m
+    `SELECT m.id, m.status, latest.to_status, m.is_paused, incidents.n FROM monitors m
      LEFT JOIN LATERAL (SELECT to_status FROM transitions WHERE monitor_id = m.id ORDER BY at DESC, id DESC
-                        LIMIT 1) told ON true
+                        LIMIT 1) latest ON true
      CROSS JOIN LATERAL (SELECT count(*) AS n FROM incidents
                          WHERE cause_monitor_id = m.id AND resolved_at IS NULL) incidents
-     WHERE m.id = ANY(?) AND (m.status IS DISTINCT FROM told.to_status
+     WHERE m.id = ANY(?) AND (m.status IS DISTINCT FROM latest.to_status
        OR incidents.n <> CASE WHEN m.status = 'down' THEN 1 ELSE 0 END
        OR (m.is_paused OR m.deleted_at IS NOT NULL) AND m.status IS NOT NULL)`,
     [ids],

@@ -15,7 +15,7 @@ const { projectId } = await insertTenant(db)
 const start = new Date('2027-01-01T12:00:00.000Z')
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
-const told = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
+const warning = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
 
 t.test(
   'Warnings about a certificate are sent at 30, 14, 7, 3 and 1 days, once each, and its date is shown',
@@ -24,7 +24,7 @@ t.test(
     await meet(db, id, start, { ends: day(40) })
     t.same((await datesOf(db, id)).ssl, day(40))
     for (let hours = 0; hours < 50 * 24; hours += 7) await look(new Date(start.getTime() + hours * 3_600_000))
-    t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(told))
+    t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(warning))
   },
 )
 
@@ -32,13 +32,13 @@ t.test('A monitor that is added late gets the nearest threshold only, and a rene
   const { id } = await insertWatched(db, projectId)
   await meet(db, id, start, { ends: day(5) })
   await look(start)
-  t.same(await warningsAbout(db, id), [told(5)])
+  t.same(await warningsAbout(db, id), [warning(5)])
   await meet(db, id, day(1), { fingerprint: 'bb', ends: day(91) })
   t.same((await datesOf(db, id)).ssl, day(91))
   await look(day(1))
   await look(day(60))
   await look(day(61))
-  t.same(await warningsAbout(db, id), [told(5), told(30)])
+  t.same(await warningsAbout(db, id), [warning(5), warning(30)])
 })
 
 t.test('An expired certificate is reported once', async t => {
@@ -46,7 +46,7 @@ t.test('An expired certificate is reported once', async t => {
   await meet(db, id, start, { ends: day(-2) })
   await look(start)
   await look(day(1))
-  t.same(await warningsAbout(db, id), [told(-2)])
+  t.same(await warningsAbout(db, id), [warning(-2)])
 })
 
 t.test('The certificate that ends first counts among those of the regions', async t => {
@@ -74,7 +74,7 @@ t.test('Reading results again, and alternating certificates, cause no second war
   }
   await meet(db, id, day(-1), { fingerprint: 'old', ends: day(2) })
   t.same((await datesOf(db, id)).ssl, day(200), 'an older result changes nothing')
-  t.same(await warningsAbout(db, id), [told(13)])
+  t.same(await warningsAbout(db, id), [warning(13)])
 })
 
 t.test('Two processes at the same time send each warning once', async t => {
@@ -84,7 +84,7 @@ t.test('Two processes at the same time send each warning once', async t => {
     await Promise.all([look(at), look(at, other), look(at), look(at, other)])
     await look(at)
   }
-  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(told))
+  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(warning))
 })
 
 t.test('A paused monitor gets no warning until it is resumed, and a deleted one gets none', async t => {
@@ -99,7 +99,7 @@ t.test('A paused monitor gets no warning until it is resumed, and a deleted one 
   t.same((await datesOf(db, paused.id)).ssl, day(10), 'what runs behind the pause is history')
   await execute(db, 'UPDATE monitors SET is_paused = false WHERE id = ?', [paused.id])
   await look(day(6))
-  t.same(await warningsAbout(db, paused.id), [told(4)])
+  t.same(await warningsAbout(db, paused.id), [warning(4)])
 })
 
 t.test(

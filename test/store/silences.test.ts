@@ -23,7 +23,7 @@ const one = async (house: House, checks = '+') => {
 t.test('Outside maintenance everything is sent immediately', async t => {
   const house = await newHouse()
   const id = await one(house, '+-+')
-  t.equal(await house.heard(id), 'down created up resolved')
+  t.equal(await house.sent(id), 'down created up resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
@@ -33,7 +33,7 @@ t.test('An outage that begins and ends in maintenance is stored and not sent', a
   await house.maintain([id], 60)
   await house.check([id], '-+-+')
   await house.leap(60)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   t.equal(await eventsOf(db, id), 'down up down up created resolved created resolved')
   t.equal(await silencesLeft(db), 0)
 })
@@ -44,13 +44,13 @@ t.test('An outage that continues after maintenance is sent then, and so is its e
   await house.maintain([id], 60)
   await house.check([id], '-')
   await house.pass(50)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   t.same([...(await listSilencedMonitors(db, [id], house.now()))], [id])
   await house.pass(10)
-  t.equal(await house.heard(id), 'down created')
+  t.equal(await house.sent(id), 'down created')
   t.same([...(await listSilencedMonitors(db, [id], house.now()))], [])
   await house.check([id], '+')
-  t.equal(await house.heard(id), 'down created up resolved')
+  t.equal(await house.sent(id), 'down created up resolved')
 })
 
 t.test('The end of a known outage is sent after maintenance, and a later outage only if it continues', async t => {
@@ -59,10 +59,10 @@ t.test('The end of a known outage is sent after maintenance, and a later outage 
   await house.maintain([first, second], 60)
   await house.check([first], '+')
   await house.check([second], '+-')
-  t.equal(await house.heard(first), 'down created')
+  t.equal(await house.sent(first), 'down created')
   await house.leap(60)
-  t.equal(await house.heard(first), 'down created up resolved')
-  t.equal(await house.heard(second), 'down created up resolved down created')
+  t.equal(await house.sent(first), 'down created up resolved')
+  t.equal(await house.sent(second), 'down created up resolved down created')
 })
 
 t.test('Cancelled maintenance ends the silence immediately', async t => {
@@ -71,10 +71,10 @@ t.test('Cancelled maintenance ends the silence immediately', async t => {
   const window = await house.maintain([id], 86_400)
   await house.check([id], '-')
   await house.pass(5)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   await deleteWindow({ db, review: scheduleReview }, house.projectId, window.id, house.now())
   await house.look()
-  t.equal(await house.heard(id), 'down created')
+  t.equal(await house.sent(id), 'down created')
 })
 
 t.test(
@@ -88,20 +88,20 @@ t.test(
     await house.check([parent], '-')
     await house.check(children, '-')
     await house.pass(40)
-    const heard = await Promise.all([parent, ...children].map(house.heard))
-    t.same(heard.filter(Boolean), ['down created'])
+    const sent = await Promise.all([parent, ...children].map(house.sent))
+    t.same(sent.filter(Boolean), ['down created'])
     t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
     t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
 
     await house.check([parent], '+')
     await house.check(children.slice(1), '+')
     await house.pass(40)
-    t.same((await Promise.all(children.map(house.heard))).filter(Boolean), [], 'their own checks have their chance')
+    t.same((await Promise.all(children.map(house.sent))).filter(Boolean), [], 'their own checks have time to recover')
     await house.pass(20)
-    t.equal(await house.heard(children[0]!), 'down created', 'one stays down and is told')
-    t.same((await Promise.all(children.slice(1).map(house.heard))).filter(Boolean), [])
+    t.equal(await house.sent(children[0]!), 'down created', 'one stays down and is sent')
+    t.same((await Promise.all(children.slice(1).map(house.sent))).filter(Boolean), [])
     await house.check([children[0]!], '+')
-    t.equal(await house.heard(children[0]!), 'down created up resolved')
+    t.equal(await house.sent(children[0]!), 'down created up resolved')
   },
 )
 
@@ -120,7 +120,7 @@ t.test('An ancestor of a parent counts too, and the nearest ancestor that is dow
   await house.check([top, middle, child], '+')
   await house.leap(120)
   t.same(
-    [await house.heard(top), await house.heard(middle), await house.heard(child)],
+    [await house.sent(top), await house.sent(middle), await house.sent(child)],
     ['down created up resolved', '', ''],
   )
 })
@@ -135,16 +135,16 @@ t.test('A child that is decided before its parent waits for the verdict of the p
   await house.check([parent], '-', 2)
   await house.check([child, other], '-')
   await house.pass(4)
-  t.same([await house.heard(child), await house.heard(other)], ['', ''])
+  t.same([await house.sent(child), await house.sent(other)], ['', ''])
   await house.check([parent], '--', 2)
-  t.equal(await house.heard(parent), 'down created')
+  t.equal(await house.sent(parent), 'down created')
   await house.pass(20)
-  t.equal(await house.heard(other), 'down created', 'nobody could say how its parent is')
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(other), 'down created', 'its parent could not be checked')
+  t.equal(await house.sent(child), '')
   t.same(await causesOf(db, child), [{ transition: parent, incident: parent }], 'the cause is noted afterwards')
   await house.check([parent, child], '++++', 2)
   await house.leap(120)
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(child), '')
 })
 
 t.test('A child whose parent recovers before it goes down is reported', async t => {
@@ -154,10 +154,10 @@ t.test('A child whose parent recovers before it goes down is reported', async t 
   await house.depend(child, [parent])
   await house.check([parent], '-', 2)
   await house.check([child], '-')
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(child), '')
   await house.check([parent], '+', 2)
   await house.pass(10)
-  t.equal(await house.heard(child), 'down created')
+  t.equal(await house.sent(child), 'down created')
 })
 
 t.test('Removing the parents ends the silence', async t => {
@@ -167,7 +167,7 @@ t.test('Removing the parents ends the silence', async t => {
   await house.check([child], '-')
   await house.depend(child, [])
   await house.pass(60)
-  t.equal(await house.heard(child), 'down created')
+  t.equal(await house.sent(child), 'down created')
 })
 
 t.test(
@@ -182,27 +182,27 @@ t.test(
     await house.depend(other, [paused])
     await house.check([child, other], '-')
     await house.pass(60)
-    t.same([await house.heard(child), await house.heard(other)], ['', ''])
+    t.same([await house.sent(child), await house.sent(other)], ['', ''])
     await deleteMonitor(tools, house.projectId, middle, house.now())
     await pauseMonitor(tools, house.projectId, paused, house.now())
     for (let i = 0; i < 4; i++) await house.leap(30)
-    t.same([await house.heard(child), await house.heard(other)], ['down created', 'down created'])
+    t.same([await house.sent(child), await house.sent(other)], ['down created', 'down created'])
   },
 )
 
 t.test('A monitor that is paused during a silence sends only the end of a known outage', async t => {
   const house = await newHouse()
-  const [untold, told, over] = [await one(house), await one(house, '+-'), await one(house, '+-')]
-  await house.maintain([untold, told, over], 600)
-  await house.check([untold], '-')
+  const [unknown, known, over] = [await one(house), await one(house, '+-'), await one(house, '+-')]
+  await house.maintain([unknown, known, over], 600)
+  await house.check([unknown], '-')
   await house.check([over], '+')
-  for (const id of [untold, told, over]) {
+  for (const id of [unknown, known, over]) {
     await pauseMonitor({ db, publicUrl: 'https://picket.example' }, house.projectId, id, house.now())
   }
   await house.leap(700)
-  t.equal(await house.heard(untold), '')
-  t.equal(await house.heard(told), 'down created resolved', 'decisions 4.8: no monitor.up')
-  t.equal(await house.heard(over), 'down created up resolved')
+  t.equal(await house.sent(unknown), '')
+  t.equal(await house.sent(known), 'down created resolved', 'no monitor.up')
+  t.equal(await house.sent(over), 'down created up resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
@@ -215,6 +215,6 @@ t.test('Two processes that review at the same time send everything once', async 
   const after = new Date(house.now().getTime() + 60_000)
   await Promise.all([db, other, db, other].map(pool => reviewDueSilences(pool, 25, after)))
   while ((await reviewDueSilences(db, 25, after)) > 0);
-  const heard = await Promise.all(ids.map(house.heard))
-  t.same([...new Set(heard)], ['down created'])
+  const sent = await Promise.all(ids.map(house.sent))
+  t.same([...new Set(sent)], ['down created'])
 })

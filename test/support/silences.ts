@@ -93,7 +93,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
       ),
     depend: (child: string, parents: string[]) =>
       changeParents({ db, review: scheduleReview }, projectId, child, parents, now()),
-    heard: (id: string) => heardOf(db, id),
+    sent: (id: string) => listSent(db, id),
   }
 }
 
@@ -113,7 +113,7 @@ const policyOf = (retryCount: number): Policy => ({
 })
 
 /** What was sent about a monitor and its incidents, in order: "down created up resolved". `up-` ends no outage. */
-async function heardOf(db: Db, monitorId: string): Promise<string> {
+async function listSent(db: Db, monitorId: string): Promise<string> {
   const rows = await query<{ name: string; duration: string | null }>(
     db,
     `SELECT d.event_name AS name, e.data->>'down_duration' AS duration FROM deliveries d JOIN events e ON e.id = d.event_id
