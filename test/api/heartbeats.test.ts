@@ -22,8 +22,8 @@ const read = async (id: string) => (await api.call('GET', `/monitors/${id}`)).bo
 const statusOf = async (id: string) => (await read(id)).status
 const checksOf = async (id: string, query = '') => (await api.call('GET', `/monitors/${id}/checks${query}`)).body
 /**
- * Its time ran out an hour ago. That was before any silence that a busy machine makes of our own loops, and which
- * excuses what was due in it.
+ * Makes a heartbeat overdue since an hour ago, which is before any gap in the acceptance of pings that a busy machine causes
+ * and that extends deadlines.
  */
 const runOut = (id: string) =>
   execute(api.db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [id])
@@ -70,40 +70,46 @@ const SIGNALS: [signal: string, kind: string, check: string, status: string | nu
   ['/log', 'log', 'unknown', null, null],
 ]
 for (const [signal, kind, check, status, error] of SIGNALS) {
-  t.test(`POST /ping/{token}${signal} 200 is kept as ${kind}, and the monitor is ${status ?? 'still new'}`, async t => {
-    const { id, url } = await create()
-    t.match(await ping(url, signal, { method: 'POST' }), { status: 200, text: 'OK' })
-    t.equal(await statusOf(id), status)
-    const { data } = await checksOf(id)
-    t.match(data, [{ status: check, region: 'heartbeat', probe_id: null, heartbeat: { kind, body: null } }])
-    t.equal(data[0].error?.code ?? null, error)
-    t.match(await checksOf(id, `?status=${check}&region=heartbeat`), { meta: { total: 1 } })
-    t.match(await checksOf(id, '?status=degraded'), { meta: { total: 0 } })
-    t.match(await checksOf(id, '?region=us-east'), { meta: { total: 0 } })
-    const operation = operations.find(({ name }) => name === 'GET /monitors/{id}/checks')!
-    t.same(differencesOf(operation, 200, await checksOf(id)), [])
-  })
+  t.test(
+    `POST /ping/{token}${signal} 200 is stored as ${kind}, and the monitor is ${status ?? 'still new'}`,
+    async t => {
+      const { id, url } = await create()
+      t.match(await ping(url, signal, { method: 'POST' }), { status: 200, text: 'OK' })
+      t.equal(await statusOf(id), status)
+      const { data } = await checksOf(id)
+      t.match(data, [{ status: check, region: 'heartbeat', probe_id: null, heartbeat: { kind, body: null } }])
+      t.equal(data[0].error?.code ?? null, error)
+      t.match(await checksOf(id, `?status=${check}&region=heartbeat`), { meta: { total: 1 } })
+      t.match(await checksOf(id, '?status=degraded'), { meta: { total: 0 } })
+      t.match(await checksOf(id, '?region=us-east'), { meta: { total: 0 } })
+      const operation = operations.find(({ name }) => name === 'GET /monitors/{id}/checks')!
+      t.same(differencesOf(operation, 200, await checksOf(id)), [])
+    },
+  )
 }
 
-t.test('GET /ping/{token} 404 as short text: unknown tokens, other signals, other monitors, deleted ones', async t => {
-  const { id, url } = await create()
-  const unknown = [
-    `${api.origin}/ping/${'a'.repeat(24)}`,
-    `${api.origin}/ping/short`,
-    `${api.origin}/ping/${'a'.repeat(5_000)}`,
-    ...['/256', '/-1', '/01x', '/end', '/%00', '/START'].map(signal => `${url}${signal}`),
-  ]
-  for (const one of unknown) t.match(await ping(one), { status: 404 }, one.slice(-30))
-  t.match(await ping(`${url}/256`), { text: 'ping URL not found' })
-  t.equal(await heartbeatOf(api.db, id), null, 'nothing was kept')
-  await api.call('PUT', `/monitors/${id}`, { body: { type: 'http', url: 'https://shop.example.com' } })
-  t.equal((await ping(url)).status, 404, 'it is no heartbeat any more')
-  t.equal((await read(id)).ping_url, null)
-  await api.call('PUT', `/monitors/${id}`, { body: { type: 'heartbeat' } })
-  t.equal((await ping(url)).status, 200, 'the URL is the same when it is one again')
-  await api.call('DELETE', `/monitors/${id}`)
-  t.equal((await ping(url)).status, 404)
-})
+t.test(
+  'GET /ping/{token} 404 as short text for unknown tokens and signals, other monitors and deleted ones',
+  async t => {
+    const { id, url } = await create()
+    const unknown = [
+      `${api.origin}/ping/${'a'.repeat(24)}`,
+      `${api.origin}/ping/short`,
+      `${api.origin}/ping/${'a'.repeat(5_000)}`,
+      ...['/256', '/-1', '/01x', '/end', '/%00', '/START'].map(signal => `${url}${signal}`),
+    ]
+    for (const one of unknown) t.match(await ping(one), { status: 404 }, one.slice(-30))
+    t.match(await ping(`${url}/256`), { text: 'ping URL not found' })
+    t.equal(await heartbeatOf(api.db, id), null, 'nothing was kept')
+    await api.call('PUT', `/monitors/${id}`, { body: { type: 'http', url: 'https://shop.example.com' } })
+    t.equal((await ping(url)).status, 404, 'it is no longer a heartbeat')
+    t.equal((await read(id)).ping_url, null)
+    await api.call('PUT', `/monitors/${id}`, { body: { type: 'heartbeat' } })
+    t.equal((await ping(url)).status, 200, 'the URL is the same when it is one again')
+    await api.call('DELETE', `/monitors/${id}`)
+    t.equal((await ping(url)).status, 404)
+  },
+)
 
 t.test('a monitor that becomes a heartbeat has no status until its first ping, and no open incident', async t => {
   const { id, url } = await create()
@@ -117,7 +123,7 @@ t.test('a monitor that becomes a heartbeat has no status until its first ping, a
   )
 })
 
-t.test('a body of any kind is kept to 10 kB, and the beginning of it says why a job failed', async t => {
+t.test('the first 10 kB of a body of any type are kept, and its beginning is the reason of a failure', async t => {
   const { id, url } = await create()
   const body = `rsync: \0 no space\n left on   device ${'é'.repeat(2_000_000)}`
   const headers = { 'content-type': 'application/json' }
@@ -132,7 +138,7 @@ t.test('a body of any kind is kept to 10 kB, and the beginning of it says why a 
   t.match(await transitionsOf(id), [{ to: 'down', summary: /^The job failed: rsync: / }])
 })
 
-t.test('an explicit fail is down at once, with an incident; the next success ends it', async t => {
+t.test('a reported failure makes the monitor down with an incident, and the next success ends it', async t => {
   const { id, url } = await create()
   await ping(url)
   await ping(url, '/fail', { method: 'POST', body: 'disk full' })
@@ -172,7 +178,7 @@ t.test('the time from start to success is the response time', async t => {
 })
 
 t.test(
-  'no success within interval and grace: overdue, down, said once; a heartbeat never pinged stays new',
+  'a heartbeat without a success within interval and grace is down, once; one without a ping stays new',
   async t => {
     const [late, fresh, begun] = [await create(), await create(), await create()]
     await ping(late.url)
@@ -186,7 +192,11 @@ t.test(
       { status: 'down', error: { source: 'target', code: 'overdue', message }, heartbeat: { kind: 'overdue' } },
       { status: 'up' },
     ])
-    t.equal((await read(late.id)).last_checked_at, data[1].started_at, 'what did not come is no ping')
+    t.equal(
+      (await read(late.id)).last_checked_at,
+      data[1].started_at,
+      'an overdue ping does not count as the last check',
+    )
     t.match(await transitionsOf(late.id), [{ to: 'down', summary: `Overdue: ${message}.` }, { to: 'up' }])
     t.equal((await heartbeatOf(api.db, late.id))?.due_at, null, 'it is not found overdue again')
     await ping(late.url)
@@ -194,23 +204,26 @@ t.test(
   },
 )
 
-t.test('a paused heartbeat keeps its pings unjudged; resumed it starts anew with the next ping', async t => {
-  const { id, url } = await create()
-  await ping(url)
-  await api.call('POST', `/monitors/${id}/pause`)
-  t.match(await ping(url, '/fail'), { status: 200, text: 'OK' })
-  t.match(await read(id), { status: null, is_paused: true })
-  await api.call('POST', `/monitors/${id}/resume`)
-  await runOut(id)
-  await waitFor(async () => (await heartbeatOf(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
-  t.equal(await statusOf(id), null, 'what was due before the pause is not')
-  await ping(url)
-  t.equal(await statusOf(id), 'up')
-  t.ok((await heartbeatOf(api.db, id))?.due_at)
-  t.equal((await checksOf(id)).meta.total, 3, 'all pings, and nothing overdue')
-})
+t.test(
+  'a paused heartbeat stores pings without evaluation, and begins again with the first ping after it is resumed',
+  async t => {
+    const { id, url } = await create()
+    await ping(url)
+    await api.call('POST', `/monitors/${id}/pause`)
+    t.match(await ping(url, '/fail'), { status: 200, text: 'OK' })
+    t.match(await read(id), { status: null, is_paused: true })
+    await api.call('POST', `/monitors/${id}/resume`)
+    await runOut(id)
+    await waitFor(async () => (await heartbeatOf(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
+    t.equal(await statusOf(id), null, 'what was due before the pause is not')
+    await ping(url)
+    t.equal(await statusOf(id), 'up')
+    t.ok((await heartbeatOf(api.db, id))?.due_at)
+    t.equal((await checksOf(id)).meta.total, 3, 'all pings, and nothing overdue')
+  },
+)
 
-t.test('an update that touches neither interval nor grace leaves the heartbeat waiting', async t => {
+t.test('an update without interval and grace keeps the deadline of the heartbeat', async t => {
   const { id, url } = await create()
   await ping(url)
   await api.call('PUT', `/monitors/${id}`, { body: { timeout_ms: 5_000, name: 'Nightly' } })
@@ -219,27 +232,27 @@ t.test('an update that touches neither interval nor grace leaves the heartbeat w
   await waitFor(async () => (await statusOf(id)) === 'down')
 })
 
-t.test('a heartbeat without an interval keeps its pings and has no status', async t => {
+t.test('a heartbeat without an interval stores its pings and has no status', async t => {
   const { id, url } = await create({ heartbeat_interval: undefined })
   await ping(url, '/fail')
   t.match(await read(id), { status: null, configuration_issues: [/heartbeat_interval is required/] })
   t.equal((await checksOf(id)).meta.total, 1)
 })
 
-t.test('POST /monitors/{id}/check 409: no probe checks a heartbeat', async t => {
+t.test('POST /monitors/{id}/check 409 for a heartbeat', async t => {
   const { id } = await create()
   const { status, body } = await api.call('POST', `/monitors/${id}/check`)
   t.same([status, body.error.code], [409, 'conflict'])
   t.match(body.error.message, /send its ping_url a ping/)
 })
 
-t.test('GET /monitors/{id}/checks 404 for a heartbeat of somebody else', async t => {
+t.test('GET /monitors/{id}/checks 404 for a heartbeat of another project', async t => {
   const { id } = await create()
   const { key } = await api.tenant()
   t.equal((await api.call('GET', `/monitors/${id}/checks`, { key })).status, 404)
 })
 
-t.test('GET /monitors/{id}/checks 200: newest first, in pages, between two times', async t => {
+t.test('GET /monitors/{id}/checks 200 lists pings newest first, in pages, between two times', async t => {
   const { id, url } = await create()
   for (const signal of ['/1', '/2', '/3']) await ping(url, signal)
   const { data, meta } = await checksOf(id, '?per_page=2')
@@ -251,54 +264,54 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, between two times
   t.match(await checksOf(id, `?from=${data[1].started_at}&to=${data[0].started_at}`), { data: [{ id: data[1].id }] })
 })
 
-t.test('GET /ping/{token} 429: a flood of one URL, and guesses, without holding up known URLs', async t => {
-  const limited = await startApi(t, { PINGS_PER_MINUTE: '5' })
-  const urls: string[] = []
-  for (let i = 0; i < 3; i++) {
-    const { body } = await limited.call('POST', '/monitors', { body: HEARTBEAT })
-    urls.push(`${limited.origin}/ping/${body.data.ping_url.split('/').at(-1)}`)
-  }
-  // the minute may turn while they are sent
-  const answers = await Promise.all(Array.from({ length: 11 }, () => ping(urls[0]!)))
-  const refused = answers.filter(({ status }) => status === 429)
-  t.ok(refused.length > 0)
-  t.match(refused[0], { text: 'too many pings' })
-  t.ok(Number(refused[0]!.headers.get('retry-after')) > 0)
-  t.equal((await ping(urls[1]!)).status, 200, 'another URL is not held up')
-  const guess = (i: number) => ping(`${limited.origin}/ping/${String(i).padStart(24, 'x')}`)
-  const guesses = await Promise.all(Array.from({ length: 130 }, (_, i) => guess(i)))
-  await waitFor(async () => (await guess(1_000)).status === 429, { label: 'guesses are refused' })
-  t.ok(guesses.every(({ status }) => status === 404 || status === 429))
-  t.equal((await ping(urls[1]!)).status, 200, 'a URL that was pinged before is no guess')
-})
-
 t.test(
-  'GET /ping/{token} 200 while PostgreSQL is not available: the ping is kept, and counts when it is back',
+  'GET /ping/{token} 429 for too many pings of a URL and for guesses, without an effect on known URLs',
   async t => {
-    const relay = await startTcpRelay(t, (await createDatabase(t)).url)
-    const away = await startApi(t, { DATABASE_URL: relay.url })
-    const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
-    const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
-    const signalsOf = async () => {
-      const { data } = (await away.call('GET', `/monitors/${body.data.id}/checks`)).body
-      return data.map((one: { heartbeat: { kind: string } }) => one.heartbeat.kind).reverse()
+    const limited = await startApi(t, { PINGS_PER_MINUTE: '5' })
+    const urls: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const { body } = await limited.call('POST', '/monitors', { body: HEARTBEAT })
+      urls.push(`${limited.origin}/ping/${body.data.ping_url.split('/').at(-1)}`)
     }
-    t.equal((await ping(url)).status, 200)
-    await relay.cut()
-    t.match(await ping(url, '/start'), { status: 200, text: 'OK' }, 'PostgreSQL refuses connections')
-    await relay.restore()
-    await waitFor(async () => (await signalsOf()).length === 2, { label: 'the first kept ping is stored' })
-    relay.swallow()
-    t.match(await ping(url, '/fail'), { status: 200, text: 'OK' }, 'PostgreSQL does not answer')
-    await relay.restore()
-    await waitFor(async () => (await signalsOf()).length === 3, { label: 'the second kept ping is stored' })
-    t.same(await signalsOf(), ['success', 'start', 'fail'])
-    await waitFor(async () => (await away.call('GET', `/monitors/${body.data.id}`)).body.data.status === 'down')
+    // the minute may turn while they are sent
+    const answers = await Promise.all(Array.from({ length: 11 }, () => ping(urls[0]!)))
+    const refused = answers.filter(({ status }) => status === 429)
+    t.ok(refused.length > 0)
+    t.match(refused[0], { text: 'too many pings' })
+    t.ok(Number(refused[0]!.headers.get('retry-after')) > 0)
+    t.equal((await ping(urls[1]!)).status, 200, 'another URL is not held up')
+    const guess = (i: number) => ping(`${limited.origin}/ping/${String(i).padStart(24, 'x')}`)
+    const guesses = await Promise.all(Array.from({ length: 130 }, (_, i) => guess(i)))
+    await waitFor(async () => (await guess(1_000)).status === 429, { label: 'guesses are refused' })
+    t.ok(guesses.every(({ status }) => status === 404 || status === 429))
+    t.equal((await ping(urls[1]!)).status, 200, 'a URL that was pinged before does not count as a guess')
   },
 )
 
+t.test('GET /ping/{token} 200 while PostgreSQL is unavailable: the ping is queued and counts later', async t => {
+  const relay = await startTcpRelay(t, (await createDatabase(t)).url)
+  const away = await startApi(t, { DATABASE_URL: relay.url })
+  const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
+  const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
+  const signalsOf = async () => {
+    const { data } = (await away.call('GET', `/monitors/${body.data.id}/checks`)).body
+    return data.map((one: { heartbeat: { kind: string } }) => one.heartbeat.kind).reverse()
+  }
+  t.equal((await ping(url)).status, 200)
+  await relay.cut()
+  t.match(await ping(url, '/start'), { status: 200, text: 'OK' }, 'PostgreSQL refuses connections')
+  await relay.restore()
+  await waitFor(async () => (await signalsOf()).length === 2, { label: 'the first kept ping is stored' })
+  relay.swallow()
+  t.match(await ping(url, '/fail'), { status: 200, text: 'OK' }, 'PostgreSQL does not answer')
+  await relay.restore()
+  await waitFor(async () => (await signalsOf()).length === 3, { label: 'the second kept ping is stored' })
+  t.same(await signalsOf(), ['success', 'start', 'fail'])
+  await waitFor(async () => (await away.call('GET', `/monitors/${body.data.id}`)).body.data.status === 'down')
+})
+
 t.test(
-  'GET /ping/{token} 503 while PostgreSQL and NATS are not available: what is not stored is not acknowledged',
+  'GET /ping/{token} 503 while PostgreSQL and NATS are unavailable: a ping that is not stored is not acknowledged',
   async t => {
     const relay = await startTcpRelay(t, (await createDatabase(t)).url)
     const nats = await startNats(t)

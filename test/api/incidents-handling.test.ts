@@ -13,10 +13,10 @@ const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
 type Told = { name: string; data: any }
-/** What was announced about an incident, in order. */
-const toldOf = (id: string) =>
+/** The events about an incident, in order. */
+const listEvents = (id: string) =>
   query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
-const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open(account: Account, body: object = {}): Promise<string> {
   const answer = await account.call('POST /incidents', { title: 'Payments fail', ...body })
@@ -24,7 +24,7 @@ async function open(account: Account, body: object = {}): Promise<string> {
 }
 const updatesOf = async ({ call }: Account, id: string) => (await call(`GET /incidents/${id}/updates`)).body.data
 
-t.test('POST /incidents 201: a title is enough', async t => {
+t.test('POST /incidents 201 with a title only', async t => {
   const account = await api.account()
   const { status, body } = await account.call('POST /incidents', { title: 'Payments fail' })
   t.equal(status, 201)
@@ -48,10 +48,10 @@ t.test('POST /incidents 201: a title is enough', async t => {
   })
   t.same((await account.call(`GET /incidents/${id}`)).body, { data: { ...body.data, possible_causes: [] } })
   t.same(await updatesOf(account, id), [])
-  t.match(await toldOf(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
+  t.match(await listEvents(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
 })
 
-t.test('POST /incidents 201: the message becomes the first update, monitors are named', async t => {
+t.test('POST /incidents 201: the message becomes the first update, and monitors are listed', async t => {
   const account = await api.account()
   const shop = await insertMonitor(api.db, account.projectId, { name: 'Shop' })
   const blog = await insertMonitor(api.db, account.projectId, { name: 'Blog' })
@@ -80,17 +80,17 @@ t.test('POST /incidents 201: the message becomes the first update, monitors are 
       updated_at: body.data.created_at,
     },
   ])
-  t.match(await toldOf(body.data.id), [{ name: 'incident.created', data: { update: { id: updates[0].id } } }])
+  t.match(await listEvents(body.data.id), [{ name: 'incident.created', data: { update: { id: updates[0].id } } }])
 })
 
-t.test('POST /incidents 201: one that is over already is told as created only', async t => {
+t.test('POST /incidents 201 for a resolved incident publishes incident.created only', async t => {
   const account = await api.account()
   const { body } = await account.call('POST /incidents', { title: 'Last night', status: 'resolved' })
   t.equal(body.data.resolved_at, body.data.started_at)
   t.equal(await namesOf(body.data.id), 'created')
 })
 
-t.test('POST /incidents 400: what is missing, too long, unknown or no such value', async t => {
+t.test('POST /incidents 400 for missing, too long, unknown and invalid fields', async t => {
   const account = await api.account()
   const bodies = [
     {},
@@ -115,7 +115,7 @@ t.test('POST /incidents 400: what is missing, too long, unknown or no such value
 })
 
 t.test(
-  'POST /incidents 404: a monitor that is unknown, deleted or of another project, and nothing is stored',
+  'POST /incidents 404 for an unknown or deleted monitor, or one of another project, and stores nothing',
   async t => {
     const account = await api.account()
     const mine = await insertMonitor(api.db, account.projectId)
@@ -130,7 +130,7 @@ t.test(
   },
 )
 
-t.test('PUT /incidents/{id} 200: a new status or severity writes an update and is told once', async t => {
+t.test('PUT /incidents/{id} 200: a new status or severity writes an update and publishes one event', async t => {
   const account = await api.account()
   const id = await open(account)
   const { status, body } = await account.call(`PUT /incidents/${id}`, { severity: 'critical' })
@@ -146,16 +146,16 @@ t.test('PUT /incidents/{id} 200: a new status or severity writes an update and i
     },
     { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
   ])
-  const told = await toldOf(id)
-  t.match(told, [
+  const events = await listEvents(id)
+  t.match(events, [
     { name: 'incident.created' },
     { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
     { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified' } } },
   ])
-  t.equal(told.length, 3)
+  t.equal(events.length, 3)
 })
 
-t.test('PUT /incidents/{id} 200: a title alone, or nothing new, is told to nobody', async t => {
+t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event', async t => {
   const account = await api.account()
   const id = await open(account)
   t.equal((await account.call(`PUT /incidents/${id}`, { title: 'Cards fail' })).body.data.title, 'Cards fail')
@@ -167,23 +167,26 @@ t.test('PUT /incidents/{id} 200: a title alone, or nothing new, is told to nobod
   t.equal(await namesOf(id), 'created')
 })
 
-t.test('PUT /incidents/{id} 200: resolved is told once, reopening clears it and is an update', async t => {
-  const account = await api.account()
-  const id = await open(account)
-  const resolved = (await account.call(`PUT /incidents/${id}`, { status: 'resolved' })).body.data
-  t.match(resolved, { status: 'resolved', resolved_at: resolved.updated_at })
-  const again = (await account.call(`PUT /incidents/${id}`, { status: 'resolved', severity: 'major' })).body.data
-  t.equal(again.resolved_at, resolved.resolved_at)
-  const reopened = (await account.call(`PUT /incidents/${id}`, { status: 'monitoring' })).body.data
-  t.match(reopened, { status: 'monitoring', resolved_at: null })
-  t.equal(await namesOf(id), 'created resolved updated updated')
-  t.match((await toldOf(id))[1]?.data, {
-    incident: { resolved_at: resolved.resolved_at },
-    update: { status: 'resolved', message: 'Status changed from investigating to resolved' },
-  })
-})
+t.test(
+  'PUT /incidents/{id} 200: resolving publishes one event, and reopening is an update that clears resolved_at',
+  async t => {
+    const account = await api.account()
+    const id = await open(account)
+    const resolved = (await account.call(`PUT /incidents/${id}`, { status: 'resolved' })).body.data
+    t.match(resolved, { status: 'resolved', resolved_at: resolved.updated_at })
+    const again = (await account.call(`PUT /incidents/${id}`, { status: 'resolved', severity: 'major' })).body.data
+    t.equal(again.resolved_at, resolved.resolved_at)
+    const reopened = (await account.call(`PUT /incidents/${id}`, { status: 'monitoring' })).body.data
+    t.match(reopened, { status: 'monitoring', resolved_at: null })
+    t.equal(await namesOf(id), 'created resolved updated updated')
+    t.match((await listEvents(id))[1]?.data, {
+      incident: { resolved_at: resolved.resolved_at },
+      update: { status: 'resolved', message: 'Status changed from investigating to resolved' },
+    })
+  },
+)
 
-t.test('PUT /incidents/{id} 400, 403 and 404, in their order', async t => {
+t.test('PUT /incidents/{id} 400, 403 and 404, in this order', async t => {
   const account = await api.account()
   const id = await open(account)
   const read = await account.callWith('read')
@@ -202,26 +205,29 @@ t.test('PUT /incidents/{id} 400, 403 and 404, in their order', async t => {
   t.equal(await namesOf(id), 'created')
 })
 
-t.test('POST /incidents/{id}/acknowledge 200: the first one does, twice changes nothing', async t => {
-  const account = await api.account()
-  const id = await open(account, { message: 'We look at it.' })
-  const both = await Promise.all([1, 2].map(() => account.call(`POST /incidents/${id}/acknowledge`)))
-  t.same(
-    both.map(({ status }) => status),
-    [200, 200],
-  )
-  t.match(both[0]!.body.data, { acknowledged_by: account.userId, acknowledged_at: /Z$/, status: 'investigating' })
-  t.same(both[0]!.body, both[1]!.body)
-  await account.call(`PUT /incidents/${id}`, { status: 'resolved' })
-  t.equal((await account.call(`POST /incidents/${id}/acknowledge`)).status, 200, 'also when it is over')
-  t.equal(await namesOf(id), 'created acknowledged resolved')
-  t.match((await toldOf(id))[1]?.data, {
-    incident: { acknowledged_by: account.userId },
-    update: { message: 'We look at it.' },
-  })
-})
+t.test(
+  'POST /incidents/{id}/acknowledge 200: the first acknowledgement counts, and a second one changes nothing',
+  async t => {
+    const account = await api.account()
+    const id = await open(account, { message: 'We look at it.' })
+    const both = await Promise.all([1, 2].map(() => account.call(`POST /incidents/${id}/acknowledge`)))
+    t.same(
+      both.map(({ status }) => status),
+      [200, 200],
+    )
+    t.match(both[0]!.body.data, { acknowledged_by: account.userId, acknowledged_at: /Z$/, status: 'investigating' })
+    t.same(both[0]!.body, both[1]!.body)
+    await account.call(`PUT /incidents/${id}`, { status: 'resolved' })
+    t.equal((await account.call(`POST /incidents/${id}/acknowledge`)).status, 200, 'also when it is over')
+    t.equal(await namesOf(id), 'created acknowledged resolved')
+    t.match((await listEvents(id))[1]?.data, {
+      incident: { acknowledged_by: account.userId },
+      update: { message: 'We look at it.' },
+    })
+  },
+)
 
-t.test('POST /incidents/{id}/acknowledge 409: resolved without; 404: not there', async t => {
+t.test('POST /incidents/{id}/acknowledge 409 for a resolved incident, 404 for an unknown one', async t => {
   const account = await api.account()
   const id = await open(account, { status: 'resolved' })
   const answer = await account.call(`POST /incidents/${id}/acknowledge`)
@@ -232,7 +238,7 @@ t.test('POST /incidents/{id}/acknowledge 409: resolved without; 404: not there',
   t.equal(await namesOf(id), 'created')
 })
 
-t.test('DELETE /incidents/{id} 200 and 404: it goes with its updates, and nobody is told', async t => {
+t.test('DELETE /incidents/{id} 200 and 404: deletes the incident and its updates without an event', async t => {
   const account = await api.account()
   const other = await api.account()
   const id = await open(account, { message: 'We look at it.' })

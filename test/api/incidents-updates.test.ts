@@ -14,15 +14,15 @@ const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
 type Told = { name: string; data: any }
-const toldOf = (id: string) =>
+const listEvents = (id: string) =>
   query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
-const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
+const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
   return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
 }
 
-t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', async t => {
+t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event', async t => {
   const account = await api.account()
   const id = await open(account)
   const { status, body } = await account.call(`POST /incidents/${id}/updates`, {
@@ -44,11 +44,11 @@ t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', asyn
   const incident = (await account.call(`GET /incidents/${id}`)).body.data
   t.match(incident, { status: 'identified', message: 'Found it.', updated_at: created_at, resolved_at: null })
   t.equal(await namesOf(id), 'created updated')
-  t.same((await toldOf(id))[1]?.data.update, update)
+  t.same((await listEvents(id))[1]?.data.update, update)
 })
 
 t.test(
-  'POST /incidents/{id}/updates 201: without a status it is investigating, told although nothing moves',
+  'POST /incidents/{id}/updates 201 without a status sets investigating, and publishes an event even without a change',
   async t => {
     const account = await api.account()
     const id = await open(account, 'monitoring')
@@ -61,7 +61,7 @@ t.test(
   },
 )
 
-t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a status reopens it', async t => {
+t.test('POST /incidents/{id}/updates 201: a resolved incident stays resolved unless a status reopens it', async t => {
   const account = await api.account()
   const id = await open(account)
   type Body = CreateIncidentUpdateData['body']
@@ -79,18 +79,21 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a 
   t.equal(await namesOf(id), 'created resolved updated updated updated resolved')
 })
 
-t.test('POST /incidents/{id}/updates 201: internal notes reach the own channels marked as such', async t => {
-  const account = await api.account()
-  const id = await open(account)
-  const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
-  t.equal(body.data.is_internal, true)
-  t.match((await toldOf(id))[1], {
-    name: 'incident.updated',
-    data: { update: { message: 'It is Bob.', is_internal: true } },
-  })
-})
+t.test(
+  'POST /incidents/{id}/updates 201: internal updates reach the project’s channels, marked as internal',
+  async t => {
+    const account = await api.account()
+    const id = await open(account)
+    const { body } = await account.call(`POST /incidents/${id}/updates`, { message: 'It is Bob.', is_internal: true })
+    t.equal(body.data.is_internal, true)
+    t.match((await listEvents(id))[1], {
+      name: 'incident.updated',
+      data: { update: { message: 'It is Bob.', is_internal: true } },
+    })
+  },
+)
 
-t.test('POST /incidents/{id}/updates 400, 403 and 404, in their order', async t => {
+t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t => {
   const account = await api.account()
   const id = await open(account)
   const read = await account.callWith('read')
@@ -118,7 +121,7 @@ t.test('POST /incidents/{id}/updates 400, 403 and 404, in their order', async t 
   t.equal(await namesOf(id), 'created')
 })
 
-t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is not there', async t => {
+t.test('GET /incidents/{id}/updates 200 lists updates newest first, in pages; 404 for an unknown incident', async t => {
   const account = await api.account()
   const id = await open(account)
   for (const message of ['one', 'two', 'three']) {
@@ -136,7 +139,7 @@ t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is
   t.equal((await account.call('GET /incidents/not-an-id/updates')).status, 404)
 })
 
-t.test('Updates that come at once are all kept, and the last one is what the incident says', async t => {
+t.test('Concurrent updates are all stored, and the last one is the message of the incident', async t => {
   const account = await api.account()
   const id = await open(account)
   const wanted = ['identified', 'monitoring', 'resolved', 'resolved', 'resolved', 'identified']
@@ -147,18 +150,18 @@ t.test('Updates that come at once are all kept, and the last one is what the inc
   const { data } = await answerOf(account.picket.listIncidentUpdates({ path: { id } }))
   t.equal(data.length, wanted.length)
   t.equal((await dataOf(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
-  const told = (await toldOf(id)).slice(1)
+  const events = (await listEvents(id)).slice(1)
   t.same(
-    told.map(({ data }) => data.update.status),
+    events.map(({ data }) => data.update.status),
     data.map(({ status }) => status).reverse(),
-    'told in the order in which they were taken',
+    'published in the order in which they were stored',
   )
-  const statuses = ['investigating', ...told.map(({ data }) => data.update.status)]
+  const statuses = ['investigating', ...events.map(({ data }) => data.update.status)]
   const becameResolved = statuses.filter((status, i) => status === 'resolved' && statuses[i - 1] !== 'resolved')
-  t.equal(told.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
+  t.equal(events.filter(({ name }) => name === 'incident.resolved').length, becameResolved.length, 'resolved once each')
 })
 
-t.test('A request repeated under one key posts one update and tells it once', async t => {
+t.test('A request that is repeated with one idempotency key posts one update and publishes one event', async t => {
   const account = await api.account()
   const id = await open(account)
   const headers = { 'Idempotency-Key': 'post-once' }

@@ -16,7 +16,7 @@ const api = await createResourceApi(t, (app, handles) => {
 const startedAt = new Date('2026-08-01T12:00:00.000Z')
 const endedAt = new Date('2026-08-01T12:04:12.000Z')
 
-/** An outage of a new monitor, over when `isOver`. */
+/** An outage of a new monitor, which has ended if `isOver`. */
 async function insertOutage({ projectId }: Account, name: string, isOver = false) {
   const monitorId = await insertMonitor(api.db, projectId, { name })
   const outage = { projectId, monitorId, monitorName: name, startedAt }
@@ -29,7 +29,7 @@ async function insertOutage({ projectId }: Account, name: string, isOver = false
   return { id: incidents[0]!.id, monitorId }
 }
 
-t.test('GET /incidents 200: newest first, in pages, with everything that an incident says', async t => {
+t.test('GET /incidents 200 lists incidents newest first, in pages, with all fields', async t => {
   const account = await api.account()
   const over = await insertOutage(account, 'Shop', true)
   const open = await insertOutage(account, 'Blog')
@@ -65,7 +65,7 @@ t.test('GET /incidents 200: newest first, in pages, with everything that an inci
   t.same(second.meta, { page: 2, per_page: 1, total: 2, total_pages: 2 })
 })
 
-t.test('GET /incidents 200: filters take one value or several', async t => {
+t.test('GET /incidents 200 with filters of one or more values', async t => {
   const account = await api.account()
   await insertOutage(account, 'Shop', true)
   await insertOutage(account, 'Blog')
@@ -81,7 +81,7 @@ t.test('GET /incidents 200: filters take one value or several', async t => {
   t.same(await titles('severity=major&status=investigating'), ['Blog is down'])
 })
 
-t.test('GET /incidents 400: what is no status, no severity or no page', async t => {
+t.test('GET /incidents 400 for an invalid status, severity or page', async t => {
   const { call } = await api.account()
   for (const query of ['status=open', 'status=', 'severity=major,huge', 'page=0', 'per_page=101', 'color=red']) {
     const { status, body } = await call(`GET /incidents?${query}`)
@@ -102,7 +102,7 @@ t.test('GET /incidents/{id} 200 and 404', async t => {
   t.same((await account.call('GET /incidents')).body.data.length, 1)
 })
 
-t.test('A monitor that is down has one open incident, however often it is opened', async t => {
+t.test('A monitor that is down has one open incident, however often the verdict opens it', async t => {
   const account = await api.account()
   const { projectId } = account
   const { id, monitorId } = await insertOutage(account, 'Shop')

@@ -24,7 +24,7 @@ const periodsOf = (windowId: string) =>
     [windowId],
   )
 
-t.test('POST /maintenance-windows 201 for one time; it is read, listed, changed and deleted', async t => {
+t.test('POST /maintenance-windows 201 for one period, which is read, listed, changed and deleted', async t => {
   const { call, picket } = await api.account()
   const monitor_ids = [await addMonitor(call), await addMonitor(call)]
   const sent = { title: 'Move', monitor_ids, starts_at: inHours(1), ends_at: inHours(2) }
@@ -49,10 +49,10 @@ t.test('POST /maintenance-windows 201 for one time; it is read, listed, changed 
   t.equal((await picket.deleteMaintenanceWindow({ path })).response.status, 404)
 })
 
-t.test('POST /maintenance-windows 201 again and again with cron, in a time zone', async t => {
+t.test('POST /maintenance-windows 201 for recurring periods with cron, in a time zone', async t => {
   const { call } = await api.account()
   const monitor_ids = [await addMonitor(call)]
-  // half a day from now, so that none is under way, where clocks are never changed
+  // half a day from now, so that no period is current, in a zone without daylight saving time
   const hour = (new Date().getUTCHours() + 17) % 24
   const timeZone = 'Asia/Kolkata'
   const nightly = {
@@ -78,7 +78,7 @@ t.test('POST /maintenance-windows 201 again and again with cron, in a time zone'
   t.equal(period!.ends_at.getTime() - period!.starts_at.getTime(), 45 * 60_000)
 })
 
-t.test('POST /maintenance-windows 400 names the place of what is wrong', async t => {
+t.test('POST /maintenance-windows 400 names the invalid field', async t => {
   const { call } = await api.account()
   const monitor_ids = [await addMonitor(call)]
   const once = { title: 'Move', monitor_ids, starts_at: inHours(1), ends_at: inHours(2) }
@@ -111,7 +111,7 @@ t.test('POST /maintenance-windows 400 names the place of what is wrong', async t
   t.equal((await call('GET /maintenance-windows')).body.meta.total, 1)
 })
 
-t.test('POST /maintenance-windows 404 for a monitor that is not the caller’s', async t => {
+t.test('POST /maintenance-windows 404 for a monitor of another project', async t => {
   const { call } = await api.account()
   const other = await api.account()
   const own = await addMonitor(call)
@@ -133,36 +133,33 @@ t.test('POST /maintenance-windows 404 for a monitor that is not the caller’s',
   t.match((await call('GET /maintenance-windows')).body, { data: [{ title: 'Mine', monitor_ids: [own] }] })
 })
 
-t.test(
-  'PUT /maintenance-windows/{id} 200: what was maintenance stays it, what was planned is not any more',
-  async t => {
-    const { call } = await api.account()
-    const beganMs = Date.now()
-    const [first, second] = [await addMonitor(call), await addMonitor(call)]
-    const running = { title: 'Move', monitor_ids: [first], starts_at: inHours(-1), ends_at: inHours(2) }
-    const { id } = (await call('POST /maintenance-windows', running)).body.data
-    const [before] = await periodsOf(id)
-    t.ok(before!.starts_at.getTime() >= beganMs, 'the hour before it was made is none')
-    const renamed = await call(`PUT /maintenance-windows/${id}`, { title: 'Moving' })
-    t.match(renamed.body.data, { title: 'Moving', status: 'active' })
-    t.same(await periodsOf(id), [before])
+t.test('PUT /maintenance-windows/{id} 200 keeps past maintenance and removes planned periods', async t => {
+  const { call } = await api.account()
+  const beganMs = Date.now()
+  const [first, second] = [await addMonitor(call), await addMonitor(call)]
+  const running = { title: 'Move', monitor_ids: [first], starts_at: inHours(-1), ends_at: inHours(2) }
+  const { id } = (await call('POST /maintenance-windows', running)).body.data
+  const [before] = await periodsOf(id)
+  t.ok(before!.starts_at.getTime() >= beganMs, 'the hour before it was made is none')
+  const renamed = await call(`PUT /maintenance-windows/${id}`, { title: 'Moving' })
+  t.match(renamed.body.data, { title: 'Moving', status: 'active' })
+  t.same(await periodsOf(id), [before])
 
-    await call(`PUT /maintenance-windows/${id}`, { monitor_ids: [second] })
-    const [ended, begun] = await periodsOf(id)
-    t.match(ended, { monitor_id: first, starts_at: before!.starts_at })
-    t.equal(ended!.ends_at.getTime(), begun!.starts_at.getTime())
-    t.equal(begun!.monitor_id, second)
+  await call(`PUT /maintenance-windows/${id}`, { monitor_ids: [second] })
+  const [ended, begun] = await periodsOf(id)
+  t.match(ended, { monitor_id: first, starts_at: before!.starts_at })
+  t.equal(ended!.ends_at.getTime(), begun!.starts_at.getTime())
+  t.equal(begun!.monitor_id, second)
 
-    const put = await call(`PUT /maintenance-windows/${id}`, { starts_at: inHours(1) })
-    t.equal(put.body.data.status, 'scheduled')
-    await call(`DELETE /maintenance-windows/${id}`)
-    const kept = await periodsOf(id)
-    t.equal(kept.length, 2)
-    t.ok(kept.every(({ ends_at }) => ends_at.getTime() <= Date.now()))
-  },
-)
+  const put = await call(`PUT /maintenance-windows/${id}`, { starts_at: inHours(1) })
+  t.equal(put.body.data.status, 'scheduled')
+  await call(`DELETE /maintenance-windows/${id}`)
+  const kept = await periodsOf(id)
+  t.equal(kept.length, 2)
+  t.ok(kept.every(({ ends_at }) => ends_at.getTime() <= Date.now()))
+})
 
-t.test('PUT /maintenance-windows/{id} 200: one that is over keeps its times unless they are moved', async t => {
+t.test('PUT /maintenance-windows/{id} 200: a past window keeps its times unless they are changed', async t => {
   const { call } = await api.account()
   const sent = { title: 'Move', monitor_ids: [await addMonitor(call)], starts_at: inHours(1), ends_at: inHours(2) }
   const { id } = (await call('POST /maintenance-windows', sent)).body.data

@@ -26,7 +26,7 @@ t.test('GET /monitors/{id} 200 shows when certificate and domain end', async t =
   t.match(body.data[0], both)
 })
 
-t.test('PUT /monitors/{id} 200 keeps the dates of what stays and clears the others', async t => {
+t.test('PUT /monitors/{id} 200 keeps the dates of an unchanged target and clears the others', async t => {
   const rows: [change: object, dates: object][] = [
     [{ name: 'Other' }, both],
     [{ url: 'https://shop.example.com/health' }, both],
@@ -44,7 +44,7 @@ t.test('PUT /monitors/{id} 200 keeps the dates of what stays and clears the othe
   }
 })
 
-t.test('PUT /monitors/{id} 200 a check that ran before the change says nothing about the new host', async t => {
+t.test('PUT /monitors/{id} 200: a check from before the change has no effect on the new host', async t => {
   const id = await createKnown()
   await api.call('PUT', `/monitors/${id}`, { body: { url: 'https://www.example.org/' } })
   await meet(api.db, id, new Date(start.getTime() + 1_000), { ends: sslEnds, configVersion: 1 })

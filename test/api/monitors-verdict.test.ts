@@ -14,7 +14,7 @@ const api = await createResourceApi(t, (app, handles) => {
   monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
 })
 
-/** A monitor that is down, as the verdict leaves it. */
+/** A monitor that is down, as the verdict stores it. */
 async function insertDown({ projectId }: Account): Promise<string> {
   const id = await insertMonitor(api.db, projectId)
   const startedAt = new Date()
@@ -42,7 +42,7 @@ const storedOf = async (id: string) => ({
 })
 
 t.test(
-  'POST /monitors/{id}/pause 200 resolves the automatic incident with a note, and again changes nothing',
+  'POST /monitors/{id}/pause 200 resolves the automatic incident with an update, and a second pause changes nothing',
   async t => {
     const account = await api.account()
     const id = await insertDown(account)
@@ -72,7 +72,7 @@ t.test('POST /monitors/{id}/resume 200 starts without a status and with a new co
 })
 
 t.test(
-  'PUT /monitors/{id} 200: a monitor that cannot be checked any more has no status and no open incident',
+  'PUT /monitors/{id} 200: a monitor that can no longer be checked has no status and no open incident',
   async t => {
     const account = await api.account()
     const id = await insertDown(account)
@@ -103,38 +103,44 @@ t.test('DELETE /monitors/{id} 200, and 404 from then on', async t => {
   }
 })
 
-t.test('GET /monitors/{id}/transitions 200: newest first, in pages, each with its explanation', async t => {
-  const account = await api.account()
-  const id = await insertMonitor(api.db, account.projectId)
-  for (const [minute, status] of ['up', 'down', 'up'].entries()) {
-    await execute(
-      api.db,
-      `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
+t.test(
+  'GET /monitors/{id}/transitions 200 lists transitions newest first, in pages, with their explanations',
+  async t => {
+    const account = await api.account()
+    const id = await insertMonitor(api.db, account.projectId)
+    for (const [minute, status] of ['up', 'down', 'up'].entries()) {
+      await execute(
+        api.db,
+        `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
          created_at)
        VALUES (gen_random_uuid(), ?, ?, null, ?, ?, 'full', 'because', '{"rule":"none_failing"}', now())`,
-      [account.projectId, id, status, `2026-08-01T12:0${minute}:00Z`],
-    )
-  }
-  const { status, body } = await account.call(`GET /monitors/${id}/transitions?per_page=2`)
-  t.equal(status, 200)
-  t.same(body.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
-  t.match(body.data, [
-    { to: 'up', at: '2026-08-01T12:02:00.000Z', summary: 'because', explanation: { rule: 'none_failing' } },
-    { to: 'down', monitor_id: id, from: null, quorum: 'full' },
-  ])
-})
-
-t.test('PUT, POST, GET and DELETE /monitors/{id}… 404: another tenant’s, unknown and malformed ids', async t => {
-  const { call } = await api.account()
-  const theirs = await insertDown(await api.account())
-  const routes = ['DELETE /monitors/:id', 'POST /monitors/:id/pause', 'POST /monitors/:id/resume']
-  for (const id of [theirs, '0190a0a0-0000-7000-8000-000000000000', 'nope']) {
-    for (const route of [...routes, 'GET /monitors/:id/transitions']) {
-      t.equal((await call(route.replace(':id', id))).status, 404, `${route} ${id}`)
+        [account.projectId, id, status, `2026-08-01T12:0${minute}:00Z`],
+      )
     }
-  }
-  t.match(await storedOf(theirs), { is_paused: false, status: 'down', states: 1 })
-})
+    const { status, body } = await account.call(`GET /monitors/${id}/transitions?per_page=2`)
+    t.equal(status, 200)
+    t.same(body.meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
+    t.match(body.data, [
+      { to: 'up', at: '2026-08-01T12:02:00.000Z', summary: 'because', explanation: { rule: 'none_failing' } },
+      { to: 'down', monitor_id: id, from: null, quorum: 'full' },
+    ])
+  },
+)
+
+t.test(
+  'PUT, POST, GET and DELETE /monitors/{id}… 404 for ids of another tenant, unknown and malformed ids',
+  async t => {
+    const { call } = await api.account()
+    const theirs = await insertDown(await api.account())
+    const routes = ['DELETE /monitors/:id', 'POST /monitors/:id/pause', 'POST /monitors/:id/resume']
+    for (const id of [theirs, '0190a0a0-0000-7000-8000-000000000000', 'nope']) {
+      for (const route of [...routes, 'GET /monitors/:id/transitions']) {
+        t.equal((await call(route.replace(':id', id))).status, 404, `${route} ${id}`)
+      }
+    }
+    t.match(await storedOf(theirs), { is_paused: false, status: 'down', states: 1 })
+  },
+)
 
 t.test('Pausing and deleting need a key that may write', async t => {
   const account = await api.account()

@@ -59,19 +59,19 @@ const refused = async () =>
   (await metric('picket_verdict_results_total{kind="history"}'))
 
 let outages = 0
-const told = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
+const reported = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
 
 /** An outage of all targets is seen and reported, and so is its end. */
 async function outageIsTold(meanwhile = async () => {}) {
   outages++
   target.behave({ kind: 'answer', status: 500 })
   await allAre('down')
-  await told('monitor.down')
+  await reported('monitor.down')
   await meanwhile()
   target.behave({ kind: 'answer' })
   await allAre('up')
-  await told('monitor.up')
-  // what a process had sent and not written down yet when it was killed would be sent again
+  await reported('monitor.up')
+  // a process that is killed before it records a delivery would send it again
   const pending = `SELECT count(*) AS count FROM deliveries WHERE status = 'pending'`
   await waitFor(async () => (await query<{ count: number }>(db, pending))[0]!.count === 0, PATIENCE)
 }
@@ -106,7 +106,7 @@ for (const { says, set } of cases) {
   })
 }
 
-t.test('NATS’ clock is set in the middle of an outage: it lasts until the target is back', async t => {
+t.test('an outage lasts until the target is back when NATS’ clock is set during it', async t => {
   await outageIsTold(async () => {
     proxy.setAhead(HOUR_MS)
     const requests = target.requests.length
@@ -115,7 +115,7 @@ t.test('NATS’ clock is set in the middle of an outage: it lasts until the targ
   t.ok((await metric('picket_clock_steps_total{of="nats"}')) >= 5, 'the operator sees each step')
 })
 
-t.test('a control plane that is started after NATS’ clock was set back goes on where it was', async t => {
+t.test('a control plane that is started after NATS’ clock was set back continues from its position', async t => {
   await controlPlane.kill9()
   proxy.setAhead(-10 * MINUTE_MS)
   postgres = await createDatabaseClock(db)
@@ -135,7 +135,7 @@ for (const minutes of [60, 0, -10]) {
   })
 }
 
-t.test('with all these clocks each outage was reported once, and nothing else', async t => {
+t.test('each outage was reported once with all these clocks, and nothing else', async t => {
   for (const id of ids) {
     const sql = `SELECT to_status AS "to", count(*) AS count FROM transitions WHERE monitor_id = ? GROUP BY 1 ORDER BY 1`
     t.same(await query(db, sql, [id]), [

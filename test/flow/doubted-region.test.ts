@@ -14,14 +14,14 @@ const hosts = await startManyHosts(t, () => [us, eu])
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
-/** A chain of so many attempts takes 9 s. */
+/** A chain with this number of re-checks takes 9 s. */
 const RETRIES = 3
 const ALL = Array.from({ length: 36 }, (_, i) => i + 1)
-/** of these no probe of another region may be asked */
+/** for these monitors no probe of another region may be asked */
 const WITHOUT_WITNESS = ALL.slice(0, 16)
 const [BROKEN, BROKEN_LATER] = [35, 36]
 const OF_BOTH_REGIONS = [61, 62]
-/** What is well wherever it is seen. */
+/** A host that is up in every region. */
 const WELL = [...ALL.slice(0, 34), ...OF_BOTH_REGIONS]
 const WITNESSED = ALL.slice(16, 34)
 
@@ -52,7 +52,7 @@ const downs = (some: readonly number[], sinceMs: number) =>
      WHERE to_status <> 'up' AND at > ? AND monitor_id = ANY (CAST(? AS uuid[])) ORDER BY at`,
     [new Date(sinceMs), idsOf(some)],
   )
-/** Numbers only, so that a failure can be read. */
+/** Numbers only, so that a failure is readable. */
 const hostsDown = async (some: readonly number[], sinceMs: number) =>
   (await downs(some, sinceMs)).map(({ id }) => hostOf(id))
 const lostBy = (pid: number, host: number, sinceMs: number) =>
@@ -60,7 +60,7 @@ const lostBy = (pid: number, host: number, sinceMs: number) =>
 const arrivedAt = (host: number, sinceMs: number) =>
   hosts.seen.some(one => one.pid === us && one.host === host && !one.isLost && one.atMs >= sinceMs)
 
-t.test('a host that breaks alone is down with its last re-check, without a doubt', async t => {
+t.test('a host that fails alone is down with its last re-check, without a doubt', async t => {
   const everyone = idsOf([...ALL, ...OF_BOTH_REGIONS])
   const up = () => query(db, `SELECT FROM monitors WHERE status = 'up' AND id = ANY (CAST(? AS uuid[]))`, [everyone])
   await waitFor(async () => (await up()).length === everyone.length, { label: 'all up' })
@@ -73,7 +73,7 @@ t.test('a host that breaks alone is down with its last re-check, without a doubt
   t.equal(hosts.seen.filter(({ pid, host }) => pid === eu && host === BROKEN).length, 0, 'no other region was asked')
 })
 
-t.test('a probe that loses all hosts for a while makes no outage, also without a witness', async t => {
+t.test('a probe that loses all hosts for some time causes no outage, even without a witness', async t => {
   const sinceMs = Date.now()
   hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
   const wouldBeDown = () => WITHOUT_WITNESS.filter(host => lostBy(us, host, sinceMs) > RETRIES)
@@ -84,27 +84,30 @@ t.test('a probe that loses all hosts for a while makes no outage, also without a
   t.same(await hostsDown([...WELL, BROKEN_LATER], sinceMs), [])
 })
 
-t.test('in a region in doubt, what a witness confirms is down and what it sees well is not', async t => {
-  const sinceMs = Date.now()
-  // the region sees nothing at all; one host answers another region with an error
-  hosts.breakFor(eu, [BROKEN_LATER])
-  hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
-  const confirmed = await waitFor(async () => (await downs([BROKEN_LATER], sinceMs))[0], { label: 'an outage' })
-  const [vote] = confirmed.explanation.votes
-  t.match(vote?.doubt, { settled_by: 'witness', witness: { region: 'eu-west', status_code: 503 } })
-  t.match(confirmed.summary, /us-east failed for many hosts at once; a check from eu-west got status 503/)
+t.test(
+  'a witness decides in a region in doubt: a confirmed failure is down, and a contradicted one is not',
+  async t => {
+    const sinceMs = Date.now()
+    // the region reaches nothing; one host answers another region with an error
+    hosts.breakFor(eu, [BROKEN_LATER])
+    hosts.lose(us, [...ALL, ...OF_BOTH_REGIONS])
+    const confirmed = await waitFor(async () => (await downs([BROKEN_LATER], sinceMs))[0], { label: 'an outage' })
+    const [vote] = confirmed.explanation.votes
+    t.match(vote?.doubt, { settled_by: 'witness', witness: { region: 'eu-west', status_code: 503 } })
+    t.match(confirmed.summary, /us-east failed for many hosts at once; a check from eu-west got status 503/)
 
-  // a chain, and a slot after it
-  const isOver = (host: number) => lostBy(us, host, sinceMs) >= RETRIES + 2
-  await waitFor(() => WELL.every(isOver), { label: 'later checks' })
-  await waitFor(async () => (await downs(WITHOUT_WITNESS, sinceMs)).length >= WITHOUT_WITNESS.length, {
-    label: 'decisions without a witness',
-  })
-  const alone = (await downs(WITHOUT_WITNESS, sinceMs)).map(({ explanation }) => explanation.votes[0]?.doubt)
-  t.equal(alone.filter(doubt => doubt?.settled_by === 'limit' && doubt.witness === null).length, alone.length)
-  t.same(await hostsDown(WITNESSED, sinceMs), [], 'a witness sees them well')
-  t.same(await hostsDown(OF_BOTH_REGIONS, sinceMs), [], 'the other region sees them well')
+    // a chain, and a slot after it
+    const isOver = (host: number) => lostBy(us, host, sinceMs) >= RETRIES + 2
+    await waitFor(() => WELL.every(isOver), { label: 'later checks' })
+    await waitFor(async () => (await downs(WITHOUT_WITNESS, sinceMs)).length >= WITHOUT_WITNESS.length, {
+      label: 'decisions without a witness',
+    })
+    const alone = (await downs(WITHOUT_WITNESS, sinceMs)).map(({ explanation }) => explanation.votes[0]?.doubt)
+    t.equal(alone.filter(doubt => doubt?.settled_by === 'limit' && doubt.witness === null).length, alone.length)
+    t.same(await hostsDown(WITNESSED, sinceMs), [], 'a witness sees them well')
+    t.same(await hostsDown(OF_BOTH_REGIONS, sinceMs), [], 'the other region sees them well')
 
-  const { data } = (await api.get(`/monitors/${ids.get(BROKEN_LATER)}/checks?region=eu-west`)).body
-  t.same(data.length, 0, 'the check by the witness is not among the checks of the monitor')
-})
+    const { data } = (await api.get(`/monitors/${ids.get(BROKEN_LATER)}/checks?region=eu-west`)).body
+    t.same(data.length, 0, 'the check by the witness is not among the checks of the monitor')
+  },
+)

@@ -17,7 +17,7 @@ t.teardown(() => db.destroy())
 
 const body = { name: 'Shop', type: 'http', url: target.url, regions: [REGION], interval_seconds: 30, retry_count: 1 }
 const { id } = (await picket.api.post('/monitors', body)).body.data
-// shorter than any plan allows, so that results come all the time
+// shorter than any plan allows, so that results arrive all the time
 await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
 
 const statusIs = (status: string) =>
@@ -58,7 +58,7 @@ async function changeLiveSet() {
   return (await inForce()).epoch
 }
 
-/** Of which results carry the number, too. */
+/** Results carry the number of the epoch. */
 const changeMonitor = () =>
   execute(db, 'UPDATE monitors SET timeout_ms = timeout_ms - 1, config_version = config_version + 1')
 
@@ -87,7 +87,7 @@ for (const [i, [what, go]] of Object.entries(CASES).entries()) {
     await changeMonitor()
     await outageIsFound()
     await go(copy.restore)
-    // nothing changes the live set from here on but what follows from the restore
+    // from here on only the restore changes the live set
     t.comment(`found after ${(await outageIsFound()).toFixed(1)} s`)
     t.ok((await changeLiveSet()) > lost, 'epochs go on above those that were given out')
   })

@@ -12,7 +12,7 @@ import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 35 s
-// they wait more than they work
+// these tests mostly wait
 t.jobs = 5
 
 const authority = createAuthority(t)
@@ -21,7 +21,7 @@ t.teardown(() => rmSync(folder, { recursive: true }))
 const trusted = join(folder, 'ca.pem')
 writeFileSync(trusted, authority.ca)
 
-/** An HTTPS server whose certificate ends so many days from now. */
+/** An HTTPS server whose certificate ends this many days from now. */
 async function startTlsServer(days: number) {
   const server = createServer(issue(days), (_, response) => response.end('ok'))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -32,7 +32,7 @@ async function startTlsServer(days: number) {
 const issue = (days: number) => authority.issue('127.0.0.1', Math.min(-1, days - 1), days)
 
 const [receiver, rdap] = await Promise.all([startReceiver(t), startTarget(t)])
-/** whole seconds, as registries tell them */
+/** whole seconds, as registries publish them */
 const inDays = (days: number) => `${new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 19)}.000Z`
 const events = [{ eventAction: 'expiration', eventDate: inDays(2.5) }]
 rdap.behaveAt('/domain/example.com', { kind: 'answer', body: JSON.stringify({ objectClassName: 'domain', events }) })
@@ -59,7 +59,7 @@ const isAbout = (id: string) => (hook: { json: { data: { monitor: { id: string }
   hook.json.data.monitor.id === id && hook.json.event.endsWith('expiry')
 
 t.test(
-  'A certificate that ends soon is told once, by the probe’s own checks, while the monitor stays up',
+  'A certificate that ends soon is reported once, from the checks of the probe, while the monitor stays up',
   { buffered: true },
   async t => {
     const server = await startTlsServer(10)
@@ -90,19 +90,19 @@ t.test(
     t.same(
       hooks.map(({ json }) => json.data.ssl_expiry_days),
       [10, 6],
-      'the new certificate is told anew',
+      'the new certificate is reported again',
     )
   },
 )
 
-t.test('A certificate that has ended takes the monitor down and is told too', { buffered: true }, async t => {
+t.test('An expired certificate makes the monitor down and is reported as well', { buffered: true }, async t => {
   const id = await createMonitor({ url: (await startTlsServer(-3)).url, ssl_check: true })
   const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
   t.match(hook?.json, { event: 'monitor.ssl_expiry', data: { ssl_expiry_days: -3 } })
   await waitFor(async () => (await monitor(id)).status === 'down', { label: 'down' })
 })
 
-t.test('Without ssl_check, and far from the end, nobody is told', { buffered: true }, async t => {
+t.test('No warning is sent without ssl_check, or far from the end', { buffered: true }, async t => {
   const off = await createMonitor({ url: (await startTlsServer(5)).url })
   const far = await createMonitor({ url: (await startTlsServer(60)).url, ssl_check: true })
   await waitFor(async () => (await monitor(far)).ssl_expires_at, { label: 'the far certificate' })
@@ -114,7 +114,7 @@ t.test('Without ssl_check, and far from the end, nobody is told', { buffered: tr
   )
 })
 
-t.test('A domain that ends soon is told once a monitor, from one look-up', { buffered: true }, async t => {
+t.test('A domain that ends soon is reported once for each monitor, from one look-up', { buffered: true }, async t => {
   const ids = await Promise.all(
     ['a', 'b'].map(name => createMonitor({ url: `https://${name}.example.com/`, domain_check: true })),
   )
@@ -127,7 +127,7 @@ t.test('A domain that ends soon is told once a monitor, from one look-up', { buf
   t.equal(receiver.received.filter(hook => ids.some(id => isAbout(id)(hook))).length, 2)
 })
 
-t.test('npm run admin -- rdap refresh fetches the list of registries', { buffered: true }, async t => {
+t.test('npm run admin -- rdap refresh fetches the list of RDAP services', { buffered: true }, async t => {
   const services = [[['test', 'example'], ['https://rdap.test/']]]
   rdap.behaveAt('/dns.json', { kind: 'answer', body: JSON.stringify({ services }) })
   t.equal(await picket.admin('rdap', 'refresh'), 'RDAP services of 2 top-level domains are known now')

@@ -19,7 +19,7 @@ await waitFor(async () => (await query(api.db, 'SELECT 1 FROM partitions WHERE o
   label: '16 partitions',
 })
 
-/** A project with a monitor, and receivers that hear of its incidents, of its dependencies and of the monitor. */
+/** A project with a monitor, and receivers of its incidents, its dependencies and the monitor. */
 async function createScene(name: string) {
   const { key, projectId, userId } = await api.tenant()
   const call = async (route: string, body?: object) => {
@@ -29,12 +29,12 @@ async function createScene(name: string) {
     return answer.body.data
   }
   const monitor = await call('POST /monitors', { name, type: 'http', url: 'http://127.0.0.1:9', retry_count: 0 })
-  const hear = async () => {
+  const subscribe = async () => {
     const receiver = await startReceiver(t)
     const channel = await call('POST /alerts/channels', { name: 'x', type: 'webhook', config: { url: receiver.url } })
     return { receiver, alert_channel_id: channel.id }
   }
-  const [incidents, vendors, rules] = [await hear(), await hear(), await hear()]
+  const [incidents, vendors, rules] = [await subscribe(), await subscribe(), await subscribe()]
   await call('POST /alerts/project-channels', { ...idOf(incidents), alert_type: 'incident' })
   await call('POST /alerts/project-channels', { ...idOf(vendors), alert_type: 'dependency_incident' })
   await call('POST /alerts/rules', { monitor_id: monitor.id, ...idOf(rules) })
@@ -43,14 +43,14 @@ async function createScene(name: string) {
     await waitFor(async () => (await statusesOf(api.db, monitor.id)) === statuses, { label: statuses })
   }
   const incidentsNow = () => call('GET /incidents')
-  const heard = async (count: number) =>
+  const receivedEvents = async (count: number) =>
     (await incidents.receiver.waitFor(count)).map(({ json }) => json.event.replace('incident.', ''))
-  return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, heard }
+  return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, receivedEvents }
 }
 
 const idOf = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
 
-t.test('An outage as people handle it reaches who hears of incidents, in its order, field by field', async t => {
+t.test('An incident that people handle reaches the subscribed channels in order, with all fields', async t => {
   const { call, monitor, userId, incidents, vendors, rules, check } = await createScene('Shop')
   const elsewhere = await createScene('Elsewhere')
   await check('+-', 'up down')
@@ -62,7 +62,7 @@ t.test('An outage as people handle it reaches who hears of incidents, in its ord
   const got = await incidents.receiver.waitFor(5)
   const over = await call(`GET /incidents/${incident.id}`)
   const updates = await call(`GET /incidents/${incident.id}/updates`)
-  const told = (status: string) => ({
+  const withStatus = (status: string) => ({
     monitors: [{ id: monitor.id, name: 'Shop', status }],
     dashboard_url: `${PUBLIC_URL}/incidents/${incident.id}`,
     status_page_url: null,
@@ -78,21 +78,21 @@ t.test('An outage as people handle it reaches who hears of incidents, in its ord
         event: 'incident.created',
         incident: { ...begun, acknowledged_at: null, acknowledged_by: null },
         update: null,
-        ...told('down'),
+        ...withStatus('down'),
       },
-      { event: 'incident.acknowledged', incident: { ...begun, ...seen }, update: null, ...told('down') },
-      { event: 'incident.updated', incident: { ...begun, ...seen }, update: shown(note), ...told('down') },
+      { event: 'incident.acknowledged', incident: { ...begun, ...seen }, update: null, ...withStatus('down') },
+      { event: 'incident.updated', incident: { ...begun, ...seen }, update: shown(note), ...withStatus('down') },
       {
         event: 'incident.updated',
         incident: { ...begun, ...seen, severity: 'critical' },
         update: shown(updates[1]),
-        ...told('down'),
+        ...withStatus('down'),
       },
       {
         event: 'incident.resolved',
         incident: { ...begun, ...seen, severity: 'critical', status: 'resolved', resolved_at: over.resolved_at },
         update: shown(updates[0]),
-        ...told('up'),
+        ...withStatus('up'),
       },
     ],
   )
@@ -111,11 +111,11 @@ t.test('An outage as people handle it reaches who hears of incidents, in its ord
       ['monitor.up', id],
     ],
   )
-  t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'nobody else')
+  t.equal(vendors.receiver.received.length + elsewhere.incidents.receiver.received.length, 0, 'no other channel')
 })
 
-t.test('An outage that a person called resolved is not resolved again when the monitor is back', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
+t.test('An incident that a person resolved is not resolved again when the monitor recovers', async t => {
+  const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
   await call(`POST /incidents/${id}/updates`, { message: 'A known test.', status: 'resolved' })
@@ -124,35 +124,38 @@ t.test('An outage that a person called resolved is not resolved again when the m
   t.match(await call(`GET /incidents/${id}`), { status: 'resolved', resolved_at, message: 'A known test.' })
   await check('-', 'down up down')
   t.equal((await incidentsNow()).length, 2, 'the next outage is another incident')
-  t.same(await heard(3), ['created', 'resolved', 'created'])
+  t.same(await receivedEvents(3), ['created', 'resolved', 'created'])
 })
 
-t.test('Reopened during the outage, an incident ends with it', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
+t.test('An incident that is reopened during the outage ends with it', async t => {
+  const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
   await check('-', 'down')
   const [{ id }] = await incidentsNow()
   await call(`PUT /incidents/${id}`, { status: 'resolved' })
   await call(`PUT /incidents/${id}`, { status: 'investigating' })
   await check('+', 'down up')
   t.match(await incidentsNow(), [{ id, status: 'resolved', message: /^Shop is up again/ }])
-  t.same(await heard(4), ['created', 'resolved', 'updated', 'resolved'])
+  t.same(await receivedEvents(4), ['created', 'resolved', 'updated', 'resolved'])
 })
 
-t.test('Reopened after the outage, an incident is a person’s: later outages neither join nor resolve it', async t => {
-  const { call, check, incidentsNow, heard } = await createScene('Shop')
-  await check('-+', 'down up')
-  const [{ id }] = await incidentsNow()
-  await call(`PUT /incidents/${id}`, { status: 'monitoring' })
-  await check('-', 'down up down')
-  const [later] = await incidentsNow()
-  t.not(later.id, id)
-  await check('+', 'down up down up')
-  t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
-  t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
-  t.same((await heard(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
-})
+t.test(
+  'An incident that is reopened after the outage is detached: later outages neither join nor resolve it',
+  async t => {
+    const { call, check, incidentsNow, receivedEvents } = await createScene('Shop')
+    await check('-+', 'down up')
+    const [{ id }] = await incidentsNow()
+    await call(`PUT /incidents/${id}`, { status: 'monitoring' })
+    await check('-', 'down up down')
+    const [later] = await incidentsNow()
+    t.not(later.id, id)
+    await check('+', 'down up down up')
+    t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
+    t.match(await call(`GET /incidents/${later.id}`), { status: 'resolved' })
+    t.same((await receivedEvents(5)).sort(), ['created', 'created', 'resolved', 'resolved', 'updated'])
+  },
+)
 
-t.test('A manual incident about a monitor is left alone by its outages', async t => {
+t.test('A manual incident about a monitor is not changed by its outages', async t => {
   const { call, check, monitor } = await createScene('Shop')
   const { id } = await call('POST /incidents', { title: 'Payments fail', monitor_ids: [monitor.id] })
   await check('-+', 'down up')
@@ -179,7 +182,7 @@ const ENDS: [what: string, act: (scene: Awaited<ReturnType<typeof createScene>>)
     ],
   ]
 for (const [what, act, message] of ENDS) {
-  t.test(`The incident of a monitor that is ${what} ends with a note, and without monitor.up`, async t => {
+  t.test(`The incident of a monitor that is ${what} ends with an update, and without monitor.up`, async t => {
     const scene = await createScene('Shop')
     await scene.check('-', 'down')
     await act(scene)
@@ -197,26 +200,29 @@ for (const [what, act, message] of ENDS) {
   })
 }
 
-t.test('People and the verdict at the same incident at once: each end is told once, and nothing is stuck', async t => {
-  const { call, check, incidentsNow } = await createScene('Shop')
-  const moves = ['resolved', 'identified', 'resolved', 'monitoring', 'resolved', 'investigating']
-  let statuses = ''
-  for (let round = 0; round < 5; round++) {
-    await check('-', `${statuses} down`.trim())
-    const [{ id }] = await incidentsNow()
-    statuses = `${statuses} down up`.trim()
-    await Promise.all([check('+', statuses), ...moves.map(status => call(`PUT /incidents/${id}`, { status }))])
-  }
-  const events = await query<{ subject: string; name: string; status: string }>(
-    api.db,
-    `SELECT subject, name, data->'incident'->>'status' AS status FROM events
+t.test(
+  'Concurrent changes of an incident by people and the verdict publish each end once, without a deadlock',
+  async t => {
+    const { call, check, incidentsNow } = await createScene('Shop')
+    const moves = ['resolved', 'identified', 'resolved', 'monitoring', 'resolved', 'investigating']
+    let statuses = ''
+    for (let round = 0; round < 5; round++) {
+      await check('-', `${statuses} down`.trim())
+      const [{ id }] = await incidentsNow()
+      statuses = `${statuses} down up`.trim()
+      await Promise.all([check('+', statuses), ...moves.map(status => call(`PUT /incidents/${id}`, { status }))])
+    }
+    const events = await query<{ subject: string; name: string; status: string }>(
+      api.db,
+      `SELECT subject, name, data->'incident'->>'status' AS status FROM events
      WHERE subject = ANY(?) ORDER BY subject, id`,
-    [(await incidentsNow()).map(({ id }: { id: string }) => `incident:${id}`)],
-  )
-  t.ok(events.length >= 10)
-  const wrong = events.filter(({ subject, name, status }, i) => {
-    const before = events[i - 1]?.subject === subject ? events[i - 1]?.status : null
-    return (name === 'incident.resolved') !== (status === 'resolved' && before !== 'resolved')
-  })
-  t.same(wrong, [])
-})
+      [(await incidentsNow()).map(({ id }: { id: string }) => `incident:${id}`)],
+    )
+    t.ok(events.length >= 10)
+    const wrong = events.filter(({ subject, name, status }, i) => {
+      const before = events[i - 1]?.subject === subject ? events[i - 1]?.status : null
+      return (name === 'incident.resolved') !== (status === 'resolved' && before !== 'resolved')
+    })
+    t.same(wrong, [])
+  },
+)

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts'
 const HOUR_MS = 3_600_000
 const { now } = Date
 
-/** Everything that looks at the wall clock during `work` sees one that is an hour ahead, and is set right after it. */
+/** During `work` the wall clock is an hour ahead, and is set right after it. */
 async function anHourAhead<T>(work: () => Promise<T>): Promise<T> {
   Date.now = () => now() + HOUR_MS
   try {
@@ -18,7 +18,7 @@ async function anHourAhead<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-t.test('a clock that is set back by an hour keeps neither a probe nor a control plane from NATS', async t => {
+t.test('a clock that is set back by an hour prevents neither a probe nor a control plane from using NATS', async t => {
   const server = await startNats(t)
   const stream = createResultStream('probe', createLog('test', 'silent'), { onAway() {}, onBack() {} })
   t.teardown(() => stream.close())

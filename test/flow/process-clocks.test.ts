@@ -13,11 +13,11 @@ t.setTimeout(900_000)
 const AHEAD_MS = 40_000
 const HOUR_MS = 3_600_000
 const MONITORS = 24
-/** As many as are sent to one receiver at once. */
+/** The number of concurrent requests to one receiver. */
 const DELIVERIES = 8
 const PATIENCE = { timeoutMs: 300_000 }
 
-t.test('an alert is sent once, also where the clock of one of two sending processes is 40 s ahead', async t => {
+t.test('an alert is sent once even if the clock of one of two sending processes is 40 s ahead', async t => {
   const clock = createWrongClock(t, AHEAD_MS)
   const picket = await startPicket(t, { regions: [] })
   const db = createPostgres(picket.databaseUrl, 2)
@@ -32,7 +32,7 @@ t.test('an alert is sent once, also where the clock of one of two sending proces
   other.freeze()
   await send(db, project!.id, [id], subjects, new Date())
   await waitFor(() => receiver.received.length === DELIVERIES, { ...PATIENCE, label: 'all of them on their way' })
-  // it finds lanes whose lease has 30 s left, and by its own clock has been over for 10 s
+  // it finds lanes whose lease has 30 s left, and by its own clock ended 10 s ago
   other.thaw()
 
   const countOf = async (status: string) => {
@@ -48,19 +48,19 @@ t.test('an alert is sent once, also where the clock of one of two sending proces
       .map(({ engine }) => engine)
       .sort(),
     ['nats', 'postgres'],
-    'the operator hears once that the clocks disagree',
+    'the disagreement of the clocks is logged once',
   )
 })
 
 t.test(
-  'a control plane is killed and the clock of PostgreSQL set by an hour: the next one decides, and NATS lets probes in',
+  'the next control plane decides, and NATS accepts probes, after a kill and a step of PostgreSQL’s clock by an hour',
   async t => {
     const picket = await startPicket(t, { regions: [] })
     const db = createPostgres(picket.databaseUrl, 2)
     t.teardown(() => db.destroy())
     const target = await startTarget(t)
     const body = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'], interval_seconds: 30 }
-    // what it holds, it holds by the clock from before
+    // its leases are from the clock before
     await picket.controlPlane.kill9()
     const clock = await createDatabaseClock(db)
     for (const hours of [-1, 1, 0]) {

@@ -16,7 +16,7 @@ const { api } = picket
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
-/** A monitor of a page of its own that is up in both regions, and who checks it in each. */
+/** A monitor of its own page that is up in both regions, and the probes that check it in each. */
 async function watched(page: string, { isHourly }: { isHourly: boolean }) {
   const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, timeout_ms: 5_000, retry_count: 2 }
   const id = isHourly
@@ -48,7 +48,7 @@ async function stateOf(id: string, region: string): Promise<string> {
   return row?.state.cells.find(cell => cell.region === region)?.state ?? 'unknown'
 }
 
-t.test('what one probe of a region sees and another one does not makes no failing region', async t => {
+t.test('a failure that only one probe of a region sees does not make the region failing', async t => {
   const { id, us } = await watched('one-sided', { isHourly: true })
   const before = await disagreements()
   const sinceMs = Date.now()
@@ -71,15 +71,15 @@ t.test('what one probe of a region sees and another one does not makes no failin
     const { data } = (await api.get(`/monitors/${id}/checks?region=us-east`)).body
     return data.map(({ trigger, status }: { trigger: string; status: string }) => `${trigger} ${status}`)
   }
-  const told = ['run_now down', 'run_now down', 'run_now down', 'schedule up', 'second_opinion up']
+  const expected = ['run_now down', 'run_now down', 'run_now down', 'schedule up', 'second_opinion up']
   const triggers = await waitFor(
     async () => {
       const seen: string[] = await triggersIn()
-      return seen.length >= told.length ? seen.sort() : null
+      return seen.length >= expected.length ? seen.sort() : null
     },
     { label: 'the attempts and the opinion in the history' },
   )
-  t.same(triggers, told)
+  t.same(triggers, expected)
 
   target.fail('one-sided', 'all')
   await check(id)
@@ -87,7 +87,7 @@ t.test('what one probe of a region sees and another one does not makes no failin
   t.pass('it goes down with the next checks when the other probe fails too')
 })
 
-t.test('a target that is really down is decided as fast as with one probe a region', async t => {
+t.test('an outage is decided as fast as with one probe for each region', async t => {
   const { id } = await watched('dead', { isHourly: true })
   target.fail('dead', 'all')
   const startedMs = Date.now()
@@ -97,57 +97,54 @@ t.test('a target that is really down is decided as fast as with one probe a regi
   })
   const tookMs = Date.parse(down.at) - startedMs
   t.ok(tookMs > 3_900, `re-checks take 4 s, all of it took ${tookMs} ms`)
-  // an opinion that does not come is waited for longer: the timeout of 5 s and 10 s
+  // an opinion that does not arrive is waited for longer: the timeout of 5 s and 10 s
   const lastMs = Math.max(...target.seen.filter(one => one.path === '/dead').map(({ atMs }) => atMs))
   const afterwardsMs = Date.parse(down.at) - lastMs
   t.ok(afterwardsMs < 10_000, `decided ${afterwardsMs} ms after the last attempt`)
   t.same(down.from, 'up', 'without a degraded in between')
 })
 
-t.test(
-  'a probe that disagrees often is drained, the operator hears of it, and it works again when told so',
-  async t => {
-    const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
-    const operator = createApi(picket.origin, key)
-    const pages = Array.from({ length: 12 }, (_, i) => `blocked-${i}`)
-    const monitors = await Promise.all(pages.map(page => watched(page, { isHourly: true })))
-    const [one, two] = pidsOf('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
-    const liar = one!.count > two!.count ? one! : two!
-    const name = `us-east-${picket.probes.findIndex(({ pid }) => pid === liar.pid) + 1}`
-    type Listed = { id: string; name: string; load: { assignments: number }; [field: string]: unknown }
-    const probes = async (): Promise<Listed[]> => (await operator.get('/probes?region=us-east')).body.data
-    const probe = async () => (await probes()).find(listed => listed.name === name)!
+t.test('a probe that disagrees often is drained with an operator incident, and works again when undrained', async t => {
+  const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--email', 'operator@example.com'))
+  const operator = createApi(picket.origin, key)
+  const pages = Array.from({ length: 12 }, (_, i) => `blocked-${i}`)
+  const monitors = await Promise.all(pages.map(page => watched(page, { isHourly: true })))
+  const [one, two] = pidsOf('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
+  const liar = one!.count > two!.count ? one! : two!
+  const name = `us-east-${picket.probes.findIndex(({ pid }) => pid === liar.pid) + 1}`
+  type Listed = { id: string; name: string; load: { assignments: number }; [field: string]: unknown }
+  const probes = async (): Promise<Listed[]> => (await operator.get('/probes?region=us-east')).body.data
+  const probe = async () => (await probes()).find(listed => listed.name === name)!
 
-    for (const page of pages) target.fail(page, [liar.pid])
-    await Promise.all(monitors.map(({ id }) => check(id)))
-    const drained = await waitFor(
-      async () => {
-        const now = await probe()
-        return now.draining === null || now.live || now.load.assignments > 0 ? null : now
-      },
-      { label: 'the drain' },
-    )
-    t.match(drained, { draining: 'disagrees often', connected_since: /^2/ })
-    await waitFor(async () => (await probes()).some(({ load }) => load.assignments >= pages.length), {
-      label: 'all work at the other probe',
-    })
-    const incident = async () => (await operator.get('/incidents')).body.data[0]
-    t.match(await incident(), {
-      title: `Probe ${name} of us-east is drained: it disagrees often`,
-      status: 'investigating',
-    })
-    for (const { id } of monitors) {
-      const [last, ...before] = await transitionsOf(id)
-      t.same(before, [], `the last change of monitor ${id}: to ${last.to}, ${last.summary}`)
-    }
+  for (const page of pages) target.fail(page, [liar.pid])
+  await Promise.all(monitors.map(({ id }) => check(id)))
+  const drained = await waitFor(
+    async () => {
+      const now = await probe()
+      return now.draining === null || now.live || now.load.assignments > 0 ? null : now
+    },
+    { label: 'the drain' },
+  )
+  t.match(drained, { draining: 'disagrees often', connected_since: /^2/ })
+  await waitFor(async () => (await probes()).some(({ load }) => load.assignments >= pages.length), {
+    label: 'all work at the other probe',
+  })
+  const incident = async () => (await operator.get('/incidents')).body.data[0]
+  t.match(await incident(), {
+    title: `Probe ${name} of us-east is drained: it disagrees often`,
+    status: 'investigating',
+  })
+  for (const { id } of monitors) {
+    const [last, ...before] = await transitionsOf(id)
+    t.same(before, [], `the last change of monitor ${id}: to ${last.to}, ${last.summary}`)
+  }
 
-    await picket.admin('probe', 'undrain', drained.id)
-    await waitFor(async () => (await probe()).load.assignments > 0, { label: 'work again' })
-    await waitFor(async () => (await incident()).status === 'resolved', { label: 'the end' })
-  },
-)
+  await picket.admin('probe', 'undrain', drained.id)
+  await waitFor(async () => (await probe()).load.assignments > 0, { label: 'work again' })
+  await waitFor(async () => (await incident()).status === 'resolved', { label: 'the end' })
+})
 
-t.test('with NATS away, hints are lost and nothing stalls: results wait, and decide when it is back', async t => {
+t.test('an outage of NATS loses hints and blocks nothing: results wait, and decide when it is back', async t => {
   const { id, us, eu } = await watched('cut-off', { isHourly: false })
   const sinceMs = Date.now()
   await picket.nats.stop()

@@ -37,7 +37,7 @@ const received = () =>
 await is('up')
 
 t.test(
-  'the only probe of a monitor is killed: after three intervals it has no status, and its owner is notified',
+  'a monitor whose only probe is killed has no status after three intervals, and its owner is notified',
   async t => {
     await probe!.kill9()
     await is(null)
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('the probe is back and the monitor is up as before: no alert', async t => {
+t.test('a monitor that is up as before when the probe is back causes no alert', async t => {
   probe!.start()
   await is('up')
   await waitFor(async () => (await monitor()).configuration_issues.length === 0, { label: 'no issues any more' })
@@ -72,21 +72,18 @@ t.test('the probe is back and the monitor is up as before: no alert', async t =>
   await waitFor(async () => (await badge()).includes('operational'), { label: 'the badge of its status page' })
 })
 
-t.test(
-  'an outage is open when the probe is killed: it stays open, and ends with the first success afterwards',
-  async t => {
-    target.behave({ kind: 'answer', status: 500 })
-    await is('down')
-    const incident = async () => (await api.get('/incidents')).body.data[0]
-    t.not((await incident()).status, 'resolved')
-    await probe!.kill9()
-    await is(null)
-    t.not((await incident()).status, 'resolved')
-    target.behave({ kind: 'answer', status: 200 })
-    probe!.start()
-    await is('up')
-    t.equal((await incident()).status, 'resolved')
-    await waitFor(() => received().includes('monitor.up'), { label: 'monitor.up' })
-    t.same(received(), ['monitor.unchecked', 'monitor.down', 'monitor.unchecked', 'monitor.up'])
-  },
-)
+t.test('an outage stays open when the probe is killed, and ends with the first success afterwards', async t => {
+  target.behave({ kind: 'answer', status: 500 })
+  await is('down')
+  const incident = async () => (await api.get('/incidents')).body.data[0]
+  t.not((await incident()).status, 'resolved')
+  await probe!.kill9()
+  await is(null)
+  t.not((await incident()).status, 'resolved')
+  target.behave({ kind: 'answer', status: 200 })
+  probe!.start()
+  await is('up')
+  t.equal((await incident()).status, 'resolved')
+  await waitFor(() => received().includes('monitor.up'), { label: 'monitor.up' })
+  t.same(received(), ['monitor.unchecked', 'monitor.down', 'monitor.unchecked', 'monitor.up'])
+})

@@ -9,10 +9,10 @@ import { waitFor } from '../support/wait.ts'
 t.setTimeout(600_000)
 const PATIENCE = { timeoutMs: 120_000 }
 const INTERVAL_MS = 12_000
-/** As long as the interval, as by default: the next slot does not know yet that the chain before it did not count. */
+/** As long as the interval: the next slot does not know yet that the chain before it did not count. */
 const LATE_AFTER_MS = INTERVAL_MS
 
-t.test('An outage that begins while NATS is away is decided in the first slot after it is back', async t => {
+t.test('An outage that begins while NATS is unavailable is decided in the first slot after it is back', async t => {
   const [picket, target] = await Promise.all([
     startPicket(t, { probeEnv: { LATE_AFTER_MS: String(LATE_AFTER_MS) } }),
     startTarget(t),

@@ -20,7 +20,7 @@ const checkpointed = async () =>
     .position
 
 for (const how of ['stop', 'kill'] as const) {
-  t.test(`After a ${how} the next process reads nothing again, and knows what only memory had`, async t => {
+  t.test(`After a ${how} the next process reads nothing again and restores what only memory had`, async t => {
     const id = await insertMonitor(db, projectId)
     const before = await startVerdictProcess(t, url, server.url)
     await publish(nats, [resultOf(id, { up: true, epoch: 1 })])
@@ -55,7 +55,7 @@ for (const how of ['stop', 'kill'] as const) {
   })
 }
 
-t.test('A checkpoint that cannot be read is passed over, and two minutes are read again', async t => {
+t.test('A checkpoint that cannot be read is ignored, and two minutes are read again', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await startVerdictProcess(t, url, server.url)
   for (let i = 0; i < 50; i++) await publish(nats, [resultOf(id, { up: true, epoch: 2 })])
@@ -72,7 +72,7 @@ t.test('A checkpoint that cannot be read is passed over, and two minutes are rea
 })
 
 t.test(
-  'A checkpoint that is newer than the stored position is not used: what PostgreSQL lost is decided again',
+  'A checkpoint that is newer than the stored position is not used, and lost decisions are made again',
   async t => {
     const id = await insertMonitor(db, projectId, { retryCount: 1 })
     const first = await startVerdictProcess(t, url, server.url)
@@ -117,7 +117,7 @@ t.test(
   },
 )
 
-t.test('A process that goes on while PostgreSQL is restored decides again what was lost', async t => {
+t.test('A process that runs while PostgreSQL is restored makes lost decisions again', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   const process = await startVerdictProcess(t, url, server.url)
   await publish(nats, [resultOf(id, { up: true })])

@@ -25,7 +25,7 @@ const countOf = async (table: string, where: string, values: string[]) =>
 
 const INCIDENTS = 'SELECT id FROM incidents WHERE cause_monitor_id = ?'
 
-/** Everything that the verdict has written of a monitor, to compare before and after. */
+/** Everything that the verdict has stored for a monitor, to compare before and after. */
 const writtenOf = async (id: string) => [
   await query(db, 'SELECT * FROM transitions WHERE monitor_id = ? ORDER BY id', [id]),
   await query(db, 'SELECT * FROM incidents WHERE cause_monitor_id = ? ORDER BY id', [id]),
@@ -50,20 +50,20 @@ const cellsOf = async (id: string) => {
 
 type VerdictProcess = Awaited<ReturnType<typeof startVerdictProcess>>
 
-/** Until a process has counted so many results since its start. */
+/** Waits until a process has counted this number of results since its start. */
 const counts = (process: VerdictProcess, results: number) =>
   waitFor(async () => (await process.metric('picket_verdict_results_total{kind="counted"')) >= results, {
     label: `${results} results counted`,
   })
 
-/** Until the newest result of a monitor's partition is counted, and PostgreSQL knows that. */
+/** Waits until the newest result of a monitor's partition is counted and stored. */
 const isCaughtUp = async (id: string) => {
   const subject = resultSubject(computePartition(id), 'us-east')
   const newest = await nats.manager.streams.getMessage(RESULTS_STREAM, { last_by_subj: subject })
   return (await countOf('partitions', 'id = ? AND position >= ?', [computePartition(id), newest!.seq] as never)) === 1
 }
 
-t.test('A restart in the middle of a failing streak goes on counting where it was', async t => {
+t.test('A restart during a failing streak continues the streak', async t => {
   const patient = await insertMonitor(db, projectId, { retryCount: 5 })
   const hasty = await insertMonitor(db, projectId, { retryCount: 0 })
   const first = await startVerdictProcess(t, url, server.url)
@@ -88,14 +88,14 @@ t.test('A restart in the middle of a failing streak goes on counting where it wa
   })
 })
 
-t.test('After a kill another process decides within ten seconds, and everything once', async t => {
+t.test('After a kill another process decides within ten seconds, each decision once', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 2 })
   await insertChannel(db, projectId, [id])
   const killed = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+--')
   await counts(killed, 3)
   await killed.kill()
-  // before the next one begins, which on a slow machine may have taken them at once
+  // before the next one begins, which may have taken them immediately on a slow machine
   const [{ owned }] = (await query<{ owned: string }>(
     db,
     'SELECT json_object_agg(id, epoch)::text AS owned FROM partitions',
@@ -120,13 +120,13 @@ t.test('After a kill another process decides within ten seconds, and everything 
   t.equal(await countOf('deliveries', 'subject = ?', [`monitor:${id}`]), 1)
 })
 
-t.test('Of two owners of a partition the older one stores nothing any more', async t => {
+t.test('The older of two owners of a partition cannot store anything', async t => {
   const id = await insertMonitor(db, projectId)
   const old = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+')
   await reaches(id, 'up')
   const takenMs = performance.now()
-  // somebody else takes the partition for four seconds, while the old owner still reads it
+  // another process takes the partition for four seconds, while the old owner still reads it
   const taken = await execute(
     db,
     `UPDATE partitions SET owner = 'other', epoch = epoch + 1, lease_until = clock_timestamp() + interval '4 s'
@@ -142,7 +142,7 @@ t.test('Of two owners of a partition the older one stores nothing any more', asy
   await old.stop()
 })
 
-t.test('A process that vanishes in the middle of a decision holds it up for some seconds only', async t => {
+t.test('A process that disappears during a decision delays it for some seconds only', async t => {
   const id = await insertMonitor(db, projectId)
   const relay = await startTcpRelay(t, url)
   const vanishing = await startVerdictProcess(t, relay.url, server.url)
@@ -166,7 +166,7 @@ t.test('A process that vanishes in the middle of a decision holds it up for some
   t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
 })
 
-t.test('Processes that come and go share the partitions evenly and decide everything once', async t => {
+t.test('Processes that start and stop share the partitions evenly and decide everything once', async t => {
   const ids = await insertMonitors(db, projectId, 64)
   const owned = async () =>
     (
@@ -202,7 +202,7 @@ t.test('Processes that come and go share the partitions evenly and decide everyt
   for (const id of ids) t.equal(await statusesOf(db, id), 'up down up down up')
 })
 
-t.test('Reading everything again changes nothing', async t => {
+t.test('Reading all results again changes nothing', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   await insertChannel(db, projectId, [id])
   const before = await startVerdictProcess(t, url, server.url)
@@ -222,7 +222,7 @@ t.test('Reading everything again changes nothing', async t => {
   await after.stop()
 })
 
-t.test('A stream that was made anew is read from its beginning', async t => {
+t.test('A stream that was created again is read from its beginning', async t => {
   const id = await insertMonitor(db, projectId)
   const process = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '++++')
@@ -241,7 +241,7 @@ t.test('A stream that was made anew is read from its beginning', async t => {
   await next.stop()
 })
 
-t.test('While PostgreSQL is away verdicts wait, and catch up in order', async t => {
+t.test('Verdicts wait while PostgreSQL is unavailable, and catch up in order', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   const process = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+-')
@@ -262,7 +262,7 @@ t.test('While PostgreSQL is away verdicts wait, and catch up in order', async t 
   await process.stop()
 })
 
-t.test('While NATS is away nothing is lost', async t => {
+t.test('An outage of NATS loses nothing', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   const process = await startVerdictProcess(t, url, server.url)
   await run(nats, id, '+-')
@@ -275,7 +275,7 @@ t.test('While NATS is away nothing is lost', async t => {
   await process.stop()
 })
 
-t.test('A link to NATS that hangs delays no verdict after it works again', async t => {
+t.test('A link to NATS that hung delays no verdict after it works again', async t => {
   const id = await insertMonitor(db, projectId)
   const relay = await startTcpRelay(t, server.url)
   const process = await startVerdictProcess(t, url, relay.url)
@@ -286,14 +286,14 @@ t.test('A link to NATS that hangs delays no verdict after it works again', async
   await waitFor(() => relay.swallowed().includes('CONSUMER.INFO'), {
     label: 'a client library that misses the heartbeats of its consumers',
   })
-  // until it has asked for them in vain, by its own clock
+  // until its request has timed out
   await new Promise(resolve => setTimeout(resolve, 7_000))
   await relay.restore()
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()
 })
 
-t.test('A monitor whose stored state cannot be worked with holds up none of its neighbours', async t => {
+t.test('A monitor with an invalid stored state delays no other monitor', async t => {
   const made = await insertMonitors(db, projectId, 200, { regions: ['us-east', 'eu-west', 'us-west'] })
   const [poisoned, ...others] = made.filter(id => computePartition(id) === computePartition(made[0]!))
   const ids = [poisoned!, ...others]
@@ -310,7 +310,7 @@ t.test('A monitor whose stored state cannot be worked with holds up none of its 
   await everywhere(true)
   for (const id of ids) await reaches(id, 'up')
   await first.stop()
-  // the state of a region of which nothing new is heard
+  // the state of a region without new results
   await execute(
     db,
     `UPDATE verdict_states SET state = jsonb_set(state, '{cells}', (

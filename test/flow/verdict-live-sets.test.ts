@@ -27,7 +27,7 @@ const inForce = async () =>
 
 const PROBE = uuidv7()
 
-/** A new epoch of the region, of which the process of the verdict is not notified. */
+/** A new epoch of the region, of which the verdict process is not notified. */
 const setEpoch = (epoch: number, probeIds = [PROBE]) =>
   execute(db, 'UPDATE region_epochs SET epoch = ?, probe_ids = ? WHERE region = ?', [epoch, probeIds, REGION])
 
@@ -36,7 +36,7 @@ const fromProbe = (result: Result) => from(PROBE, result)
 
 await setEpoch(2_000)
 
-t.test('A result of an epoch that was never given out is refused, and its region goes on to count', async t => {
+t.test('A result of an epoch that was never given out is refused, and its region continues to count', async t => {
   const id = await insertMonitor(db, projectId)
   const epoch = await inForce()
   await fromProbe(resultOf(id, { up: true, epoch }))
@@ -50,7 +50,7 @@ t.test('A result of an epoch that was never given out is refused, and its region
   await reaches(id, 'up down')
 })
 
-t.test('A new epoch counts from its first result on, also when the process has not read it yet', async t => {
+t.test('A new epoch counts from its first result, even if the process has not read it yet', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await kind('refused_epoch')
   let epoch = await inForce()
@@ -99,7 +99,7 @@ t.test('A result counts only from a probe that was live in its epoch', async t =
   t.equal(await kind('refused_probe'), before + strangers.length)
 })
 
-t.test('When PostgreSQL goes back, the epoch in force stays, and gets a higher number', async t => {
+t.test('The current epoch stays when PostgreSQL is restored, and gets a higher number', async t => {
   const id = await insertMonitor(db, projectId)
   const epoch = (await inForce()) + 1
   await setEpoch(epoch)
@@ -115,7 +115,7 @@ t.test('When PostgreSQL goes back, the epoch in force stays, and gets a higher n
   t.equal(await kind('refused_epoch'), before)
 })
 
-t.test('A probe that invents epochs holds up the verdict for seconds only', async t => {
+t.test('A probe that sends invented epochs delays the verdict for seconds only', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await kind('refused_epoch')
   const epoch = await inForce()

@@ -48,13 +48,13 @@ const eventsOf = (id: string) =>
     data: { down_duration: string | null; incident: { status: string } | null; dashboard_url: string }
   }>(db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`])
 
-t.test('An outage is one transition, one incident, one event and one delivery each way', async t => {
+t.test('An outage causes one transition, one incident, one event and one delivery each way', async t => {
   const id = await insertMonitor(db, projectId, { retryCount: 1 })
   await insertChannel(db, projectId, [id])
   await run(nats, id, '+--')
   await reaches(id, 'up down')
   t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'investigating' }])
-  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is told to nobody')
+  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is not sent')
   await run(nats, id, '++')
   await reaches(id, 'up down up')
   t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'resolved' }])
@@ -73,7 +73,7 @@ t.test('An outage is one transition, one incident, one event and one delivery ea
   t.match(await transitionsOf(db, id), [{}, { summary: /failed 2 checks in a row: us-east \(status 500\)/ }, {}])
 })
 
-t.test('A whole outage inside one message is told in its order', async t => {
+t.test('A whole outage inside one message is published in order', async t => {
   const id = await insertMonitor(db, projectId)
   await insertChannel(db, projectId, [id])
   await publish(
@@ -88,21 +88,23 @@ t.test('A whole outage inside one message is told in its order', async t => {
   )
 })
 
-t.test('A failure waits for the vote of the other regions, which are asked at once', async t => {
+t.test('A failure waits for the votes of the other regions, which are asked immediately', async t => {
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   const id = await insertMonitor(db, projectId, { regions })
   const asked: RunHint[] = []
-  const told: { states: { monitorId: string; state: number }[] }[] = []
+  const hints: { states: { monitorId: string; state: number }[] }[] = []
   const subscriptions = [
     nats.connection.subscribe('HINT.run.eu-west', { callback: (_, message) => void asked.push(message.json()) }),
-    nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void told.push(message.json()) }),
+    nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void hints.push(message.json()) }),
   ]
   t.teardown(() => subscriptions.map(subscription => subscription.unsubscribe()))
   for (const region of regions) await publish(nats, [resultOf(id, { up: true })], region, `probe-${region}`)
   await reaches(id, 'up')
   await publish(nats, [resultOf(id, { up: false })], 'us-east', 'probe-us-east')
   await waitFor(() => asked.some(hint => hint.monitorId === id && hint.trigger === 2), { label: 'a second opinion' })
-  await waitFor(() => told.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)))
+  await waitFor(() =>
+    hints.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)),
+  )
   await publish(nats, [resultOf(id, { up: false })], 'eu-west', 'probe-eu-west')
   await reaches(id, 'up down')
   const [down] = await query<{ regions: string[] }>(
@@ -113,7 +115,7 @@ t.test('A failure waits for the vote of the other regions, which are asked at on
   t.same(down, { regions: ['us-east', 'eu-west'] })
 })
 
-t.test('What cannot be read is set aside, and its neighbours count', async t => {
+t.test('A message that cannot be decoded is set aside, and the others count', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await verdict.metric('picket_verdict_set_aside_total')
   await nats.js.publish('RESULTS.3.us-east', Uint8Array.of(255, 255, 255, 255))
@@ -122,14 +124,14 @@ t.test('What cannot be read is set aside, and its neighbours count', async t => 
   await publish(nats, [forged], 'eu-west')
   await publish(nats, [{ ...forged, monitorId: 'not an id' }, resultOf(id, { up: true, configVersion: 99 }), forged])
   await reaches(id, 'up down')
-  // it is of another partition, which is read beside this one
+  // it is of another partition, which is read at the same time
   const setAside = () => verdict.metric('picket_verdict_set_aside_total')
   await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
   t.equal(await setAside(), before + 1)
   t.match(await transitionsOf(db, id), [{}, { summary: /us-east \(ab\)/ }])
 })
 
-t.test('A batch that speaks of another region than its subject is set aside', async t => {
+t.test('A batch of another region than its subject is set aside', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await verdict.metric('picket_verdict_set_aside_total')
   const batch = { probeId: 'p', region: 'us-east', results: [resultOf(id, { up: false })] }
@@ -139,30 +141,27 @@ t.test('A batch that speaks of another region than its subject is set aside', as
   t.equal(await verdict.metric('picket_verdict_set_aside_total'), before + 1)
 })
 
-t.test(
-  'Only the fleet says what a witness saw: on the subject of its region a probe cannot pretend to be one',
-  async t => {
-    const id = await insertMonitor(db, projectId, { regions: ['us-east'] })
-    await publish(nats, [resultOf(id, { up: true })])
-    await reaches(id, 'up')
-    // the specification's defaults: two re-checks
-    for (const attempt of [1, 2, 3])
-      await publish(nats, [resultOf(id, { up: false, statusCode: 0, doubted: true, attempt })])
-    const before = await verdict.metric('picket_verdict_set_aside_total')
-    const witnessed = resultOf(id, { up: false, statusCode: 503, trigger: Trigger.WITNESS })
-    await publish(nats, [witnessed], 'eu-west', 'probe-eu-west')
-    const setAside = () => verdict.metric('picket_verdict_set_aside_total')
-    await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
-    await reaches(id, 'up')
-    const batch = { probeId: 'probe-eu-west', region: 'eu-west', results: [], witnessed }
-    await nats.js.publish(witnessSubject(computePartition(id)), ResultBatch.encode(batch).finish())
-    await reaches(id, 'up down')
-    t.equal(await setAside(), before + 1)
-  },
-)
+t.test('Only the fleet publishes results of witnesses: a probe cannot do so on the subject of its region', async t => {
+  const id = await insertMonitor(db, projectId, { regions: ['us-east'] })
+  await publish(nats, [resultOf(id, { up: true })])
+  await reaches(id, 'up')
+  // the default: two re-checks
+  for (const attempt of [1, 2, 3])
+    await publish(nats, [resultOf(id, { up: false, statusCode: 0, doubted: true, attempt })])
+  const before = await verdict.metric('picket_verdict_set_aside_total')
+  const witnessed = resultOf(id, { up: false, statusCode: 503, trigger: Trigger.WITNESS })
+  await publish(nats, [witnessed], 'eu-west', 'probe-eu-west')
+  const setAside = () => verdict.metric('picket_verdict_set_aside_total')
+  await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
+  await reaches(id, 'up')
+  const batch = { probeId: 'probe-eu-west', region: 'eu-west', results: [], witnessed }
+  await nats.js.publish(witnessSubject(computePartition(id)), ResultBatch.encode(batch).finish())
+  await reaches(id, 'up down')
+  t.equal(await setAside(), before + 1)
+})
 
 t.test(
-  'A monitor paused while down has its incident resolved without monitor.up, and resumes without a status',
+  'Pausing a monitor that is down resolves its incident without monitor.up, and it resumes without a status',
   async t => {
     const id = await insertMonitor(db, projectId)
     await insertChannel(db, projectId, [id])
@@ -189,7 +188,7 @@ t.test(
   },
 )
 
-t.test('A monitor deleted while down has its incident resolved, and what its probes still say is history', async t => {
+t.test('Deleting a monitor that is down resolves its incident, and later results are history', async t => {
   const id = await insertMonitor(db, projectId)
   await run(nats, id, '-')
   await reaches(id, 'down')
@@ -203,7 +202,7 @@ t.test('A monitor deleted while down has its incident resolved, and what its pro
   await t.rejects(deleteMonitor(tools, projectId, id, new Date()), { message: 'monitor not found' })
 })
 
-t.test('A changed configuration counts from its first result on', async t => {
+t.test('A changed configuration counts from its first result', async t => {
   const [id = '', ...others] = await insertMonitors(db, projectId, 64, { retryCount: 1 })
   // results of a partition are decided in their order
   const next = others.find(other => computePartition(other) === computePartition(id))!
@@ -220,7 +219,7 @@ t.test('A changed configuration counts from its first result on', async t => {
   t.match(await transitionsOf(db, id), [{}, { summary: /failed 3 checks in a row/ }])
 })
 
-t.test('A decision that PostgreSQL refuses does not stop its neighbours', async t => {
+t.test('A decision that PostgreSQL refuses does not stop the others', async t => {
   const all = await insertMonitors(db, projectId, 64)
   const bad = all[0]!
   const neighbours = all.filter(id => computePartition(id) === computePartition(bad) && id !== bad)
@@ -244,7 +243,7 @@ t.test('A decision that PostgreSQL refuses does not stop its neighbours', async 
   t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts)
 })
 
-t.test('A thousand monitors that fail in one second are all told at once', async t => {
+t.test('A thousand monitors that fail in one second are all reported', async t => {
   const ids = await insertMonitors(db, projectId, 1_000)
   await insertChannel(db, projectId, ids)
   await publish(
@@ -266,7 +265,7 @@ t.test('A thousand monitors that fail in one second are all told at once', async
   t.equal(await count(`SELECT count(*) AS n FROM deliveries WHERE substr(subject, 9)::uuid = ANY(?)`), 1_000)
 })
 
-t.test('Pausing, changing and deleting in the middle of a storm leaves everything consistent', async t => {
+t.test('Pausing, changing and deleting during many failures keeps everything consistent', async t => {
   const ids = await insertMonitors(db, projectId, 120)
   await insertChannel(db, projectId, ids)
   const restarts = await verdict.metric('picket_verdict_partition_restarts_total')
@@ -296,12 +295,12 @@ t.test('Pausing, changing and deleting in the middle of a storm leaves everythin
   t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts, 'no deadlock, no error')
   const odd = await query(
     db,
-    `SELECT m.id, m.status, told.to_status, m.is_paused, incidents.n FROM monitors m
+    `SELECT m.id, m.status, latest.to_status, m.is_paused, incidents.n FROM monitors m
      LEFT JOIN LATERAL (SELECT to_status FROM transitions WHERE monitor_id = m.id ORDER BY at DESC, id DESC
-                        LIMIT 1) told ON true
+                        LIMIT 1) latest ON true
      CROSS JOIN LATERAL (SELECT count(*) AS n FROM incidents
                          WHERE cause_monitor_id = m.id AND resolved_at IS NULL) incidents
-     WHERE m.id = ANY(?) AND (m.status IS DISTINCT FROM told.to_status
+     WHERE m.id = ANY(?) AND (m.status IS DISTINCT FROM latest.to_status
        OR incidents.n <> CASE WHEN m.status = 'down' THEN 1 ELSE 0 END
        OR (m.is_paused OR m.deleted_at IS NOT NULL) AND m.status IS NOT NULL)`,
     [ids],
@@ -309,7 +308,7 @@ t.test('Pausing, changing and deleting in the middle of a storm leaves everythin
   t.same(odd, [])
 })
 
-t.test('What a probe of an older epoch still says is history, and changes no verdict', async t => {
+t.test('Results of an older epoch are history and change no verdict', async t => {
   const id = await insertMonitor(db, projectId)
   await run(nats, id, '+', { epoch: 2 })
   await reaches(id, 'up')

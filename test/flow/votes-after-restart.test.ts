@@ -22,14 +22,14 @@ const { url, server, db, nats, projectId } = await startVerdictEngines(tap)
 const five = { regions: REGIONS, intervalSeconds: INTERVAL_S }
 const [failedFirst, wasWell] = [await insertMonitor(db, projectId, five), await insertMonitor(db, projectId, five)]
 
-/** One check by each region: `.` up, `x` down, a blank where the region's probes are gone. */
+/** One check by each region: `.` up, `x` down, a blank for a region without probes. */
 async function checks(id: string, round: string): Promise<void> {
   for (const [i, region] of REGIONS.entries()) {
     if (round[i] !== ' ') await publish(nats, [resultOf(id, { up: round[i] === '.' })], region)
   }
 }
 
-/** Rounds of checks of both monitors until that is so. */
+/** Rounds of checks of both monitors until the condition holds. */
 async function checksUntil(rounds: [string, string], label: string, isSo: () => Promise<boolean>): Promise<void> {
   const going = async () => {
     await checks(failedFirst, rounds[0])
@@ -62,7 +62,7 @@ async function afterMoreRounds(process: typeof verdict): Promise<string[]> {
 
 const forget = () => execute(db, 'DELETE FROM partition_checkpoints')
 const older = () => execute(db, `UPDATE partition_checkpoints SET data = '\\x0109'`)
-/** As an older version leaves it: votes count as seen at its last start. */
+/** As an older version stores it: votes count as renewed at its last start. */
 const revived = () =>
   execute(
     db,
@@ -80,19 +80,19 @@ const restarts: [string, () => Promise<unknown>][] = [
   ],
 ]
 for (const [how, end] of restarts) {
-  tap.test(`Votes that had ended do not count again after a process takes over because ${how}`, async t => {
+  tap.test(`Expired votes do not count again after a process takes over because ${how}`, async t => {
     await end()
     verdict = await startVerdictProcess(tap, url, server.url)
     t.same(await afterMoreRounds(verdict), EXPECTED)
   })
 }
 
-tap.test('Votes that had ended do not count again after NATS was restarted', async t => {
+tap.test('Expired votes do not count again after NATS was restarted', async t => {
   await server.restart()
   t.same(await afterMoreRounds(verdict), EXPECTED)
 })
 
-tap.test('The next change is decided by the regions that are left', async t => {
+tap.test('The remaining regions decide the next change', async t => {
   await checksUntil(['  ...', '  ...'], 'all are well', () => are(`${EXPECTED[0]} up`, `${EXPECTED[1]} up`))
   t.pass()
 })

@@ -13,7 +13,7 @@ const SETTINGS = { vendorSeconds: 60 }
 /** The three rows of a table: due within its wait, at the end of it, and an hour after that. */
 const ROWS = [11, 12, 13].map(number => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`)
 
-/** The column that identifies the rows of a table, where that is not `id`. */
+/** The column that identifies the rows of a table, if it is not `id`. */
 const KEYS: Record<string, string> = {
   heartbeats: 'monitor_id',
   reminders: 'rule_id',
@@ -58,7 +58,7 @@ async function insertOwners(tx: Tx): Promise<void> {
 
 for (const wait of PLANNED_WAITS) {
   const { table, column } = wait
-  t.test(`${table}.${column}: what a clock that was an hour ahead has put off waits for its longest wait`, t =>
+  t.test(`${table}.${column}: a row that was planned by a clock an hour ahead waits for its longest wait`, t =>
     db.transaction(async tx => {
       const [longest, columns = {}] = LONGEST[`${table}.${column}`]!
       const key = KEYS[table] ?? 'id'
@@ -88,7 +88,7 @@ for (const wait of PLANNED_WAITS) {
 }
 
 t.test(
-  'partitions of a process that died before the clock was set back are free when a lease would have ended',
+  'partitions of a process that ended before the clock was set back are free when a lease would have ended',
   async t => {
     const ids = (await renewLeases(db, 'alive', [], 7_000)).slice(0, 3).map(holding => holding.id)
     await takePartitions(db, 'dead', ids, 3_600_000)

@@ -56,7 +56,7 @@ const tables = async (clickhouse: Clickhouse) => {
   return (await select<{ name: string }>(clickhouse, query)).map(({ name }) => name)
 }
 
-t.test('a new database keeps results in partitions of a day, which go as a whole', async t => {
+t.test('a new database stores results in partitions of a day, which are dropped as a whole', async t => {
   const { url, clickhouse } = await database(t)
   await Promise.all(Array.from({ length: 8 }, () => migrateClickhouse(url)))
   const [table] = await select<{ engine_full: string }>(
@@ -92,7 +92,7 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
   const writer = (async () => {
     for (let i = 0; !writing.signal.aborted; i++) {
       const atMs = nowMs - i * 1_000
-      // an insert that is under way while the tables are swapped may fail: the recorder sends it again, as is done here
+      // an insert during the swap of the tables may fail; the recorder repeats it, and so does this test
       const insertOne = () => insert(clickhouse, live, [{ atMs, recordedMs: Date.now() }]).then(() => true)
       while (!(await insertOne().catch(() => false)));
       written.push(atMs)

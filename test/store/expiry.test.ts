@@ -15,38 +15,41 @@ const { projectId } = await insertTenant(db)
 const start = new Date('2027-01-01T12:00:00.000Z')
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
-const told = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
+const warning = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
 
-t.test('A certificate is warned of at 30, 14, 7, 3 and 1 days, once each, and its date is shown', async t => {
-  const { id } = await insertWatched(db, projectId)
-  await meet(db, id, start, { ends: day(40) })
-  t.same((await datesOf(db, id)).ssl, day(40))
-  for (let hours = 0; hours < 50 * 24; hours += 7) await look(new Date(start.getTime() + hours * 3_600_000))
-  t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(told))
-})
+t.test(
+  'Warnings about a certificate are sent at 30, 14, 7, 3 and 1 days, once each, and its date is shown',
+  async t => {
+    const { id } = await insertWatched(db, projectId)
+    await meet(db, id, start, { ends: day(40) })
+    t.same((await datesOf(db, id)).ssl, day(40))
+    for (let hours = 0; hours < 50 * 24; hours += 7) await look(new Date(start.getTime() + hours * 3_600_000))
+    t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(warning))
+  },
+)
 
-t.test('A monitor that is added late is told the nearest threshold only, and a renewal starts anew', async t => {
+t.test('A monitor that is added late gets the nearest threshold only, and a renewal begins again', async t => {
   const { id } = await insertWatched(db, projectId)
   await meet(db, id, start, { ends: day(5) })
   await look(start)
-  t.same(await warningsAbout(db, id), [told(5)])
+  t.same(await warningsAbout(db, id), [warning(5)])
   await meet(db, id, day(1), { fingerprint: 'bb', ends: day(91) })
   t.same((await datesOf(db, id)).ssl, day(91))
   await look(day(1))
   await look(day(60))
   await look(day(61))
-  t.same(await warningsAbout(db, id), [told(5), told(30)])
+  t.same(await warningsAbout(db, id), [warning(5), warning(30)])
 })
 
-t.test('A certificate that has ended already is told once', async t => {
+t.test('An expired certificate is reported once', async t => {
   const { id } = await insertWatched(db, projectId)
   await meet(db, id, start, { ends: day(-2) })
   await look(start)
   await look(day(1))
-  t.same(await warningsAbout(db, id), [told(-2)])
+  t.same(await warningsAbout(db, id), [warning(-2)])
 })
 
-t.test('Of regions that see different certificates the one that ends first counts', async t => {
+t.test('The certificate that ends first counts among those of the regions', async t => {
   const { id } = await insertWatched(db, projectId, { regions: ['us-east', 'eu-west'] })
   await meet(db, id, start, { ends: day(80) })
   await meet(db, id, start, { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
@@ -60,7 +63,7 @@ t.test('Of regions that see different certificates the one that ends first count
   t.same((await datesOf(db, id)).ssl, day(90), 'a region that is not asked any more does not count')
 })
 
-t.test('Reading results again, and certificates that take turns, warn nobody twice', async t => {
+t.test('Reading results again, and alternating certificates, cause no second warning', async t => {
   const { id } = await insertWatched(db, projectId)
   const ends = day(13)
   for (let i = 0; i < 4; i++) {
@@ -71,7 +74,7 @@ t.test('Reading results again, and certificates that take turns, warn nobody twi
   }
   await meet(db, id, day(-1), { fingerprint: 'old', ends: day(2) })
   t.same((await datesOf(db, id)).ssl, day(200), 'an older result changes nothing')
-  t.same(await warningsAbout(db, id), [told(13)])
+  t.same(await warningsAbout(db, id), [warning(13)])
 })
 
 t.test('Two processes at the same time send each warning once', async t => {
@@ -81,10 +84,10 @@ t.test('Two processes at the same time send each warning once', async t => {
     await Promise.all([look(at), look(at, other), look(at), look(at, other)])
     await look(at)
   }
-  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(told))
+  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(warning))
 })
 
-t.test('A paused monitor is told nothing until it goes on; a deleted one never', async t => {
+t.test('A paused monitor gets no warning until it is resumed, and a deleted one gets none', async t => {
   const [paused, deleted] = [await insertWatched(db, projectId), await insertWatched(db, projectId)]
   for (const { id } of [paused, deleted]) await meet(db, id, start, { ends: day(10) })
   await pauseMonitor({ db, publicUrl: 'https://picket.example' }, projectId, paused.id, start)
@@ -96,30 +99,33 @@ t.test('A paused monitor is told nothing until it goes on; a deleted one never',
   t.same((await datesOf(db, paused.id)).ssl, day(10), 'what runs behind the pause is history')
   await execute(db, 'UPDATE monitors SET is_paused = false WHERE id = ?', [paused.id])
   await look(day(6))
-  t.same(await warningsAbout(db, paused.id), [told(4)])
+  t.same(await warningsAbout(db, paused.id), [warning(4)])
 })
 
-t.test('Certificates of an older configuration, of monitors without ssl_check and of nobody are left', async t => {
-  const { id } = await insertWatched(db, projectId)
-  const off = await insertWatched(db, projectId)
-  await execute(db, 'UPDATE monitors SET config_version = 3 WHERE id = ?', [id])
-  await execute(db, 'UPDATE monitors SET ssl_check = false WHERE id = ?', [off.id])
-  const seen = { region: 'us-east', fingerprint: 'aa', expiresAtMs: day(5).getTime(), seenAtMs: start.getTime() }
-  await storeCertificates(
-    db,
-    [
-      { ...seen, monitorId: id, configVersion: 2 },
-      { ...seen, monitorId: off.id, configVersion: 1 },
-      { ...seen, monitorId: '01975a2c-0000-7000-8000-000000000000', configVersion: 1 },
-    ],
-    start,
-  )
-  for (const monitorId of [id, off.id]) t.same((await datesOf(db, monitorId)).ssl, null)
-  await meet(db, id, start, { configVersion: 3, ends: day(5) })
-  t.same((await datesOf(db, id)).ssl, day(5))
-})
+t.test(
+  'Certificates of an older configuration, of monitors without ssl_check and of unknown monitors are ignored',
+  async t => {
+    const { id } = await insertWatched(db, projectId)
+    const off = await insertWatched(db, projectId)
+    await execute(db, 'UPDATE monitors SET config_version = 3 WHERE id = ?', [id])
+    await execute(db, 'UPDATE monitors SET ssl_check = false WHERE id = ?', [off.id])
+    const seen = { region: 'us-east', fingerprint: 'aa', expiresAtMs: day(5).getTime(), seenAtMs: start.getTime() }
+    await storeCertificates(
+      db,
+      [
+        { ...seen, monitorId: id, configVersion: 2 },
+        { ...seen, monitorId: off.id, configVersion: 1 },
+        { ...seen, monitorId: '01975a2c-0000-7000-8000-000000000000', configVersion: 1 },
+      ],
+      start,
+    )
+    for (const monitorId of [id, off.id]) t.same((await datesOf(db, monitorId)).ssl, null)
+    await meet(db, id, start, { configVersion: 3, ends: day(5) })
+    t.same((await datesOf(db, id)).ssl, day(5))
+  },
+)
 
-t.test('What is no longer known of a monitor is forgotten with its date', async t => {
+t.test('A date is removed together with what it is about', async t => {
   const { id } = await insertWatched(db, projectId)
   await meet(db, id, start, { ends: day(10) })
   await execute(db, 'UPDATE monitors SET ssl_expires_at = NULL WHERE id = ?', [id])

@@ -21,7 +21,7 @@ import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitors, statusesOf } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
-/** as many processes, each with connections of its own */
+/** Several processes, each with its own connections. */
 const [db, other] = [createPostgres(url, 8), createPostgres(url, 8)]
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
 const { projectId } = await insertTenant(db)
@@ -54,12 +54,12 @@ const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): P
   isKept: false,
   isWithdrawn: false,
 })
-/** Pings can be taken for the next hour, so that no pause of this machine is a silence of ours. */
+/** Pings count as accepted for the next hour, so that a pause of this machine is not a gap. */
 const keepListening = () =>
   execute(db, `UPDATE heartbeat_intake SET listening_at = clock_timestamp() + interval '1 hour'`)
 const beat = (token: string, on = db) => storePings(tools(on), [arrival(token)])
 
-t.test('heartbeat monitors from before there were ping URLs get theirs, one each and once', async t => {
+t.test('heartbeat monitors without a ping URL get one each, once', async t => {
   const [a, b] = await createHeartbeats(2)
   t.match(a!.token, /^[0-9A-Za-z]{24}$/)
   t.not(a!.token, b!.token)
@@ -67,7 +67,7 @@ t.test('heartbeat monitors from before there were ping URLs get theirs, one each
   t.same(await beat(a!.token), [true])
 })
 
-t.test('however many processes see a heartbeat overdue at once: one transition, incident and delivery', async t => {
+t.test('a heartbeat that several processes find overdue causes one transition, incident and delivery', async t => {
   const beats = await createHeartbeats(20)
   await storePings(
     tools(),
@@ -80,7 +80,7 @@ t.test('however many processes see a heartbeat overdue at once: one transition, 
   for (const { id } of beats) t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
 })
 
-t.test('however many processes take a fail at once: one transition, incident and delivery', async t => {
+t.test('a failure that several processes receive causes one transition, incident and delivery', async t => {
   const { id, token } = await create()
   await beat(token)
   const fail = arrival(token, 'fail')
@@ -89,7 +89,7 @@ t.test('however many processes take a fail at once: one transition, incident and
   t.equal((await heartbeatOf(db, id))?.pings, 25, 'and every ping is kept')
 })
 
-t.test('a success and the overdue worker at the same moment: one after the other, whichever is first', async t => {
+t.test('a success and the overdue worker at the same moment run one after the other', async t => {
   const beats = await createHeartbeats(12)
   for (const { token } of beats) await beat(token)
   for (let round = 0; round < 6; round++) {
@@ -110,7 +110,7 @@ t.test('a success and the overdue worker at the same moment: one after the other
   }
 })
 
-t.test('a monitor whose rows cannot be read stops neither its neighbours’ pings nor their being overdue', async t => {
+t.test('a monitor with invalid rows stops neither the pings nor the deadlines of others', async t => {
   const [broken, sound, late] = await createHeartbeats(3)
   for (const { token } of [broken!, sound!, late!]) await beat(token)
   await execute(db, `UPDATE verdict_states SET state = '{}' WHERE monitor_id = ?`, [broken!.id])
@@ -125,7 +125,7 @@ t.test('a monitor whose rows cannot be read stops neither its neighbours’ ping
   t.ok((await heartbeatOf(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
 })
 
-t.test('while nobody takes pings nobody is overdue, and what could not arrive then is excused', async t => {
+t.test('no heartbeat is overdue while no process accepts pings, and deadlines in the gap are extended', async t => {
   const [due, daily, before] = await createHeartbeats(3)
   await execute(db, `UPDATE monitors SET heartbeat_interval = 86400 WHERE id = ?`, [daily!.id])
   for (const { token } of [due!, daily!, before!]) await beat(token)
@@ -135,9 +135,9 @@ t.test('while nobody takes pings nobody is overdue, and what could not arrive th
   await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
   t.equal(await evaluateOverdue(tools(), 100), 0)
   const beforeMs = Date.now()
-  const heard = await Promise.all([recordIntakeAlive(db), recordIntakeAlive(other)])
+  const gaps = await Promise.all([recordIntakeAlive(db), recordIntakeAlive(other)])
   const afterMs = Date.now()
-  t.equal(heard.filter(one => one !== null).length, 1, 'said once')
+  t.equal(gaps.filter(one => one !== null).length, 1, 'recorded once')
   await keepListening()
   await evaluateOverdue(tools(), 100)
   t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')
@@ -149,7 +149,7 @@ t.test('while nobody takes pings nobody is overdue, and what could not arrive th
   t.same(dailyDueAt, dailyBefore, 'it has its time')
 })
 
-t.test('of each heartbeat the newest thousand pings are kept', async t => {
+t.test('the newest thousand pings of each heartbeat are kept', async t => {
   const { id, token } = await create()
   const many = Array.from({ length: 250 }, () => arrival(token, 'log'))
   for (let i = 0; i < 5; i++) await storePings(tools(), many)
@@ -165,35 +165,32 @@ t.test('of each heartbeat the newest thousand pings are kept', async t => {
   )
 })
 
-t.test(
-  'a ping from the message stream is stored once, with the time of its arrival, and never overrules a newer one',
-  async t => {
-    const { id, token } = await create()
-    await beat(token)
-    const [{ nowMs }] = (await query<{ nowMs: number }>(
-      db,
-      'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
-    )) as [{ nowMs: number }]
-    const kept = (kind: 'success' | 'fail', receivedAtMs: number): PingArrival => ({
-      ...arrival(token, kind),
-      receivedAtMs,
-      isKept: true,
-    })
-    const late = kept('fail', nowMs - 60_000)
-    t.same(await storePings(tools(), [late]), [true])
-    t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
-    const fresh = kept('fail', nowMs + 60_000)
-    t.same(await storePings(tools(), [fresh]), [true])
-    t.same(await Promise.all([storePings(tools(), [fresh]), storePings(tools(other), [fresh, late])]), [
-      [true],
-      [true, true],
-    ])
-    t.match(await statusesOf(db, id), 'up down')
-    t.equal((await heartbeatOf(db, id))?.pings, 3, 'what was delivered again is not stored again')
-  },
-)
+t.test('a queued ping is stored once, with the time of its arrival, and does not override a newer one', async t => {
+  const { id, token } = await create()
+  await beat(token)
+  const [{ nowMs }] = (await query<{ nowMs: number }>(
+    db,
+    'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
+  )) as [{ nowMs: number }]
+  const kept = (kind: 'success' | 'fail', receivedAtMs: number): PingArrival => ({
+    ...arrival(token, kind),
+    receivedAtMs,
+    isKept: true,
+  })
+  const late = kept('fail', nowMs - 60_000)
+  t.same(await storePings(tools(), [late]), [true])
+  t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
+  const fresh = kept('fail', nowMs + 60_000)
+  t.same(await storePings(tools(), [fresh]), [true])
+  t.same(await Promise.all([storePings(tools(), [fresh]), storePings(tools(other), [fresh, late])]), [
+    [true],
+    [true, true],
+  ])
+  t.match(await statusesOf(db, id), 'up down')
+  t.equal((await heartbeatOf(db, id))?.pings, 3, 'what was delivered again is not stored again')
+})
 
-t.test('a ping that went to the message stream while it waited for its commit is left out of the commit', async t => {
+t.test('a ping that was queued while it waited for its commit is left out of the commit', async t => {
   const { id, token } = await create()
   const [answer] = await storePings(tools(), [{ ...arrival(token), isWithdrawn: true }])
   t.ok(answer instanceof WithdrawnPingError)

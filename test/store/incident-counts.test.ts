@@ -61,7 +61,7 @@ async function compare(
   }
 }
 
-t.test('the number of incidents is right after any changes, and while it is summed up', async t => {
+t.test('the number of incidents is correct after any changes, and while counts are summed up', async t => {
   for (let round = 0; round < 12; round++) {
     const work = Array.from({ length: 12 }, async () => {
       const projectId = oneOf(projects)
@@ -71,7 +71,7 @@ t.test('the number of incidents is right after any changes, and while it is summ
         () => remove(db, projectId),
       ])
       if (random(4) === 0) await compactIncidentCounts(db)
-      // two that change the same incidents may be each other's deadlock; PostgreSQL then undoes one
+      // two transactions that change the same incidents may deadlock; PostgreSQL then rolls one back
       await action().catch(error => t.match(error, { code: '40P01' }))
     })
     await Promise.all([...work, compactIncidentCounts(db), compactIncidentCounts(db)])
@@ -84,7 +84,7 @@ t.test('the number of incidents is right after any changes, and while it is summ
   t.ok(rows.length <= projects.length * INCIDENT_STATUSES.length * SEVERITIES.length, 'one row for each')
 })
 
-t.test('what is undone is not counted', async t => {
+t.test('a change that is rolled back is not counted', async t => {
   const [projectId] = projects
   await t.rejects(
     db.transaction(async tx => {
@@ -96,7 +96,7 @@ t.test('what is undone is not counted', async t => {
   await compare(t, projectId!)
 })
 
-t.test('of a project that is deleted no count is left', async t => {
+t.test('a deleted project has no counts', async t => {
   const { projectId } = await insertTenant(db)
   await insert(db, projectId, 9)
   await compactIncidentCounts(db)
@@ -105,7 +105,7 @@ t.test('of a project that is deleted no count is left', async t => {
   t.same(await query(db, 'SELECT amount FROM incident_counts WHERE project_id = ?', [projectId]), [])
 })
 
-t.test('incidents that were there before the upgrade are counted', async t => {
+t.test('incidents from before the upgrade are counted', async t => {
   await db.raw(`
     DROP TABLE incident_counts;
     DROP FUNCTION count_added_incidents, count_removed_incidents, count_changed_incidents CASCADE;

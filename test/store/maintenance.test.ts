@@ -45,7 +45,7 @@ async function planAll(now: Date): Promise<void> {
   while ((await planDueWindows(db, 10, now)) > 0);
 }
 
-t.test('Each night is written down before it begins, over the change of the clocks', async t => {
+t.test('Each nightly period is planned before it begins, across the change to daylight saving time', async t => {
   const { projectId, ids } = await family()
   await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: ids }, at('27 12:00'))
   t.same(await periods(projectId, ids[0]!), ['28 01:30 to 28 02:30'])
@@ -59,17 +59,14 @@ t.test('Each night is written down before it begins, over the change of the cloc
   t.same([...(await listMonitorsInMaintenance(db, ids, at('29 02:00')))], [])
 })
 
-t.test(
-  'Nights in which no process ran were maintenance all the same, and several processes plan each once',
-  async t => {
-    const { projectId, ids } = await family(20)
-    for (const id of ids) await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: [id] }, at('20 12:00'))
-    for (let i = 0; i < 12; i++)
-      await Promise.all([db, other, db, other].map(pool => planDueWindows(pool, 7, at('25 12:00'))))
-    await planAll(at('25 12:00'))
-    for (const id of ids) t.equal((await periods(projectId, id)).length, 6, 'five nights, and the next')
-  },
-)
+t.test('Periods in which no process ran count as maintenance, and several processes plan each once', async t => {
+  const { projectId, ids } = await family(20)
+  for (const id of ids) await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: [id] }, at('20 12:00'))
+  for (let i = 0; i < 12; i++)
+    await Promise.all([db, other, db, other].map(pool => planDueWindows(pool, 7, at('25 12:00'))))
+  await planAll(at('25 12:00'))
+  for (const id of ids) t.equal((await periods(projectId, id)).length, 6, 'five nights, and the next')
+})
 
 t.test('A window with an end plans nothing after it', async t => {
   const { projectId, ids } = await family()
@@ -83,7 +80,7 @@ t.test('A window with an end plans nothing after it', async t => {
   )
 })
 
-t.test('Maintenance counts apart in the uptime, also when its window was moved or deleted since', async t => {
+t.test('Maintenance is counted separately in the uptime, even if its window was changed or deleted later', async t => {
   const { projectId, ids } = await family()
   const [id] = ids as [string]
   const once = {
@@ -126,7 +123,7 @@ t.test('Maintenance counts apart in the uptime, also when its window was moved o
   t.same(summary, { '24h': percentage, '7d': percentage, '30d': percentage, '90d': percentage })
 })
 
-t.test('A certificate that ends soon is told of after maintenance', async t => {
+t.test('A certificate that ends soon is reported after maintenance', async t => {
   const { projectId } = await insertTenant(db)
   const { id } = await insertWatched(db, projectId)
   const now = at('12 10:00')

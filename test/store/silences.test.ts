@@ -20,89 +20,92 @@ const one = async (house: House, checks = '+') => {
   return id
 }
 
-t.test('Outside maintenance everything is told at once', async t => {
+t.test('Outside maintenance everything is sent immediately', async t => {
   const house = await newHouse()
   const id = await one(house, '+-+')
-  t.equal(await house.heard(id), 'down created up resolved')
+  t.equal(await house.sent(id), 'down created up resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('An outage that begins and ends in maintenance is written down and told to nobody', async t => {
+t.test('An outage that begins and ends in maintenance is stored and not sent', async t => {
   const house = await newHouse()
   const id = await one(house)
   await house.maintain([id], 60)
   await house.check([id], '-+-+')
   await house.leap(60)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   t.equal(await eventsOf(db, id), 'down up down up created resolved created resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('An outage that goes on when maintenance ends is told then, and so is its end', async t => {
+t.test('An outage that continues after maintenance is sent then, and so is its end', async t => {
   const house = await newHouse()
   const id = await one(house)
   await house.maintain([id], 60)
   await house.check([id], '-')
   await house.pass(50)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   t.same([...(await listSilencedMonitors(db, [id], house.now()))], [id])
   await house.pass(10)
-  t.equal(await house.heard(id), 'down created')
+  t.equal(await house.sent(id), 'down created')
   t.same([...(await listSilencedMonitors(db, [id], house.now()))], [])
   await house.check([id], '+')
-  t.equal(await house.heard(id), 'down created up resolved')
+  t.equal(await house.sent(id), 'down created up resolved')
 })
 
-t.test('The end of an outage that was told is told after maintenance, one after it only if it goes on', async t => {
+t.test('The end of a known outage is sent after maintenance, and a later outage only if it continues', async t => {
   const house = await newHouse()
   const [first, second] = [await one(house, '+-'), await one(house, '+-')]
   await house.maintain([first, second], 60)
   await house.check([first], '+')
   await house.check([second], '+-')
-  t.equal(await house.heard(first), 'down created')
+  t.equal(await house.sent(first), 'down created')
   await house.leap(60)
-  t.equal(await house.heard(first), 'down created up resolved')
-  t.equal(await house.heard(second), 'down created up resolved down created')
+  t.equal(await house.sent(first), 'down created up resolved')
+  t.equal(await house.sent(second), 'down created up resolved down created')
 })
 
-t.test('Maintenance that is called off ends the silence at once', async t => {
+t.test('Cancelled maintenance ends the silence immediately', async t => {
   const house = await newHouse()
   const id = await one(house)
   const window = await house.maintain([id], 86_400)
   await house.check([id], '-')
   await house.pass(5)
-  t.equal(await house.heard(id), '')
+  t.equal(await house.sent(id), '')
   await deleteWindow({ db, review: scheduleReview }, house.projectId, window.id, house.now())
   await house.look()
-  t.equal(await house.heard(id), 'down created')
+  t.equal(await house.sent(id), 'down created')
 })
 
-t.test('A parent and twenty children go down: one is told, the others know why', async t => {
-  const house = await newHouse()
-  const parent = await one(house)
-  const children = await house.addMonitors(20)
-  await house.check(children, '+')
-  for (const child of children) await house.depend(child, [parent])
-  await house.check([parent], '-')
-  await house.check(children, '-')
-  await house.pass(40)
-  const heard = await Promise.all([parent, ...children].map(house.heard))
-  t.same(heard.filter(Boolean), ['down created'])
-  t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
-  t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
+t.test(
+  'A parent and twenty children go down: only the parent is reported, and it is the cause of the others',
+  async t => {
+    const house = await newHouse()
+    const parent = await one(house)
+    const children = await house.addMonitors(20)
+    await house.check(children, '+')
+    for (const child of children) await house.depend(child, [parent])
+    await house.check([parent], '-')
+    await house.check(children, '-')
+    await house.pass(40)
+    const sent = await Promise.all([parent, ...children].map(house.sent))
+    t.same(sent.filter(Boolean), ['down created'])
+    t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
+    t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
 
-  await house.check([parent], '+')
-  await house.check(children.slice(1), '+')
-  await house.pass(40)
-  t.same((await Promise.all(children.map(house.heard))).filter(Boolean), [], 'their own checks have their chance')
-  await house.pass(20)
-  t.equal(await house.heard(children[0]!), 'down created', 'one stays down and is told')
-  t.same((await Promise.all(children.slice(1).map(house.heard))).filter(Boolean), [])
-  await house.check([children[0]!], '+')
-  t.equal(await house.heard(children[0]!), 'down created up resolved')
-})
+    await house.check([parent], '+')
+    await house.check(children.slice(1), '+')
+    await house.pass(40)
+    t.same((await Promise.all(children.map(house.sent))).filter(Boolean), [], 'their own checks have time to recover')
+    await house.pass(20)
+    t.equal(await house.sent(children[0]!), 'down created', 'one stays down and is sent')
+    t.same((await Promise.all(children.slice(1).map(house.sent))).filter(Boolean), [])
+    await house.check([children[0]!], '+')
+    t.equal(await house.sent(children[0]!), 'down created up resolved')
+  },
+)
 
-t.test('A parent’s parent counts too, and the nearest that is down is the cause', async t => {
+t.test('An ancestor of a parent counts too, and the nearest ancestor that is down is the cause', async t => {
   const house = await newHouse()
   const [top, middle, child] = [await one(house), await one(house), await one(house)]
   await house.depend(middle, [top])
@@ -117,12 +120,12 @@ t.test('A parent’s parent counts too, and the nearest that is down is the caus
   await house.check([top, middle, child], '+')
   await house.leap(120)
   t.same(
-    [await house.heard(top), await house.heard(middle), await house.heard(child)],
+    [await house.sent(top), await house.sent(middle), await house.sent(child)],
     ['down created up resolved', '', ''],
   )
 })
 
-t.test('A child that is judged before its parent waits for what becomes of the parent', async t => {
+t.test('A child that is decided before its parent waits for the verdict of the parent', async t => {
   const house = await newHouse()
   const [parent, well] = (await house.addMonitors(2)) as [string, string]
   const [child, other] = (await house.addMonitors(2)) as [string, string]
@@ -132,43 +135,43 @@ t.test('A child that is judged before its parent waits for what becomes of the p
   await house.check([parent], '-', 2)
   await house.check([child, other], '-')
   await house.pass(4)
-  t.same([await house.heard(child), await house.heard(other)], ['', ''])
+  t.same([await house.sent(child), await house.sent(other)], ['', ''])
   await house.check([parent], '--', 2)
-  t.equal(await house.heard(parent), 'down created')
+  t.equal(await house.sent(parent), 'down created')
   await house.pass(20)
-  t.equal(await house.heard(other), 'down created', 'nobody could say how its parent is')
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(other), 'down created', 'its parent could not be checked')
+  t.equal(await house.sent(child), '')
   t.same(await causesOf(db, child), [{ transition: parent, incident: parent }], 'the cause is noted afterwards')
   await house.check([parent, child], '++++', 2)
   await house.leap(120)
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(child), '')
 })
 
-t.test('A child whose parent recovers from a doubt is told of', async t => {
+t.test('A child whose parent recovers before it goes down is reported', async t => {
   const house = await newHouse()
   const [parent, child] = (await house.addMonitors(2)) as [string, string]
   await house.check([parent, child], '+')
   await house.depend(child, [parent])
   await house.check([parent], '-', 2)
   await house.check([child], '-')
-  t.equal(await house.heard(child), '')
+  t.equal(await house.sent(child), '')
   await house.check([parent], '+', 2)
   await house.pass(10)
-  t.equal(await house.heard(child), 'down created')
+  t.equal(await house.sent(child), 'down created')
 })
 
-t.test('Parents that are taken away end the silence', async t => {
+t.test('Removing the parents ends the silence', async t => {
   const house = await newHouse()
   const [parent, child] = [await one(house, '+-'), await one(house)]
   await house.depend(child, [parent])
   await house.check([child], '-')
   await house.depend(child, [])
   await house.pass(60)
-  t.equal(await house.heard(child), 'down created')
+  t.equal(await house.sent(child), 'down created')
 })
 
 t.test(
-  'A parent that is deleted or paused while it is down keeps nobody silent any more, nor do those above it',
+  'A parent that is deleted or paused while it is down suppresses nothing, and neither do its ancestors',
   async t => {
     const house = await newHouse()
     const tools = { db, publicUrl: 'https://picket.example' }
@@ -179,31 +182,31 @@ t.test(
     await house.depend(other, [paused])
     await house.check([child, other], '-')
     await house.pass(60)
-    t.same([await house.heard(child), await house.heard(other)], ['', ''])
+    t.same([await house.sent(child), await house.sent(other)], ['', ''])
     await deleteMonitor(tools, house.projectId, middle, house.now())
     await pauseMonitor(tools, house.projectId, paused, house.now())
     for (let i = 0; i < 4; i++) await house.leap(30)
-    t.same([await house.heard(child), await house.heard(other)], ['down created', 'down created'])
+    t.same([await house.sent(child), await house.sent(other)], ['down created', 'down created'])
   },
 )
 
-t.test('A monitor that is paused in a silence leaves nothing to tell but the end of what was told', async t => {
+t.test('A monitor that is paused during a silence sends only the end of a known outage', async t => {
   const house = await newHouse()
-  const [untold, told, over] = [await one(house), await one(house, '+-'), await one(house, '+-')]
-  await house.maintain([untold, told, over], 600)
-  await house.check([untold], '-')
+  const [unknown, known, over] = [await one(house), await one(house, '+-'), await one(house, '+-')]
+  await house.maintain([unknown, known, over], 600)
+  await house.check([unknown], '-')
   await house.check([over], '+')
-  for (const id of [untold, told, over]) {
+  for (const id of [unknown, known, over]) {
     await pauseMonitor({ db, publicUrl: 'https://picket.example' }, house.projectId, id, house.now())
   }
   await house.leap(700)
-  t.equal(await house.heard(untold), '')
-  t.equal(await house.heard(told), 'down created resolved', 'decisions 4.8: no monitor.up')
-  t.equal(await house.heard(over), 'down created up resolved')
+  t.equal(await house.sent(unknown), '')
+  t.equal(await house.sent(known), 'down created resolved', 'no monitor.up')
+  t.equal(await house.sent(over), 'down created up resolved')
   t.equal(await silencesLeft(db), 0)
 })
 
-t.test('Two processes that look at the same time tell everything once', async t => {
+t.test('Two processes that review at the same time send everything once', async t => {
   const house = await newHouse()
   const ids = await house.addMonitors(60)
   await house.check(ids, '+')
@@ -212,6 +215,6 @@ t.test('Two processes that look at the same time tell everything once', async t 
   const after = new Date(house.now().getTime() + 60_000)
   await Promise.all([db, other, db, other].map(pool => reviewDueSilences(pool, 25, after)))
   while ((await reviewDueSilences(db, 25, after)) > 0);
-  const heard = await Promise.all(ids.map(house.heard))
-  t.same([...new Set(heard)], ['down created'])
+  const sent = await Promise.all(ids.map(house.sent))
+  t.same([...new Set(sent)], ['down created'])
 })

@@ -27,7 +27,7 @@ const insert = async (regions = ['us-east']) => {
   await insertChannel(db, projectId, [id])
   return id
 }
-/** Publishes results of these monitors, again and again, until the test ends or they are removed. */
+/** Publishes results of these monitors repeatedly, until the test ends or they are removed. */
 const checked = new Map<string, boolean>()
 const others = await insert()
 checked.set(others, true)
@@ -64,54 +64,54 @@ nats.connection.subscribe(stateHintSubject('us-east'), {
 })
 const path = async (id: string) => (await transitionsOf(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
 
-t.test(
-  'a monitor that no probe checks loses its status, its owner is notified once, and it comes back quietly',
-  async t => {
-    const id = await insert()
-    checked.set(id, true)
-    await is(id, 'up')
-    checked.delete(id)
-    await is(id, null)
-    const [last] = await query<{ lostMs: number; seenMs: number }>(
-      db,
-      `SELECT CAST(extract(epoch FROM created_at - at) * 1000 AS float8) AS "lostMs" FROM transitions
-     WHERE monitor_id = ? AND to_status IS NULL`,
-      [id],
-    )
-    t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
-    await waitFor(() => received.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
-    t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
-    t.same(await eventsOf(id), ['monitor.unchecked'])
-    t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])
-
-    checked.set(id, true)
-    await is(id, 'up')
-    t.equal(await path(id), 'null>up up>null null>up')
-    t.same(await eventsOf(id), ['monitor.unchecked'])
-  },
-)
-
-t.test('an outage continues while no probe checks the monitor: up afterwards ends it and is notified', async t => {
+t.test('a monitor that no probe checks loses its status with one notification, and recovers without one', async t => {
   const id = await insert()
-  checked.set(id, false)
-  await is(id, 'down')
-  checked.delete(id)
-  await is(id, null)
-  const incident = async () =>
-    (
-      await query<{ status: string }>(
-        db,
-        'SELECT status FROM incidents i JOIN incident_monitors m ON m.incident_id = i.id WHERE m.monitor_id = ?',
-        [id],
-      )
-    )[0]!.status
-  t.not(await incident(), 'resolved')
   checked.set(id, true)
   await is(id, 'up')
-  t.equal(await incident(), 'resolved')
-  t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked', 'monitor.up'])
-  t.equal(await path(id), 'null>down down>null null>up')
+  checked.delete(id)
+  await is(id, null)
+  const [last] = await query<{ lostMs: number; seenMs: number }>(
+    db,
+    `SELECT CAST(extract(epoch FROM created_at - at) * 1000 AS float8) AS "lostMs" FROM transitions
+     WHERE monitor_id = ? AND to_status IS NULL`,
+    [id],
+  )
+  t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
+  await waitFor(() => received.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
+  t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
+  t.same(await eventsOf(id), ['monitor.unchecked'])
+  t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])
+
+  checked.set(id, true)
+  await is(id, 'up')
+  t.equal(await path(id), 'null>up up>null null>up')
+  t.same(await eventsOf(id), ['monitor.unchecked'])
 })
+
+t.test(
+  'an outage continues while no probe checks the monitor, and up afterwards ends it with a notification',
+  async t => {
+    const id = await insert()
+    checked.set(id, false)
+    await is(id, 'down')
+    checked.delete(id)
+    await is(id, null)
+    const incident = async () =>
+      (
+        await query<{ status: string }>(
+          db,
+          'SELECT status FROM incidents i JOIN incident_monitors m ON m.incident_id = i.id WHERE m.monitor_id = ?',
+          [id],
+        )
+      )[0]!.status
+    t.not(await incident(), 'resolved')
+    checked.set(id, true)
+    await is(id, 'up')
+    t.equal(await incident(), 'resolved')
+    t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked', 'monitor.up'])
+    t.equal(await path(id), 'null>down down>null null>up')
+  },
+)
 
 t.test('a monitor that is down again afterwards, as before, is not reported twice', async t => {
   const id = await insert()
@@ -136,7 +136,7 @@ t.test('a monitor that was up before and is down afterwards is reported down', a
   t.same(await eventsOf(id), ['monitor.unchecked', 'monitor.down'])
 })
 
-t.test('what probes do not check never becomes unchecked: paused monitors and heartbeats', async t => {
+t.test('paused monitors and heartbeats never become unchecked', async t => {
   const [paused, heartbeat, late] = [await insert(), await insert(), await insert()]
   checked.set(paused, true)
   await is(paused, 'up')
@@ -154,7 +154,7 @@ t.test('what probes do not check never becomes unchecked: paused monitors and he
   t.same(await eventsOf(paused), [])
 })
 
-t.test('in maintenance the status is lost, and the owner is notified after it', async t => {
+t.test('a monitor in maintenance loses its status, and its owner is notified afterwards', async t => {
   const id = await insert()
   checked.set(id, true)
   await is(id, 'up')
@@ -172,7 +172,7 @@ t.test('in maintenance the status is lost, and the owner is notified after it', 
   t.same(await eventsOf(id), ['monitor.unchecked'])
 })
 
-t.test('while NATS is away no monitor loses its status, nor before it was back for three intervals', async t => {
+t.test('no monitor loses its status while NATS is unavailable, nor within three intervals after it', async t => {
   const id = await insert()
   checked.set(id, true)
   await is(id, 'up')

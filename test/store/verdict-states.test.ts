@@ -35,7 +35,7 @@ const result: VerdictResult = {
   error: null,
 }
 
-t.test('a half-grown streak reads back as it was, with the newest result once, and knows its duplicates', async t => {
+t.test('a stored streak is read back unchanged, with the newest result once, and duplicates are detected', async t => {
   const tools = { checkLiteral: () => null, secrets: createSecretCipher(Buffer.alloc(32, 1)) }
   const monitor = await draftMonitor(
     tools,
@@ -58,7 +58,7 @@ t.test('a half-grown streak reads back as it was, with the newest result once, a
   t.equal(decide(stored!.state!, next, policy, 30_300).state.cells[0]!.failures, 2)
 })
 
-t.test('an owner is notified once of an unchecked monitor, also when the answer to the commit was lost', async t => {
+t.test('an owner is notified once of an unchecked monitor, even if the answer to the commit was lost', async t => {
   const id = await insertMonitor(db, projectId)
   await insertChannel(db, projectId, [id])
   await db.transaction(tx => storeStatuses(tx, [{ id, status: 'up', at: new Date(0) }]))

@@ -1,13 +1,13 @@
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 
 export type DatabaseClock = {
-  /** The clock of the database is so far ahead from now on, for all sessions. */
+  /** Sets how far the clock of the database is ahead, for all sessions. */
   setAhead(ms: number): Promise<void>
 }
 
 /**
- * Makes the clock of a database one that can be set, for sessions that begin from now on: `now()` and `clock_timestamp()` are
- * found in a schema that is looked at before PostgreSQL's own.
+ * Makes the clock of a database adjustable, for sessions that begin from now on: `now()` and `clock_timestamp()` are
+ * found in a schema that comes before PostgreSQL's in the search path.
  */
 export async function createDatabaseClock(db: Db): Promise<DatabaseClock> {
   await execute(db, 'CREATE SCHEMA wrong_clock')

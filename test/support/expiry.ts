@@ -5,7 +5,7 @@ import { insertChannel, insertMonitor, type MonitorSpec } from './verdict.ts'
 
 export const DAY_MS = 86_400_000
 
-/** A monitor that is looked at for what ends, with a webhook channel. */
+/** A monitor with expiry checks and a webhook channel. */
 export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec & { url?: string } = {}) {
   const id = await insertMonitor(db, projectId, spec)
   const channelId = await insertChannel(db, projectId, [id])
@@ -14,7 +14,7 @@ export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec
   return { id, channelId }
 }
 
-/** As a probe's region would meet it; `at` is when. */
+/** A certificate as a region of a probe sees it; `at` is the time. */
 export async function meet(
   db: Db,
   monitorId: string,
@@ -28,7 +28,7 @@ export async function meet(
 
 export type ToldEvent = { name: string; days: number | null; deliveries: number }
 
-/** The warnings about a monitor in order, with the days that they say. */
+/** The warnings about a monitor in order, with their days. */
 export function warningsAbout(db: Db, monitorId: string): Promise<ToldEvent[]> {
   return query(
     db,

@@ -2,13 +2,13 @@ import { type Db, execute, query } from '../../control-plane/foundation/platform
 
 export const HEARTBEAT = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
 
-/** Sends a ping; `signal` stands behind the token, such as `/start` or `/3`. Answers status and text. */
+/** Sends a ping; `signal` follows the token, such as `/start` or `/3`. Returns status and text. */
 export async function ping(url: string, signal = '', init: RequestInit = {}) {
   const answer = await fetch(`${url}${signal}`, init)
   return { status: answer.status, text: await answer.text(), headers: answer.headers }
 }
 
-/** Lets a heartbeat's time run out now instead of after its interval and grace. */
+/** Makes a heartbeat overdue now instead of after its interval and grace. */
 export const runOut = (db: Db, monitorId: string) =>
   execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 ms' WHERE monitor_id = ?`, [monitorId])
 
@@ -21,7 +21,7 @@ export async function heartbeatOf(db: Db, monitorId: string) {
   return row ?? null
 }
 
-/** What an outage left behind: how many of each there are. */
+/** The rows of an outage: how many of each there are. */
 export async function countsOf(db: Db, monitorId: string) {
   const [row] = await query<object>(
     db,

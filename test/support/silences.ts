@@ -16,8 +16,8 @@ const PUBLIC_URL = 'https://picket.example'
 export type House = ReturnType<typeof createHouse>
 
 /**
- * Monitors of one project on a clock of their own: checks go through the real verdict, silences are looked at every
- * second that passes. What receivers hear is what is queued for them.
+ * Monitors of one project on their own clock: checks go through the real verdict, silences are reviewed every
+ * second that passes. Receivers get what is queued for them.
  */
 export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 10, 21, 2)) {
   const states = new Map<string, MonitorState>()
@@ -27,7 +27,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
   const addMonitors = async (count: number, spec: { retryCount?: number; name?: string } = {}): Promise<string[]> => {
     const ids = await insertMonitors(db, projectId, count, spec)
     const channelId = await insertChannel(db, projectId, ids)
-    // one channel hears of the incidents
+    // one channel is subscribed to incidents
     await execute(
       db,
       `INSERT INTO alert_subscriptions (id, project_id, alert_channel_id, alert_type, created_at, updated_at)
@@ -37,7 +37,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
     )
     return ids
   }
-  /** One check of each monitor, judged together: `+` up, `-` down. Several characters are a check each second. */
+  /** One check of each monitor, decided together: `+` up, `-` down. Several characters are a check each second. */
   const check = async (ids: string[], checks: string, retryCount = 0) => {
     for (const one of checks) {
       const changes = ids.flatMap(id => {
@@ -64,7 +64,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
       while ((await look()) > 0);
     }
   }
-  /** Lets many seconds pass in which nobody looks, and then one look. */
+  /** Lets many seconds pass without a review, and then runs one. */
   const leap = async (seconds: number) => {
     nowMs += seconds * 1_000
     while ((await look()) > 0);
@@ -93,7 +93,7 @@ export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 
       ),
     depend: (child: string, parents: string[]) =>
       changeParents({ db, review: scheduleReview }, projectId, child, parents, now()),
-    heard: (id: string) => heardOf(db, id),
+    sent: (id: string) => listSent(db, id),
   }
 }
 
@@ -112,8 +112,8 @@ const policyOf = (retryCount: number): Policy => ({
   expires: true,
 })
 
-/** What was told of a monitor and its incidents, in order: "down created up resolved". `up-` ends no outage. */
-async function heardOf(db: Db, monitorId: string): Promise<string> {
+/** What was sent about a monitor and its incidents, in order: "down created up resolved". `up-` ends no outage. */
+async function listSent(db: Db, monitorId: string): Promise<string> {
   const rows = await query<{ name: string; duration: string | null }>(
     db,
     `SELECT d.event_name AS name, e.data->>'down_duration' AS duration FROM deliveries d JOIN events e ON e.id = d.event_id
@@ -127,7 +127,7 @@ async function heardOf(db: Db, monitorId: string): Promise<string> {
   return rows.map(write).join(' ')
 }
 
-/** What happened to a monitor, told or not, and then to its incidents. */
+/** What happened to a monitor, sent or not, and then to its incidents. */
 export async function eventsOf(db: Db, monitorId: string): Promise<string> {
   const rows = await query<{ name: string }>(
     db,

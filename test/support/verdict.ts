@@ -16,7 +16,7 @@ import { waitFor } from './wait.ts'
 
 export type MonitorSpec = { retryCount?: number; regions?: string[]; intervalSeconds?: number; name?: string }
 
-/** A monitor straight into the table, as the monitors room would store it. */
+/** Inserts a monitor directly, as the monitors room stores it. */
 export async function insertMonitor(db: Db, projectId: string, spec: MonitorSpec = {}): Promise<string> {
   const [id] = await insertMonitors(db, projectId, 1, spec)
   return id!
@@ -61,10 +61,10 @@ export async function insertChannel(db: Db, projectId: string, monitorIds: strin
 /** Epochs that tests publish results of are lower than this one. */
 const EPOCH_IN_FORCE = 1_000
 
-/** Who publishes in tests. */
+/** The probes that publish in tests. */
 const PROBES = ['probe-1', ...REGIONS.map(region => `probe-${region}`)]
 
-/** Lets results of these probes count, in all regions and in every epoch that tests use. */
+/** Makes results of these probes count, in all regions and in every epoch that tests use. */
 export async function insertLiveProbes(db: Db, probeIds = PROBES): Promise<void> {
   await execute(
     db,
@@ -85,7 +85,7 @@ export type Shot = Partial<Result> & { up: boolean }
 
 let slotMs = Date.now() - 3_600_000
 
-/** A result of the next slot: later calls give later slots, all in the past. */
+/** A result of the next slot: later calls return later slots, all in the past. */
 export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
   slotMs += 1
   return {
@@ -140,13 +140,13 @@ export async function startVerdictEngines(t: Teardown) {
   })
   const { projectId } = await insertTenant(db)
   await insertLiveProbes(db)
-  /** Until a monitor has gone through these statuses, as `up down up`. */
+  /** Waits until a monitor has had these statuses, such as `up down up`. */
   const reaches = (id: string, statuses: string) =>
     waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
   return { url, server, db, nats, projectId, reaches }
 }
 
-/** A process of the role verdict, with connections of its own. */
+/** A process of the role verdict, with its own connections. */
 export async function startVerdictProcess(t: Teardown, databaseUrl: string, natsUrl: string) {
   const db = createPostgres(databaseUrl)
   const nats = await connectNats(natsUrl, 'verdict')
@@ -169,7 +169,7 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
     await nats.close()
     await db.destroy()
   }
-  /** as kill -9 would: nothing is stored or given back any more */
+  /** like kill -9: nothing more is stored or released */
   const kill = async () => {
     isStopped = true
     await Promise.all([nats.close(), db.destroy()])
@@ -195,7 +195,7 @@ export function transitionsOf(db: Db, monitorId: string): Promise<StoredTransiti
   )
 }
 
-/** "up down up": the statuses that a monitor went through. */
+/** "up down up": the statuses that a monitor had. */
 export async function statusesOf(db: Db, monitorId: string): Promise<string> {
   return (await transitionsOf(db, monitorId)).map(({ to }) => to ?? 'null').join(' ')
 }

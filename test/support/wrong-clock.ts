@@ -9,11 +9,11 @@ const CLOCK_JUMP = new URL('../chaos/clock-jump.mjs', import.meta.url).href
 export type WrongClock = {
   /** for the programs that have this clock */
   env: Record<string, string>
-  /** The wall clock of these programs is so far ahead of the machine's from now on; theirs only, and no monotonic one. */
+  /** Sets how far the wall clock of these programs is ahead of the machine's. Monotonic clocks are not affected. */
   setAhead(ms: number, ...programs: Pick<Program, 'signal'>[]): void
 }
 
-/** A wall clock that can be set, for programs that are started with its `env`. */
+/** An adjustable wall clock, for programs that are started with its `env`. */
 export function createWrongClock(t: Teardown, aheadMs = 0): WrongClock {
   const dir = mkdtempSync(join(tmpdir(), 'picket-clock-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))

@@ -748,7 +748,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete an incident with its updates; nobody is told
+     * Delete an incident and its updates without a notification
      */
     public deleteIncident<ThrowOnError extends boolean = false>(options: Options<DeleteIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteIncidentResponses, DeleteIncidentErrors, ThrowOnError>({
@@ -759,7 +759,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Read one incident, with what may have caused it
+     * Retrieve an incident and its possible causes
      */
     public readIncident<ThrowOnError extends boolean = false>(options: Options<ReadIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadIncidentResponses, ReadIncidentErrors, ThrowOnError>({
@@ -770,7 +770,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change an incident; a new status or severity writes an update by itself
+     * Change an incident; a new status or severity also posts an update
      */
     public updateIncident<ThrowOnError extends boolean = false>(options: Options<UpdateIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateIncidentResponses, UpdateIncidentErrors, ThrowOnError>({
@@ -785,7 +785,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Acknowledge an incident, once
+     * Acknowledge an incident
      */
     public acknowledgeIncident<ThrowOnError extends boolean = false>(options: Options<AcknowledgeIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).post<AcknowledgeIncidentResponses, AcknowledgeIncidentErrors, ThrowOnError>({
@@ -796,7 +796,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the updates of an incident, newest first, internal ones too
+     * List the updates of an incident, including internal ones, newest first
      */
     public listIncidentUpdates<ThrowOnError extends boolean = false>(options: Options<ListIncidentUpdatesData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListIncidentUpdatesResponses, ListIncidentUpdatesErrors, ThrowOnError>({
@@ -807,7 +807,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Post an update, which sets the status of the incident
+     * Post an update and set the status of the incident
      */
     public createIncidentUpdate<ThrowOnError extends boolean = false>(options: Options<CreateIncidentUpdateData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateIncidentUpdateResponses, CreateIncidentUpdateErrors, ThrowOnError>({
@@ -833,7 +833,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Keep monitors silent: once from starts_at to ends_at, or again and again with cron
+     * Create a maintenance window: one period, or recurring periods with cron
      */
     public createMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<CreateMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateMaintenanceWindowResponses, CreateMaintenanceWindowErrors, ThrowOnError>({
@@ -848,7 +848,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete a maintenance window; a period that runs ends now
+     * Delete a maintenance window and end its current period
      */
     public deleteMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<DeleteMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteMaintenanceWindowResponses, DeleteMaintenanceWindowErrors, ThrowOnError>({
@@ -859,7 +859,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One maintenance window
+     * Retrieve a maintenance window
      */
     public readMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<ReadMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadMaintenanceWindowResponses, ReadMaintenanceWindowErrors, ThrowOnError>({
@@ -870,7 +870,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a maintenance window: fields that are not named stay
+     * Change a maintenance window; fields that are left out stay the same
      */
     public updateMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<UpdateMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMaintenanceWindowResponses, UpdateMaintenanceWindowErrors, ThrowOnError>({
@@ -885,7 +885,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Pause a monitor; an automatic incident is resolved
+     * Pause a monitor and resolve its automatic incident
      */
     public pauseMonitor<ThrowOnError extends boolean = false>(options: Options<PauseMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<PauseMonitorResponses, PauseMonitorErrors, ThrowOnError>({
@@ -896,7 +896,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Resume a monitor; it starts without a status
+     * Resume a monitor; its status is null until the next verdict
      */
     public resumeMonitor<ThrowOnError extends boolean = false>(options: Options<ResumeMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<ResumeMonitorResponses, ResumeMonitorErrors, ThrowOnError>({
@@ -907,7 +907,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * The changes of a monitor, newest first, each with its explanation
+     * List the transitions of a monitor with their explanations, newest first
      */
     public listMonitorTransitions<ThrowOnError extends boolean = false>(options: Options<ListMonitorTransitionsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListMonitorTransitionsResponses, ListMonitorTransitionsErrors, ThrowOnError>({

@@ -724,7 +724,7 @@ export type IncidentCreate = {
     severity?: 'minor' | 'major' | 'critical';
     status?: 'investigating' | 'identified' | 'monitoring' | 'resolved';
     /**
-     * becomes the first update
+     * The text of the first update.
      */
     message?: string;
     monitor_ids?: Array<string>;
@@ -757,7 +757,7 @@ export type IncidentWithCauses = {
     created_at: string;
     updated_at: string;
     /**
-     * what vendors of the project reported while it lasted, worst first; of outages of monitors only
+     * Incidents that vendors of the project reported during an automatic incident, worst first. Empty for manual ones.
      */
     possible_causes: Array<{
         /**
@@ -810,7 +810,7 @@ export type MaintenanceWindow = {
 };
 
 /**
- * cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not
+ * Recurring periods: set cron, duration_minutes and time_zone. One period: set starts_at and ends_at only.
  */
 export type MaintenanceWindowCreate = {
     title: string;
@@ -4572,11 +4572,11 @@ export type ListIncidentsData = {
          */
         per_page?: number;
         /**
-         * one or several of investigating, identified, monitoring, resolved, separated by commas
+         * One or more of investigating, identified, monitoring, resolved, separated by commas.
          */
         status?: string;
         /**
-         * one or several of minor, major, critical, separated by commas
+         * One or more of minor, major, critical, separated by commas.
          */
         severity?: string;
     };
@@ -4946,7 +4946,7 @@ export type ListIncidentUpdatesResponse = ListIncidentUpdatesResponses[keyof Lis
 
 export type CreateIncidentUpdateData = {
     /**
-     * without a status: investigating, but a resolved incident stays resolved
+     * `status` defaults to `investigating`, except that a resolved incident stays resolved.
      */
     body: {
         message: string;
@@ -5065,7 +5065,7 @@ export type ListMaintenanceWindowsResponse = ListMaintenanceWindowsResponses[key
 
 export type CreateMaintenanceWindowData = {
     /**
-     * cron, duration_minutes and time_zone for one that returns, starts_at and ends_at for one that does not
+     * Recurring periods: set cron, duration_minutes and time_zone. One period: set starts_at and ends_at only.
      */
     body: MaintenanceWindowCreate;
     headers?: {
@@ -5440,11 +5440,11 @@ export type ListMonitorTransitionsResponses = {
             at: string;
             quorum: 'full' | 'reduced';
             /**
-             * why, in a sentence
+             * The reason as one sentence.
              */
             summary: string;
             /**
-             * votes, attempts, thresholds and timings; empty once the transition is older than explanations are kept
+             * Votes, attempts, thresholds and timings. Empty after the retention time of explanations.
              */
             explanation: {
                 [key: string]: unknown;

@@ -23,7 +23,7 @@ testRows([
     statuses: 'up@0 down@79',
   },
   {
-    says: 'a restart with retry_count 0 makes no failure out of nothing',
+    says: 'a restart with retry_count 0 creates no failure',
     policy: { retryCount: 0 },
     run: `us      0 .  60 .  120 x 180 .
           restart 59 61 121`,
@@ -36,7 +36,7 @@ testRows([
     statuses: 'down@4 up@125',
   },
   {
-    says: 'a restart brings no vote back that has ended',
+    says: 'a restart does not restore an expired vote',
     run: `us      0..600/60 .
           eu      0 .  10 x 11 x 14 x
           ap      0 .  10 x 11 x 14 x
@@ -44,7 +44,7 @@ testRows([
     statuses: 'up@0 down@14 up@540(reduced)',
   },
   {
-    says: 'a restart prolongs no hold',
+    says: 'a restart does not extend a hold',
     run: `us      0..180/60 .  240 x 241 x 244 x  300..480/60 x 490 x
           eu      0 .
           ap      0 .
@@ -52,7 +52,7 @@ testRows([
     statuses: 'up@0 down@490(reduced)',
   },
   {
-    says: 'a restart is no answer of the others to an ask',
+    says: 'a restart does not count as an answer of the other regions',
     run: `us      0 .  60 x 61 x 64 x
           eu      0 .  61.1 x 62.1 x 65.1 x
           restart 60.5
@@ -60,14 +60,14 @@ testRows([
     statuses: 'up@0 down@65.1',
   },
   {
-    says: 'a restart in the middle of a disagreement keeps what the other probe said',
+    says: 'a restart during a disagreement keeps the second opinion',
     run: `us      0 .  60 x 60.5 .[o,p=p2] 61 x 64 x
           restart 62`,
     statuses: 'up@0',
     disagreements: 'us@64',
   },
   {
-    says: 'a restart while the majority has been gone for a while does not begin the interval anew',
+    says: 'a restart without a majority does not restart the interval',
     run: `us      0 x 1 x 4 x  60 . 65 .  124.9 .  126 .
           eu      0 x 1 x 5 x  60 x 120 x
           ap      0 .  60 .  120 .
@@ -83,14 +83,14 @@ testRows([
     ignored: 3,
   },
   {
-    says: 'a hand-over between probes in the middle of a streak with retry_count 5 goes on counting',
+    says: 'a hand-over between probes during a streak with retry_count 5 continues the streak',
     policy: { retryCount: 5 },
     run: 'us 0 . 60 x 61 x 64 x 75 x[e=2,p=p2] 76 x[e=2,p=p2] 76.5 x[e=1] 79 x[e=2,p=p2]',
     statuses: 'up@0 down@79',
     ignored: 1,
   },
   {
-    says: 'a hand-over while failing: the new probe has to see two successes as well',
+    says: 'a hand-over while failing: the new probe needs two successes as well',
     run: 'us 0 x 1 x 4 x 60 . 75 .[e=2,p=p2]',
     statuses: 'down@4 up@75',
   },
@@ -111,7 +111,7 @@ testRows([
     statuses: 'up@1 degraded@229',
   },
   {
-    says: 'two regions of which one vanishes: nothing happens while the other is well',
+    says: 'two regions of which one vanishes: nothing changes while the other is up',
     run: `us  0..1200/60 .
           eu  0..120/60 .`,
     statuses: 'up@0',
@@ -130,14 +130,14 @@ testRows([
     statuses: 'down@5 up@455',
   },
   {
-    says: 'one probe restarting for all of its monitors brings no storm: missed and unknown results change nothing',
+    says: 'a probe that restarts changes nothing: missed and unknown results do not count',
     run: `us  0 .  60 -  61 ?  120 ?  180 .
           eu  0 .  60 .  120 .  180 .`,
     statuses: 'up@0',
     asks: '',
   },
   {
-    says: 'up is never said without down or degraded before it',
+    says: 'a recovery always follows down or degraded',
     run: `us  0 .  60 x 61 x 62 .  120 x 121 x 122 .
           eu  0 .  60 x 61 x 62 .  120 x 121 x 122 .`,
     statuses: 'up@0',
@@ -156,45 +156,45 @@ testRows([
   },
 ])
 
+t.test('two owners of a partition for ten seconds lead to one outage, whichever takes over', async t => {
+  const outcomes = [...'.xx.xxxx..x'].map(sign => (sign === 'x' ? Outcome.DOWN : Outcome.UP))
+  const results = outcomes.map((outcome, i) => ({ ...failing(i, 1), outcome }))
+  const read = (state: MonitorState, from: number, to: number, tolerance = DEFAULT_TOLERANCE) => {
+    const changes: string[] = []
+    for (const result of results.slice(from, to)) {
+      const decision = decide(state, result, policyOf(), result.scheduledAtMs, tolerance)
+      state = decision.state
+      if (decision.transition) changes.push(`${decision.transition.to}@${decision.transition.atMs - START_MS}`)
+    }
+    return { state, changes }
+  }
+  for (let takenOverAt = 0; takenOverAt < results.length; takenOverAt++) {
+    for (let readAgain = 0; readAgain <= takenOverAt; readAgain++) {
+      const former = read(createMonitorState('m-1', 1), 0, takenOverAt)
+      const stored = restoreState(asStored(former.state), null)
+      const next = read(stored, takenOverAt - readAgain, results.length, REPLAY_TOLERANCE)
+      t.same([...former.changes, ...next.changes], ['up@0', 'down@6000', 'up@9000'])
+    }
+  }
+})
+
 t.test(
-  'two owners of a partition for ten seconds: whoever takes over, and however much it reads again, one outage',
+  'a monitor that is paused while down and resumed starts at null, and its first up sends no recovery',
   async t => {
-    const outcomes = [...'.xx.xxxx..x'].map(sign => (sign === 'x' ? Outcome.DOWN : Outcome.UP))
-    const results = outcomes.map((outcome, i) => ({ ...failing(i, 1), outcome }))
-    const read = (state: MonitorState, from: number, to: number, tolerance = DEFAULT_TOLERANCE) => {
-      const changes: string[] = []
-      for (const result of results.slice(from, to)) {
-        const decision = decide(state, result, policyOf(), result.scheduledAtMs, tolerance)
-        state = decision.state
-        if (decision.transition) changes.push(`${decision.transition.to}@${decision.transition.atMs - START_MS}`)
-      }
-      return { state, changes }
-    }
-    for (let takenOverAt = 0; takenOverAt < results.length; takenOverAt++) {
-      for (let readAgain = 0; readAgain <= takenOverAt; readAgain++) {
-        const former = read(createMonitorState('m-1', 1), 0, takenOverAt)
-        const stored = restoreState(asStored(former.state), null)
-        const next = read(stored, takenOverAt - readAgain, results.length, REPLAY_TOLERANCE)
-        t.same([...former.changes, ...next.changes], ['up@0', 'down@6000', 'up@9000'])
-      }
-    }
+    const policy = policyOf({ configVersion: 2 })
+    const down = play({ says: '', statuses: '', run: 'us 0 x 1 x 4 x' }, 1, state => state)
+    t.equal(down.state.status, 'down')
+    const resumed = createMonitorState('m-1', 2)
+    const late = decide(resumed, failing(100, 1), policy, START_MS + 100_000)
+    t.equal(late.kind, 'history')
+    t.equal(late.reason, 'older_config')
+    t.equal(late.state, resumed)
+    const first = decide(late.state, { ...failing(110, 2), outcome: Outcome.UP }, policy, START_MS + 110_000)
+    t.match(first.transition, { from: null, to: 'up', downSinceMs: null, downDurationMs: null })
   },
 )
 
-t.test('a monitor paused while down and resumed starts at null, and its first up sends no recovery', async t => {
-  const policy = policyOf({ configVersion: 2 })
-  const down = play({ says: '', statuses: '', run: 'us 0 x 1 x 4 x' }, 1, state => state)
-  t.equal(down.state.status, 'down')
-  const resumed = createMonitorState('m-1', 2)
-  const late = decide(resumed, failing(100, 1), policy, START_MS + 100_000)
-  t.equal(late.kind, 'history')
-  t.equal(late.reason, 'older_config')
-  t.equal(late.state, resumed)
-  const first = decide(late.state, { ...failing(110, 2), outcome: Outcome.UP }, policy, START_MS + 110_000)
-  t.match(first.transition, { from: null, to: 'up', downSinceMs: null, downDurationMs: null })
-})
-
-t.test('the first success of a failing region is kept also when nothing else of it moves', async t => {
+t.test('the first success of a failing region is stored even if nothing else changes', async t => {
   const run = `us      0 x 1 x 4 x  60 x[c=2]  120 .[c=2] 125 x[c=2]
                policy  50 c=2`
   const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
@@ -206,7 +206,7 @@ t.test('the first success of a failing region is kept also when nothing else of 
   t.match(first, { store: 'soon', ask: null, state: { cells: [{ failures: 0, notUp: 0, better: 1 }] } })
 })
 
-t.test('an outage keeps its beginning through degraded and down again, and its end says how long it was', async t => {
+t.test('an outage keeps its start through degraded and down again, and its end contains its duration', async t => {
   const run = 'us 0 x 1 x 4 x 60 ~ 65 ~ 120 ~ 125 ~ 180 ~ 200 x 201 x 204 x'
   const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
   t.match(state, { status: 'down', statusSinceMs: START_MS + 204_000, outageSinceMs: START_MS + 4000 })
@@ -218,7 +218,7 @@ t.test('an outage keeps its beginning through degraded and down again, and its e
   t.equal(last.state.outageSinceMs, null)
 })
 
-t.test('up after degraded alone has no down duration', async t => {
+t.test('up after degraded has no down duration', async t => {
   const { state } = play({ says: '', statuses: '', run: 'us 0 ~ 1 ~ 2 ~ 60 .' }, 1, kept => kept)
   const last = decide(state, { ...failing(65, 1), outcome: Outcome.UP }, policyOf(), START_MS + 65_000)
   t.match(last.transition, { from: 'degraded', to: 'up', downSinceMs: null, downDurationMs: null })

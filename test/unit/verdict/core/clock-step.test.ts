@@ -79,7 +79,7 @@ for (const stepMs of STEPS_MS) {
   })
 }
 
-t.test('what a clock that was ahead has counted holds nothing up after a restart', async t => {
+t.test('results counted by a clock that was ahead delay nothing after a restart', async t => {
   const aheadMs = 3_600_000
   const ahead = feed(seen.state, [
     ['us', START_MS + aheadMs, true],

@@ -34,7 +34,7 @@ t.test(
   },
 )
 
-t.test(`what need not be stored may be forgotten: one region, restarts anywhere (seed ${SEED})`, async t => {
+t.test(`a restart may lose what need not be stored: one region, restarts anywhere (seed ${SEED})`, async t => {
   const property = fc.property(world, fc.array(fc.nat(70), { maxLength: 5 }), (setup, restarts) => {
     const plain = {
       ...setup,
@@ -49,7 +49,7 @@ t.test(`what need not be stored may be forgotten: one region, restarts anywhere 
   t.pass()
 })
 
-t.test(`feeding everything again changes nothing (seed ${SEED})`, async t => {
+t.test(`counting all results again changes nothing (seed ${SEED})`, async t => {
   const property = fc.property(world, setup => {
     const arrivals = arrivalsIn(setup)
     const last = run(arrivals).at(-1)!.state

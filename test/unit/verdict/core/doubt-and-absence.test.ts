@@ -12,10 +12,10 @@ const absences = (region: string, from: number, until = Infinity) => ({
 })
 const doubtedAt = (at: number) => `us ${at} x[d] ${at + 1} x[d,s=${at},a=2] ${at + 4} x[d,s=${at},a=3]`
 
-// decisions 195 and 197 together
+// docs/design/verdict.md#doubt and docs/design/verdict.md#absent-regions together
 testRows([
   {
-    says: 'a doubt from before the region lost its probe decides nothing after that',
+    says: 'a doubt from before the region lost its probe has no effect after that',
     policy: { regions: ['us-east'], ...absences('us-east', 100, 400) },
     run: `us 0 .
           ${doubtedAt(60)}
@@ -23,7 +23,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a failing vote that a region without a probe has lost confirms no doubt of another region',
+    says: 'the lost vote of a region without a probe confirms no doubt of another region',
     policy: { regions: ['us-east', 'eu-west'], ...absences('eu-west', 130) },
     run: `us 0 . 70 . 131 .
           eu 0 . 60 x 61 x[s=60,a=2] 64 x[s=60,a=3]
@@ -31,7 +31,7 @@ testRows([
     statuses: 'up@0 degraded@70 up@131(reduced)',
   },
   {
-    says: 'nor does one whose own failures were doubted',
+    says: 'the lost vote of a doubted region without a probe confirms no doubt either',
     policy: { regions: ['us-east', 'eu-west'], ...absences('eu-west', 130) },
     run: `us 0 . 70 . 131 .
           eu 0 . 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]
@@ -67,7 +67,7 @@ const inDoubt = fail(up, alone, 60, [
   [64, 3],
 ])
 
-t.test('a doubt from before the monitor lost its status decides nothing after that', async t => {
+t.test('a doubt from before the monitor lost its status has no effect after it', async t => {
   const unchecked = markUnchecked(inDoubt, findLastCountedMs(inDoubt)!)
   const after = fail(unchecked, alone, 410, [
     [410, 1],
@@ -78,7 +78,7 @@ t.test('a doubt from before the monitor lost its status decides nothing after th
   t.equal(after.outageSinceMs, null)
 })
 
-t.test('a clock that is set ahead in a doubt does not make the next check a later one', async t => {
+t.test('a clock that is set ahead during a doubt does not make the next check count as a later one', async t => {
   const after = fail(shiftStateTimes(inDoubt, 60_000), alone, 130, [[130, 1]])
   t.equal(after.status, 'up')
   t.equal(fail(after, alone, 154, [[154, 1]]).status, 'down', 'a check that was due 20 s after the first failure does')

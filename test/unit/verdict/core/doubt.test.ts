@@ -3,10 +3,10 @@ import { testRows } from './runs.ts'
 const alone = { regions: ['us-east'], witness: true }
 const fails = 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]'
 
-// decision 197: failures that many hosts of a probe begin to have at once wait for a second region.
+// docs/design/verdict.md#doubt: failures that many hosts begin to have at the same time wait for a second region.
 testRows([
   {
-    says: 'a doubted region that is well again in its next check was never down',
+    says: 'a doubted region that recovers in its next check does not make the monitor down',
     policy: alone,
     run: `us 0 .  94 . 99 .
           ${fails}`,
@@ -15,7 +15,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'one success ends what was doubted: failures after it, doubted or not, are counted again',
+    says: 'one success ends a doubt: failures after it start a new streak',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 . 99 x[s=94,a=2]  124 x[d] 125 x[d,s=124,a=2]  154 ~ 155 x[s=154,a=2]
           ${fails}`,
@@ -31,14 +31,14 @@ testRows([
     asks: 'first_failure:us@60',
   },
   {
-    says: 'a check soon after the first failure, as by a person, decides nothing yet',
+    says: 'a check soon after the first failure, such as one on request, does not decide',
     policy: { ...alone, witness: false },
     run: `us 0 .  70 x[d]  95 x[d]
           ${fails}`,
     statuses: 'up@0 down@95',
   },
   {
-    says: 'a witness that does not answer holds up nothing after that',
+    says: 'a witness that does not answer delays nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}`,
@@ -46,7 +46,7 @@ testRows([
     asks: 'first_failure:us@60 witness@60',
   },
   {
-    says: 'a witness that gets no answer says nothing: it may be the one that cannot reach the target',
+    says: 'a witness without an answer proves nothing, because it may be unable to reach the target itself',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -54,7 +54,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'what one witness sees well, another one that gets no answer does not take back',
+    says: 'a witness without an answer does not revoke the answer of another witness',
     policy: alone,
     run: `us 0 .  94 x[d] 124 x[d]
           ${fails}
@@ -63,7 +63,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'an error of the server that a witness sees before the re-checks have ended is down with the last of them',
+    says: 'a server error that a witness gets before the re-checks end makes the monitor down with the last of them',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -71,7 +71,7 @@ testRows([
     statuses: 'up@0 down@64',
   },
   {
-    says: 'an error that one witness gets counts less than the answer of another one that was asked at the same time',
+    says: 'a server error of one witness counts less than the answer of another one asked at the same time',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -80,7 +80,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'and so it does when the answer comes first',
+    says: 'a server error of a witness counts less also when the answer arrives first',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -89,7 +89,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a failure that a witness confirms later is down then',
+    says: 'a failure that a witness confirms later makes the monitor down then',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -97,7 +97,7 @@ testRows([
     statuses: 'up@0 down@70',
   },
   {
-    says: 'a target that witnesses see well is not down',
+    says: 'a target that witnesses reach is not down',
     policy: alone,
     run: `us 0 .  94..304/30 x[d]
           ${fails}
@@ -106,7 +106,7 @@ testRows([
     asks: 'first_failure:us@60 witness@60 witness@94 witness@124 witness@154 witness@184 witness@214 witness@244 witness@274 witness@304',
   },
   {
-    says: 'what a witness saw is worth nothing after an interval, the timeout and 10 s',
+    says: 'the answer of a witness expires after an interval, the timeout and 10 s',
     policy: alone,
     run: `us 0 .  94 x[d] 124 x[d] 154 x[d]
           ${fails}
@@ -123,7 +123,7 @@ testRows([
     statuses: 'up@0 down@96',
   },
   {
-    says: 'a witness that knows nothing says nothing',
+    says: 'an unknown result of a witness proves nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -131,7 +131,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'a witness that is refused by status has an answer of the target',
+    says: 'a witness that gets an error status below 500 has reached the target',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -148,7 +148,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'a monitor that may not be checked elsewhere has no witness',
+    says: 'a monitor that forbids witnesses has none',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 x[d]
           ${fails}
@@ -174,13 +174,13 @@ testRows([
     asks: 'first_failure:us@60',
   },
   {
-    says: 'a probe that is sure at the deciding attempt is believed at once',
+    says: 'a probe that is sure at the deciding attempt settles the doubt immediately',
     policy: alone,
     run: 'us 0 .  60 x[d] 61 x[d,s=60,a=2] 64 x[s=60,a=3]',
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a probe that is sure later is believed then',
+    says: 'a probe that is sure later settles the doubt then',
     policy: alone,
     run: `us 0 .  94 x
           ${fails}
@@ -188,20 +188,20 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'failures without a doubt are down as before, whatever a witness says',
+    says: 'failures without a doubt make the monitor down, whatever a witness gets',
     policy: alone,
     run: `us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]
           eu 61 .[w]`,
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a doubt that begins in an outage ends nothing and delays no recovery',
+    says: 'a doubt that begins during an outage neither ends it nor delays the recovery',
     policy: alone,
     run: 'us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]  120 x[d] 180 x[d] 240 . 245 .',
     statuses: 'up@0 down@64 up@245',
   },
   {
-    says: 'a doubted region that the others see well makes no degraded',
+    says: 'a doubted region does not make the monitor degraded while the others see the target well',
     run: `us 0 .  94..304/30 x[d]
           ${fails}
           eu 0 . 60.5 . 90..330/60 .
@@ -209,7 +209,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'and is believed when its probe is sure again',
+    says: 'a doubted region counts when its probe is sure again',
     run: `us 0 .  94 x[d] 154 x
           ${fails}
           eu 0 . 60.5 . 90..330/60 .
@@ -225,14 +225,14 @@ testRows([
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'of two regions in doubt each confirms the other',
+    says: 'two regions in doubt confirm each other',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]`,
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'two of three regions in doubt are not believed while the third sees the target well',
+    says: 'two of three regions in doubt do not count while the third sees the target well',
     run: `us 0 . 94 x[d] 124 x[d]
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
@@ -240,7 +240,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'three regions in doubt confirm each other as soon as none of them may see the target well',
+    says: 'three regions in doubt confirm each other when none of them can see the target well',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]
@@ -248,7 +248,7 @@ testRows([
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'of two regions, the one whose neighbour is silent decides as a region alone',
+    says: 'one of two regions decides like a single region while the other is silent',
     policy: { regions: ['us-east', 'eu-west'], witness: true },
     run: `us 0 .  300 x[d] 301 x[d,s=300,a=2] 304 x[d,s=300,a=3] 330 x[d]
           eu 0 .
@@ -258,13 +258,13 @@ testRows([
     regions: 'us=failing eu=ok',
   },
   {
-    says: 'a monitor of which nothing is known has no status while its first failures are doubted',
+    says: 'a new monitor has no status while its first failures are doubted',
     policy: alone,
     run: 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3] 94 .',
     statuses: 'up@94',
   },
   {
-    says: 'what a witness saw of another target counts for nothing',
+    says: 'the answer of a witness from another target does not count',
     policy: alone,
     run: `us 0 .  66 x[d,c=2] 67 x[d,c=2,s=66,a=2] 70 x[d,c=2,s=66,a=3]
           policy 65 c=2
@@ -305,7 +305,7 @@ testRows([
     asks: 'first_failure:us@40 witness@40 witness@64 witness@100',
   },
   {
-    says: 'the answer of a witness counts that was asked for the check before',
+    says: 'the answer of a witness that was asked with the previous check counts',
     policy: alone,
     run: `us 0 .  91 x[d] 94 x[d]  154 x[d]
           ${fails}

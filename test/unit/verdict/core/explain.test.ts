@@ -42,7 +42,7 @@ const OUTAGE: [number, string, Outcome][] = [
   [64.2, 'eu', DOWN],
 ]
 
-t.test('a transition keeps the votes, attempts, thresholds and timings that caused it', async t => {
+t.test('a transition contains the votes, attempts, thresholds and timings that caused it', async t => {
   const down = transitionsOf(OUTAGE).at(-1)!
   t.match(down, {
     from: 'up',
@@ -96,14 +96,14 @@ t.test('a transition keeps the votes, attempts, thresholds and timings that caus
   t.same(JSON.parse(JSON.stringify(down.explanation)), down.explanation)
 })
 
-t.test('going down reads like a sentence', async t => {
+t.test('the summary of a transition to down is a sentence', async t => {
   t.equal(
     formatExplanation(transitionsOf(OUTAGE).at(-1)!.explanation),
     '2 of 3 regions failed 3 checks in a row: us-east (connection refused), eu-west (timed out).',
   )
 })
 
-t.test('coming back says how long it was and that no region fails', async t => {
+t.test('the summary of a recovery contains the duration of the outage', async t => {
   const run: [number, string, Outcome][] = [
     ...OUTAGE,
     [120, 'us', UP],
@@ -118,7 +118,7 @@ t.test('coming back says how long it was and that no region fails', async t => {
   t.equal(formatExplanation(up.explanation), 'No region fails, after an outage of 62 s: 3 of 3 regions up.')
 })
 
-t.test('a partial failure names the region that fails, and shows its check though another one decided', async t => {
+t.test('a partial failure names the failing region and shows its check, even if another region decided', async t => {
   const run = OUTAGE.filter(([, name]) => name !== 'eu' && name !== 'ap')
   const degraded = transitionsOf([...run, [65, 'eu', UP]], ['us', 'eu']).at(-1)!
   t.match(degraded, { from: null, to: 'degraded', failingRegions: ['us-east'], check: { region: 'us-east' } })
@@ -130,13 +130,13 @@ t.test('a partial failure names the region that fails, and shows its check thoug
   )
 })
 
-t.test('slow answers in most regions say so', async t => {
+t.test('the summary names slow answers in most regions', async t => {
   const degraded = transitionsOf([[0, 'us', DEGRADED]], ['us'], { retryCount: 0 }).at(-1)!
   t.equal(degraded.explanation.rule, 'majority_degraded')
   t.equal(formatExplanation(degraded.explanation), '1 of 1 region was not up in 1 check: us-east (degraded, 12.5 ms).')
 })
 
-t.test('a reduced quorum is said, with the time at which the quorum was lost', async t => {
+t.test('a transition by reduced quorum contains the time at which the quorum was lost', async t => {
   const minutes = [0, 60, 120, 180, 240, 300].map((second): [number, string, Outcome] => [second, 'us', UP])
   const up = transitionsOf(minutes).at(-1)!
   t.equal(up.quorum, 'reduced')
@@ -149,13 +149,13 @@ t.test('a reduced quorum is said, with the time at which the quorum was lost', a
   )
 })
 
-t.test('a monitor whose votes never grow old says that there is no lifetime', async t => {
+t.test('a monitor whose votes do not expire has no vote lifetime in its explanation', async t => {
   const down = transitionsOf([[0, 'us', DOWN]], ['us'], { retryCount: 0, expires: false }).at(-1)!
   t.equal(down.explanation.thresholds.vote_lifetime_seconds, null)
   t.equal(formatExplanation(down.explanation), '1 of 1 region failed 1 check: us-east (connection refused).')
 })
 
-t.test('a transition says what was doubted, and what settled it', async t => {
+t.test('a transition contains the doubt and its settlement', async t => {
   const policy = policyOf({ regions: ['us-east'], retryCount: 0, witness: true })
   const us = (second: number, outcome: Outcome) =>
     resultOf({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })

@@ -10,16 +10,16 @@ const ROWS: [
   since: number | null,
   expected: boolean,
 ][] = [
-  ['up to down begins one', 'up', 'down', 5, false],
-  ['a first verdict that is down begins one', null, 'down', 5, false],
-  ['degraded to down begins one', 'degraded', 'down', 5, false],
-  ['degraded to down goes on with one', 'degraded', 'down', 3, true],
-  ['down to up ends one', 'down', 'up', 3, true],
-  ['one that is over in the moment in which it began', 'down', 'up', 5, true],
-  ['down to degraded goes on with one', 'down', 'degraded', 3, true],
-  ['degraded to up ends one', 'degraded', 'up', 3, true],
-  ['degraded to up without one', 'degraded', 'up', null, false],
-  ['up to degraded without one', 'up', 'degraded', null, false],
+  ['up to down begins an outage', 'up', 'down', 5, false],
+  ['a first verdict down begins an outage', null, 'down', 5, false],
+  ['degraded to down begins an outage', 'degraded', 'down', 5, false],
+  ['degraded to down continues an outage', 'degraded', 'down', 3, true],
+  ['down to up ends an outage', 'down', 'up', 3, true],
+  ['an outage ends at the moment at which it began', 'down', 'up', 5, true],
+  ['down to degraded continues an outage', 'down', 'degraded', 3, true],
+  ['degraded to up ends an outage', 'degraded', 'up', 3, true],
+  ['degraded to up without an outage', 'degraded', 'up', null, false],
+  ['up to degraded without an outage', 'up', 'degraded', null, false],
 ]
 
 for (const [title, from, to, since, expected] of ROWS) {

@@ -35,7 +35,7 @@ const rows: [what: string, others: RegionTally[], odd: string | null][] = [
   ['a region has not decided yet', [cell('us-east', 'pending')], null],
 ]
 
-t.test('of two probes that contradict each other the other regions name the odd one', async t => {
+t.test('the other regions identify the outlier of two probes that contradict each other', async t => {
   for (const [what, others, odd] of rows) {
     const cells = [cell('eu-west', 'ok', { failures: 2 }), ...others]
     t.equal(findOutlierProbe({ ...createMonitorState('m', 1), cells }, disagreement, policy, NOW_MS), odd, what)

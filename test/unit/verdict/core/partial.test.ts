@@ -1,6 +1,6 @@
 import { testRows } from './runs.ts'
 
-// decisions 4.5: a partial failure waits for the others, asks, outages, two probes of one region.
+// docs/design/verdict.md#votes: a partial failure waits for the others; requests, outages, two probes of one region.
 testRows([
   {
     says: 'the first failed attempt asks the others, later ones of the streak do not',
@@ -16,14 +16,14 @@ testRows([
     asks: 'first_failure:us@0 first_success:us@120',
   },
   {
-    says: 'others are asked at most once a monitor and interval',
+    says: 'other regions are asked at most once an interval for a monitor',
     run: `us  0 x 20 .  40 x 59 .  60 x 80 .
           eu  10 x 15 .  61 x 62 .`,
     statuses: 'up@20',
     asks: 'first_failure:us@0 first_failure:us@60',
   },
   {
-    says: 'an ask that came too soon after another one is made up for while the failures go on',
+    says: 'a request that is too soon after another one is made later while the failures continue',
     policy: { intervalMs: 30_000, retryCount: 5 },
     run: `us  0 .  60 x 61 .
           eu  0 .  85 x 86 x 89 x 94 x 99 x`,
@@ -31,7 +31,7 @@ testRows([
     asks: 'first_failure:us@60 first_failure:eu@94',
   },
   {
-    says: 'an ask put off in a long partial outage is made up for once',
+    says: 'a deferred request in a long partial outage is made once',
     policy: { intervalMs: 30_000 },
     run: `us  0 .  60 x 61 .  85..325/30 .
           eu  0 .  80 x 81 x 84 x  114..300/30 x
@@ -40,15 +40,15 @@ testRows([
     asks: 'first_failure:us@60 first_failure:eu@114',
   },
   {
-    says: 'the second success in an outage asks where the first one came too soon after another ask',
+    says: 'the second success in an outage asks if the first one was too soon after another request',
     policy: { intervalMs: 30_000 },
     run: 'us 0 x 1 x 4 x 28 . 33 .',
     statuses: 'down@4 up@33',
     asks: 'first_failure:us@0 first_success:us@33',
   },
-  { says: 'a slow answer asks nobody', run: 'us 0 . 60 ~ 61 ~', statuses: 'up@0', asks: '' },
+  { says: 'a slow answer causes no request', run: 'us 0 . 60 ~ 61 ~', statuses: 'up@0', asks: '' },
   {
-    says: 'failures of a monitor that is down ask nobody',
+    says: 'failures of a monitor that is down cause no request',
     run: 'us 0 x 1 x 4 x 60..600/60 x',
     statuses: 'down@4',
     asks: 'first_failure:us@0',
@@ -61,14 +61,14 @@ testRows([
     statuses: 'up@0 degraded@66',
   },
   {
-    says: 'an answer from before the ask is none',
+    says: 'a result from before the request does not count as an answer',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60 .  67 .
           ap  0 .  59.9 .  66 .`,
     statuses: 'up@0 degraded@67',
   },
   {
-    says: 'a check that was due before the failing one is no answer, however late its result comes',
+    says: 'a check that was due before the failing one does not count as an answer, however late its result is',
     policy: { retryCount: 0 },
     run: `us  0 .  60 x
           eu  0 .  60.5 .[s=59]  61 x`,
@@ -81,26 +81,26 @@ testRows([
     statuses: 'up@0 degraded@65',
   },
   {
-    says: 'an answer that is our own fault is none',
+    says: 'an unknown result does not count as an answer',
     run: `us  0 .  60 x 61 x 64 x 70 x
           eu  0 .  60.5 ?`,
     statuses: 'up@0',
   },
   {
-    says: 'others that stay silent are waited for no longer than the timeout and ten seconds',
+    says: 'the wait for silent regions ends after the timeout and ten seconds',
     run: `us  0 .  60 x 61 x 64 x 79.9 x 80 x
           eu  0 .`,
     statuses: 'up@0 degraded@80',
   },
   {
-    says: 'the longer timeout of a monitor makes the wait longer',
+    says: 'a longer timeout makes the wait longer',
     policy: { timeoutMs: 30_000 },
     run: `us  0 .  60 x 61 x 64 x 99.9 x 100 x
           eu  0 .`,
     statuses: 'up@0 degraded@100',
   },
   {
-    says: 'a target that dies everywhere goes from up to down without a degraded in between',
+    says: 'a target that fails everywhere goes from up to down without a degraded in between',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.2 x 61.2 x 64.2 x
           ap  0 .  60.3 x 61.3 x 64.3 x`,
@@ -115,7 +115,7 @@ testRows([
     statuses: 'up@0 down@154',
   },
   {
-    says: 'a region that falls silent in the middle of its re-checks is waited for no longer than the timeout and ten seconds',
+    says: 'the wait for a region that becomes silent during its re-checks ends after the timeout and ten seconds',
     run: `us  0 .  60 x 61 x 64 x 81 x 82 x
           eu  0 .  60.5 x 62 x`,
     statuses: 'up@0 degraded@82',
@@ -140,7 +140,7 @@ testRows([
     statuses: 'degraded@7',
   },
   {
-    says: 'many regions degraded wait for nobody',
+    says: 'a degraded majority does not wait for the others',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  1 ~ 2 ~ 3 ~
           ap  0 .  1 ~ 2 ~ 3 ~`,
@@ -161,7 +161,7 @@ testRows([
     statuses: 'down@5 degraded@185',
   },
   {
-    says: 'a majority that fails again within the interval begins it anew',
+    says: 'a majority that fails again within the interval restarts it',
     run: `us  0 x 1 x 4 x  60 . 65 .  100 x 101 x 104 x  120 . 125 .  180 .
           eu  0 x 1 x 5 x  60 x  120 x  184.9 x 185 x
           ap  0 .  60 .  120 .  180 .`,
@@ -175,7 +175,7 @@ testRows([
     statuses: 'down@5 degraded@126 down@244 up@305',
   },
   {
-    says: 'degraded becomes up when the failing region is well again',
+    says: 'degraded becomes up when the failing region recovers',
     run: `us  0 .  60 x 61 x 64 x  120 . 125 .
           eu  0 .  60.5 .  120 .`,
     statuses: 'up@0 degraded@64 up@125',
@@ -186,82 +186,82 @@ testRows([
     statuses: 'down@4 degraded@125',
   },
   {
-    says: 'another probe of the region that gets through stops the deciding attempt',
+    says: 'another probe of the region that reaches the target prevents the decision',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x 64 x',
     statuses: 'up@0',
     disagreements: 'us@64',
     regions: 'us=ok',
   },
   {
-    says: 'another probe of the region that fails as well lets the deciding attempt decide',
+    says: 'another probe of the region that fails as well does not prevent the decision',
     run: 'us 0 . 60 x 60.5 x[o,p=p2] 61 x 64 x',
     statuses: 'up@0 down@64',
     disagreements: '',
   },
   {
-    says: 'another probe that reports our own fault contradicts nothing',
+    says: 'another probe with an unknown result contradicts nothing',
     run: 'us 0 . 60 x 60.5 ?[o,p=p2] 61 x 64 x',
     statuses: 'up@0 down@64',
   },
   {
-    says: 'another probe that has a slow answer contradicts a failure',
+    says: 'another probe with a slow answer contradicts a failure',
     run: 'us 0 . 60 x 60.5 ~[o,p=p2] 61 x 64 x',
     statuses: 'up@0',
     disagreements: 'us@64',
   },
   {
-    says: 'an opinion of another probe does not count in the streak',
+    says: 'a second opinion does not count in the streak',
     run: 'us 0 . 60 x 60.5 x[o,p=p2] 60.6 x[o,p=p3] 61 x 120 .',
     statuses: 'up@0',
   },
   {
-    says: 'a second opinion of the own probe counts like any result',
+    says: 'a second opinion of the same probe counts like any result',
     run: 'us 0 . 60 x 61 x[asked] 62 x[asked]',
     statuses: 'up@0 down@62',
   },
   {
-    says: 'what somebody sees who asks while a chain runs neither ends its streak nor takes part in it',
+    says: 'a check on request during a chain neither ends its streak nor counts in it',
     run: 'us 0 . 60 x 60.5 .[beside] 61 x[s=60,a=2] 62 x[beside] 64 x[s=60,a=3]',
     statuses: 'up@0 down@64',
     asks: 'first_failure:us@60',
     ignored: 2,
   },
   {
-    says: 'the opinion that another region was asked for is the answer of its own probe',
+    says: 'the answer of another region comes from its own probe',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x[asked] 61.1 x[asked,s=60.1,a=2] 64.1 x[asked,s=60.1,a=3]`,
     statuses: 'up@0 down@64.1',
   },
   {
-    says: 'so it is when a probe has just taken over, before its first slot',
+    says: 'the same holds when a probe has just taken over, before its first slot',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x[asked,p=p2,e=2] 61.1 x[asked,p=p2,e=2,s=60.1,a=2] 64.1 x[asked,p=p2,e=2,s=60.1,a=3]`,
     statuses: 'up@0 down@64.1',
   },
   {
-    says: 'an opinion from before the streak does not stand',
+    says: 'an opinion from before the streak does not count',
     run: 'us 0 . 30 .[o,p=p2] 60 x 61 x 64 x',
     statuses: 'up@0 down@64',
   },
   {
-    says: 'an opinion that arrives late, asked for in an earlier streak, does not stand',
+    says: 'a late opinion, requested in an earlier streak, does not count',
     run: 'us 0 . 60 x 61 . 120 x 120.5 .[o,p=p2,s=60] 121 x 124 x',
     statuses: 'up@0 down@124',
   },
   {
-    says: 'a success of the own probe ends what another one said',
+    says: 'a success of the same probe removes the second opinion',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 . 120 x 121 x 124 x',
     statuses: 'up@0 down@124',
   },
   {
-    says: 'a disagreement goes on as long as the other probe gets through, and is asked for again once an interval',
+    says: 'a disagreement continues while the other probe reaches the target, which is asked again once an interval',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 120 x 120.5 .[o,p=p2] 121 x[s=120,a=2] 180 x',
     statuses: 'up@0',
     asks: 'first_failure:us@60 disagreement:us@120 disagreement:us@180',
     disagreements: 'us@64 us@120 us@121 us@180',
   },
   {
-    says: 'an outage soon after a disagreement is decided in the next slot, though others were asked lately',
+    says: 'an outage soon after a disagreement is decided in the next slot, although others were asked recently',
     run: `us  0 .  95 x 95.5 .[o,p=p2] 96 x[s=95,a=2] 99 x[s=95,a=3]  120 x 120.5 x[o,p=p2] 121 x[s=120,a=2]
           eu  0 .  95.3 .  110 x 111 x[s=110,a=2] 114 x[s=110,a=3]`,
     statuses: 'up@0 down@121',
@@ -269,7 +269,7 @@ testRows([
     disagreements: 'us@99 us@120',
   },
   {
-    says: 'another probe that does not answer the next ask either contradicts for the timeout and ten seconds at most',
+    says: 'another probe that does not answer the next request contradicts for at most the timeout and ten seconds',
     run: 'us 0 . 95 x 95.5 .[o,p=p2] 96 x[s=95,a=2] 99 x[s=95,a=3] 120 x 121 x[s=120,a=2] 139.9 x 140 x',
     statuses: 'up@0 down@140',
     asks: 'first_failure:us@95 disagreement:us@120',
@@ -280,12 +280,12 @@ testRows([
     statuses: 'up@0 down@121',
   },
   {
-    says: 'a disagreement ends when the other probe answers no more',
+    says: 'a disagreement ends when the other probe no longer answers',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 120 x 121 x[s=120,a=2] 139.9 x 140 x',
     statuses: 'up@0 down@140',
   },
   {
-    says: 'a probe that answers no more contradicts no longer, however often it is asked before it is late',
+    says: 'a probe that no longer answers stops contradicting, however often it is asked',
     policy: { intervalMs: 30_000, timeoutMs: 30_000 },
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3] 90 x 120 x 150 x',
     statuses: 'up@0 down@150',
@@ -293,7 +293,7 @@ testRows([
     disagreements: 'us@64 us@90 us@120',
   },
   {
-    says: 'an old opinion holds up no outage: a failure elsewhere asks for it anew',
+    says: 'an old opinion does not delay an outage: a failure in another region requests it again',
     policy: { intervalMs: 30_000 },
     run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3]  91.2 x[o,p=p2] 92 x
           eu  0 .  91 x 92 x 95 x`,
@@ -302,14 +302,14 @@ testRows([
     disagreements: 'us@64',
   },
   {
-    says: 'an opinion that was asked for anew by a failure elsewhere and does not come stands no longer',
+    says: 'an opinion that was requested again and does not arrive no longer counts',
     policy: { intervalMs: 30_000 },
     run: `us  0 .  60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[s=60,a=3]  111 x
           eu  0 .  91 x 92 x 95 x`,
     statuses: 'up@0 down@111',
   },
   {
-    says: 'a probe that got through and then takes over does not contradict itself',
+    says: 'a probe that reached the target and then takes over does not contradict itself',
     run: 'us 0 . 60 x 60.5 .[o,p=p2] 61 x[s=60,a=2] 64 x[p=p2,e=2]',
     statuses: 'up@0 down@64',
   },

@@ -68,7 +68,7 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
   return decideStatus(past, counted)
 }
 
-/** What was heard of a region since it was last left out of the configuration. */
+/** The results of a region since it was last left out of the configuration. */
 function resultsOf(past: readonly Judged[], region: string, policy: Policy): Judged[] {
   const heard = past.filter(isHeard)
   const kept = policy.regions.includes(region) ? tail(heard, one => one.policy.regions.includes(region)) : []
@@ -169,7 +169,7 @@ const isQuorum = (votes: number, policy: Policy) => votes * 2 > policy.regions.l
 /** The configuration that streaks were counted by; a monitor begins with its first. */
 const configBefore = (past: readonly Judged[]) => lastWhere(past, isHeard)?.policy.configVersion ?? 1
 
-/** The hold as it stood before this result; a new configuration looks at it anew. */
+/** The hold before this result; a new configuration evaluates it again. */
 function heldBefore(past: readonly Judged[], now: Arrival): number | null {
   const known = last(past)?.heldSinceMs ?? null
   if (configBefore(past) === now.policy.configVersion) return known

@@ -1,6 +1,6 @@
 import { testRows } from './runs.ts'
 
-// decisions 4.6: order, fences, configurations; by hand also the cases of restarts and hand-overs
+// docs/design/verdict.md#result-order: order, high-water marks, configurations
 testRows([
   {
     says: 'a result counts once: duplicates are history',
@@ -27,7 +27,7 @@ testRows([
     ignored: 2,
   },
   {
-    says: 'an hour of spool that arrives after live results changes nothing',
+    says: 'an hour of spooled results that arrives after live results changes nothing',
     run: `us 0 .  3600 .
           us 3601..3660/1 x[s=1800]
           us 3661 .`,
@@ -47,7 +47,7 @@ testRows([
     ignored: 0,
   },
   {
-    says: 'a refused future does not stand in the way of what comes in time',
+    says: 'a refused future result does not block results in time',
     run: 'us 0 . 10 .[s=5000,e=9,c=1] 60 x 61 x 64 x',
     statuses: 'up@0 down@64',
   },
@@ -58,13 +58,13 @@ testRows([
     ignored: 10,
   },
   {
-    says: 'a probe whose clock is an hour behind cannot speak against a right one',
+    says: 'a probe whose clock is an hour behind cannot contradict a correct one',
     run: 'us 3600 . 3601 x[s=1,p=p2] 3602 x[s=2,p=p2] 3603 x[s=3,p=p2]',
     statuses: 'up@3600',
     ignored: 3,
   },
   {
-    says: 'a probe whose clock is an hour behind decides alone as well as another: durations are right',
+    says: 'a probe whose clock is an hour behind decides correctly when it is alone',
     run: 'us 3600 .[s=0] 3660 x[s=60] 3661 x[s=60,a=2] 3664 x[s=60,a=3]',
     statuses: 'up@3600 down@3664',
   },
@@ -81,7 +81,7 @@ testRows([
     ignored: 2,
   },
   {
-    says: 'a hand-over in the middle of a streak goes on with it',
+    says: 'a hand-over during a streak continues it',
     run: 'us 0 . 60 x[s=60] 61 x[s=60,a=2] 66 x[s=66,e=2,p=p2]',
     statuses: 'up@0 down@66',
   },
@@ -92,7 +92,7 @@ testRows([
     ignored: 2,
   },
   {
-    says: 'a cut-off probe goes on in vain',
+    says: 'results of a probe that is cut off do not count',
     run: `us  0 .  60 .[e=2,p=p2]  61..600/7 x
           us  120..600/60 .[e=2,p=p2]`,
     statuses: 'up@0',
@@ -111,13 +111,13 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a change of anything else, such as a header, keeps what has failed in a row',
+    says: 'a change of another setting, such as a header, keeps the streak',
     run: `us      0 .  60 x 61 x  70 x[c=2]  130 .[c=2] 135 .[c=3]
           policy  65 c=2,keep=1  132 c=3,keep=1`,
     statuses: 'up@0 down@70 up@135',
   },
   {
-    says: 'a monitor that is changed more often than its re-checks take goes down all the same',
+    says: 'a monitor that is changed more often than its re-checks take goes down nevertheless',
     run: `us      0 .  60 x  70 x[c=2]  80 x[c=3]
           policy  65 c=2,keep=1  75 c=3,keep=1`,
     statuses: 'up@0 down@80',
@@ -136,7 +136,7 @@ testRows([
     ignored: 3,
   },
   {
-    says: 'a result of a region that is not watched does not count',
+    says: 'a result of a region that the monitor does not use does not count',
     policy: { regions: ['us-east'] },
     run: `us  0 .
           eu  10 x 11 x 14 x`,
@@ -171,7 +171,7 @@ testRows([
     statuses: 'down@4 up@60',
   },
   {
-    says: 'regions removed while failing: their votes go, the next result decides',
+    says: 'regions removed while failing: their votes are removed, and the next result decides',
     run: `us      0 x 1 x 4 x
           eu      0 x 1 x 5 x
           ap      0 .  60 .[c=2]
@@ -189,7 +189,7 @@ testRows([
     statuses: 'down@4 up@70',
   },
   {
-    says: 'an interval made shorter while failing makes no old vote decide alone',
+    says: 'a shorter interval while failing does not let an old vote decide alone',
     policy: { intervalMs: 3_600_000 },
     run: `us      0 .  3600 .  4000 x[c=2] 4001 x[c=2] 4004 x[c=2]  4030..4270/30 x[c=2]  4300 x[c=2]
           eu      0 .  100 .
@@ -198,14 +198,14 @@ testRows([
     statuses: 'up@0 down@4300(reduced)',
   },
   {
-    says: 'an interval made longer while degraded lets old votes count on',
+    says: 'a longer interval while degraded lets old votes count longer',
     run: `us      0 .  60 x 61 x 64 x   1000 x[c=2]
           eu      0 .  60.5 .
           policy  900 c=2,interval=3600`,
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'a resumed monitor hears nothing of the time before: results of the older configuration are history',
+    says: 'a resumed monitor ignores earlier results: results of the older configuration are history',
     policy: { configVersion: 3 },
     run: 'us 0 x[c=2] 1 x[c=2] 4 x[c=2] 10 .[c=3]',
     statuses: 'up@10',

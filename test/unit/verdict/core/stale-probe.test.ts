@@ -6,9 +6,9 @@ import { policyOf, resultOf, START_MS } from './runs.ts'
 
 /** slots of attempts (. up, x down, ? unknown), and after each attempt what the probe hears: o ok, f failing, - nothing */
 const ROWS: [retryCount: number, slots: string, heard: string, says: string][] = [
-  [2, '. . .', 'o - -', 'a steady region hears its first state only'],
+  [2, '. . .', 'o - -', 'a steady region receives its first state only'],
   [2, '. xxx x x', 'o --f - -', 'an outage is confirmed once; one attempt a slot shows that the probe knows'],
-  [2, '. xxx xxx', 'o --f -ff', 'a probe that did not hear of it re-checks a known failure'],
+  [2, '. xxx xxx', 'o --f -ff', 'a probe that missed the state re-checks a known failure'],
   [2, '. xxx .. .', 'o --f -o -', 'the end is confirmed once'],
   [2, '. xxx .x', 'o --f --', 'a success that does not last is re-checked by a probe that knows'],
   [2, '. x x x', 'o - o f', 'a probe that takes its region for failing makes no re-checks'],
@@ -18,7 +18,7 @@ const ROWS: [retryCount: number, slots: string, heard: string, says: string][] =
 ]
 
 for (const [retryCount, slots, heard, says] of ROWS) {
-  t.test(`what a probe hears of its region: ${says}`, async t => {
+  t.test(`a probe receives the state of its region: ${says}`, async t => {
     const policy = policyOf({ retryCount })
     let state = createMonitorState('m-1', 1)
     const hears = slots.split(' ').map((attempts, slot) => {

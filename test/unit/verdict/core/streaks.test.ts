@@ -1,6 +1,6 @@
 import { testRows } from './runs.ts'
 
-// decisions 4.2 and 4.3: what makes a region failing, degraded and well again
+// docs/design/verdict.md#streaks: what makes a region failing, degraded and ok again
 testRows([
   { says: 'a first success makes a monitor up', run: 'us 0 .', statuses: 'up@0', regions: 'us=ok' },
   {
@@ -107,23 +107,23 @@ testRows([
     statuses: 'degraded@2 down@64',
   },
   {
-    says: 'our own fault does not take a monitor down',
+    says: 'unknown results do not take a monitor down',
     run: 'us 0 . 60 ? 61 ? 64 ? 120 ? 180 ?',
     statuses: 'up@0',
     regions: 'us=ok',
   },
   {
-    says: 'our own fault does not break a failing streak',
+    says: 'an unknown result does not break a failing streak',
     run: 'us 0 . 60 x 61 x 64 ? 120 x',
     statuses: 'up@0 down@120',
   },
-  { says: 'our own fault does not end an outage', run: 'us 0 x 1 x 4 x 60 ? 120 ?', statuses: 'down@4' },
+  { says: 'an unknown result does not end an outage', run: 'us 0 x 1 x 4 x 60 ? 120 ?', statuses: 'down@4' },
   {
-    says: 'our own fault does not break a recovery',
+    says: 'an unknown result does not break a recovery',
     run: 'us 0 x 1 x 4 x 60 . 65 ? 120 .',
     statuses: 'down@4 up@120',
   },
-  { says: 'our own fault is no first verdict', run: 'us 0 ? 60 ?', statuses: '', regions: 'us=pending' },
+  { says: 'an unknown result gives no first verdict', run: 'us 0 ? 60 ?', statuses: '', regions: 'us=pending' },
   {
     says: 'a missed check neither extends nor breaks a streak',
     run: 'us 0 . 60 x 61 x 120 - 180 x',

@@ -43,7 +43,13 @@ const downInAll = start(three, inAll(false))
 
 type Row = [title: string, state: MonitorState, policy: Policy, checks: [string, number, boolean][], expected: string]
 const rows: Row[] = [
-  ['up before and up afterwards is seen again as it was', unchecked(upOnce), one, [[US!, 1_000, true]], 'up>up@1000'],
+  [
+    'up before and up afterwards shows the same status again',
+    unchecked(upOnce),
+    one,
+    [[US!, 1_000, true]],
+    'up>up@1000',
+  ],
   [
     'up before and down afterwards goes down when the chain has decided, and not before',
     unchecked(upOnce),
@@ -56,7 +62,7 @@ const rows: Row[] = [
   ],
   ['down before and up afterwards ends the outage', unchecked(downOnce), one, [[US!, 1_000, true]], 'down>up@1000'],
   [
-    'down before and down afterwards is seen again as it was',
+    'down before and down afterwards shows the same status again',
     unchecked(downOnce),
     one,
     [
@@ -66,7 +72,7 @@ const rows: Row[] = [
     'down>down@1001',
   ],
   [
-    'of two regions the first one that is back does not decide before the other one had its time',
+    'the first of two regions that is back does not decide before the other one had its time',
     unchecked(
       start(two, [
         [US!, 0, true],
@@ -99,7 +105,7 @@ const rows: Row[] = [
     'up>up@1180',
   ],
   [
-    'down before, and one of three regions fails afterwards: the votes are shown, not what was before',
+    'down before, and one of three regions fails afterwards: the votes decide, and not the status before',
     unchecked(downInAll),
     three,
     [
@@ -111,7 +117,7 @@ const rows: Row[] = [
     'down>degraded@1001',
   ],
   [
-    'up before, and one of three regions fails afterwards: nothing is shown before the others have answered',
+    'up before, and one of three regions fails afterwards: the status stays null until the others have answered',
     unchecked(upInAll),
     three,
     [
@@ -131,7 +137,7 @@ for (const [title, state, policy, checks, expected] of rows) {
   })
 }
 
-t.test('an outage lasts from its beginning, also when nothing was checked in between', async t => {
+t.test('an outage lasts from its start, even if nothing was checked in between', async t => {
   const { state } = feed(unchecked(downOnce), one, [])
   const { transition } = decide(state, resultOf({ region: US!, scheduledAtMs: START_MS + 1e6 }), one, START_MS + 1e6)
   t.equal(transition?.downDurationMs, 1e6 - 1_000)
@@ -155,11 +161,11 @@ t.test(
   },
 )
 
-t.test('the reason names the last check', async t => {
+t.test('the reason contains the time of the last check', async t => {
   t.equal(formatUncheckedReason(START_MS), 'no check has counted since 2026-01-01T00:00:00.000Z')
 })
 
-t.test('a monitor whose failures another probe of the region contradicts, slot after slot, is checked', async t => {
+t.test('a monitor whose failures another probe contradicts in each slot counts as checked', async t => {
   let state = upOnce
   let seenMs = 0
   for (const slotS of [60, 120, 180, 240, 300]) {

@@ -1,6 +1,6 @@
 import { testRows } from './runs.ts'
 
-// decisions 4.4: majorities, quorum, hold and reduced quorum. A vote lives for 3 x 60 + 10 = 190 s.
+// docs/design/verdict.md#votes: majorities, quorum, hold and reduced quorum. A vote counts for 3 x 60 + 10 = 190 s.
 testRows([
   {
     says: 'two of three regions failing are down',
@@ -17,13 +17,13 @@ testRows([
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'one of two regions failing is degraded: half is no majority',
+    says: 'one of two regions failing is degraded: half is not a majority',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.2 .`,
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'two of four regions failing are degraded: half is no majority',
+    says: 'two of four regions failing are degraded: half is not a majority',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x 61.1 x 64.1 x
           ap  0 .  60.2 .
@@ -110,7 +110,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a vote is not renewed by our own fault',
+    says: 'a vote is not renewed by an unknown result',
     run: `us  0..1200/60 .
           eu  0 x 1 x 4 x  60..1200/60 ?
           ap  0..1200/60 .`,
@@ -166,21 +166,21 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a blackout of all regions: a majority back decides at once',
+    says: 'a blackout of all regions: a majority that is back decides immediately',
     run: `us  0 .  1000 x 1001 x 1004 x
           eu  0 .  1000 x 1001 x 1005 x
           ap  0 .`,
     statuses: 'up@0 down@1005',
   },
   {
-    says: 'a blackout of all regions: the first one back decides after five minutes of its own',
+    says: 'a blackout of all regions: the first one back decides after five minutes alone',
     run: `us  0 .  1000 x 1001 x 1004 x  1060..1240/60 x 1299.9 x 1300 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0 down@1300(reduced)',
   },
   {
-    says: 'a gap without any voter begins the five minutes anew',
+    says: 'a gap without any vote restarts the five minutes',
     run: `us  0 .  100..400/60 x  700 x  760..940/60 x 999 x 1000 x
           eu  0 .
           ap  0 .`,
@@ -195,7 +195,7 @@ testRows([
     statuses: 'up@0 down@491(reduced)',
   },
   {
-    says: 'all of a new monitor with three regions of which one reports: a verdict after three intervals, by reduced quorum',
+    says: 'a new monitor with three regions of which one reports: a verdict after three intervals, by reduced quorum',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'] },
     run: 'us 0..360/60 .',
     statuses: 'up@180(reduced)',
@@ -207,14 +207,14 @@ testRows([
     statuses: 'up@560(reduced)',
   },
   {
-    says: 'a check of some other moment gives no first verdict before the other regions had their time',
+    says: 'a check outside the schedule gives no first verdict before the other regions had their time',
     policy: { regions: ['us-east', 'eu-west'] },
     run: `us  0 x 1 x 4 x  60 x  100 x  149 x
           eu  150 .`,
     statuses: 'degraded@150',
   },
   {
-    says: 'a recovery by reduced quorum says so',
+    says: 'a recovery by reduced quorum is marked as reduced',
     run: `us  0 x 1 x 4 x  60..240/60 x  300..540/60 .
           eu  0 x 1 x 4 x`,
     statuses: 'down@4 up@540(reduced)',
@@ -225,7 +225,7 @@ testRows([
     statuses: 'up@0 down@5004',
   },
   {
-    says: 'no answer from anybody is no agreement: our own faults everywhere change nothing',
+    says: 'unknown results in all regions change nothing',
     run: `us  0 .  60..900/60 ?
           eu  0 .  60..900/60 ?
           ap  0 .  60..900/60 -`,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseRegistryDate } from '../../../../control-plane/verdict/expiry/domains/dates.ts'
 
-t.test('dates are read as registries write them', async t => {
+t.test('dates are parsed in the formats of registries', async t => {
   const rows: [text: string, iso: string | null][] = [
     ['2027-09-14T04:00:00Z', '2027-09-14T04:00:00.000Z'],
     ['2027-09-14T04:00:00.0Z', '2027-09-14T04:00:00.000Z'],

@@ -18,7 +18,7 @@ const cell = (region: string, state: RegionTally['state'], last: Partial<Verdict
   ({ region, state, last: last && { region, error: null, ...last } }) as RegionTally
 const stateOf = (...cells: RegionTally[]) => ({ cells }) as Partial<MonitorState> as MonitorState
 
-t.test('a warning carries the days, the monitor, its newest check and its open incident', async t => {
+t.test('a warning contains the days, the monitor, its newest check and its open incident', async t => {
   const state = stateOf(
     cell('us-east', 'failing', {
       scheduledAtMs: 5,
@@ -49,7 +49,7 @@ t.test('a warning carries the days, the monitor, its newest check and its open i
   })
 })
 
-t.test('before the first check the fields are there all the same', async t => {
+t.test('a warning before the first check contains all fields', async t => {
   const event = buildExpiryEvent('e', 'domain', monitor, 0, { state: null, incident: null, publicUrl }, now)
   t.match(event, {
     name: 'monitor.domain_expiry',

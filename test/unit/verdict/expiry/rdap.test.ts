@@ -22,7 +22,7 @@ t.test('the end of a registration is the event "expiration" of the domain', asyn
   )
 })
 
-t.test('what is no answer tells no date', async t => {
+t.test('an invalid RDAP response has no date', async t => {
   const rows: string[] = [
     '',
     'null',
@@ -45,7 +45,7 @@ t.test('what is no answer tells no date', async t => {
   for (const text of rows) t.equal(parseRdapExpiry(text), null, text.slice(0, 60))
 })
 
-t.test('whom to ask stands in the bootstrap: the fetched file first, then what is shipped', async t => {
+t.test('RDAP servers come from the fetched bootstrap list first, then from the extract', async t => {
   t.same(listRdapUrls('example.com', null), ['https://rdap.verisign.com/com/v1/domain/example.com'])
   const fetched = parseBootstrap({
     services: [
@@ -69,7 +69,7 @@ t.test('whom to ask stands in the bootstrap: the fetched file first, then what i
   t.ok(SHIPPED_BOOTSTRAP.size > 10)
 })
 
-t.test('what is no bootstrap file is refused, and odd entries in one are left out', async t => {
+t.test('an invalid bootstrap list is refused, and invalid entries are left out', async t => {
   for (const document of [
     null,
     1,

@@ -5,7 +5,7 @@ import {
 } from '../../../../control-plane/verdict/expiry/domains/registration.ts'
 import type { MonitorType } from '../../../../shared/checks/check.ts'
 
-t.test('the domain that was registered is found by the public suffix list', async t => {
+t.test('the registrable domain is found by the public suffix list', async t => {
   const rows: [type: MonitorType, url: string | null, domain: string | null][] = [
     ['http', 'https://example.com/', 'example.com'],
     ['http', 'https://Shop.EXAMPLE.com:8443/a?b', 'example.com'],
@@ -27,7 +27,7 @@ t.test('the domain that was registered is found by the public suffix list', asyn
   for (const [type, url, domain] of rows) t.equal(findRegistrableDomain(type, url), domain, String(url))
 })
 
-t.test('a date that moves by hours is the same registration, a renewal is another', async t => {
+t.test('a date that moves by hours is the same registration, and a renewal is a new one', async t => {
   const end = new Date('2026-12-01T04:00:00Z')
   const known = { identity: 'example.com 2026-12-01', expiresAt: end }
   t.equal(buildRegistrationIdentity('example.com', null, end), known.identity)

@@ -34,7 +34,7 @@ const ask = (domain: string, given: Partial<Registries> & { whoisPort?: number }
   })
 }
 
-t.test('RDAP is asked first, a redirect followed', async t => {
+t.test('RDAP is queried first, and a redirect is followed', async t => {
   rdap.behave({ kind: 'answer', body: GOOD })
   t.same(await ask('example.com', { whoisPort: whois }), { expiresAt: END, source: 'rdap' })
   t.equal(rdap.requests.at(-1)?.path, '/domain/example.com')
@@ -42,7 +42,7 @@ t.test('RDAP is asked first, a redirect followed', async t => {
   t.same(await ask('moved.com'), { expiresAt: END, source: 'rdap' })
 })
 
-t.test('The bootstrap says whom to ask', async t => {
+t.test('The bootstrap list selects the RDAP server', async t => {
   const bootstrap = parseBootstrap({ services: [[['test'], [`${rdap.url}base/`]]] })
   t.same(await ask('example.test', { rdapBaseUrl: null, bootstrap }), { expiresAt: END, source: 'rdap' })
   t.equal(rdap.requests.at(-1)?.path, '/base/domain/example.test')
@@ -51,7 +51,7 @@ t.test('The bootstrap says whom to ask', async t => {
   t.equal(rdap.requests.length, before)
 })
 
-t.test('Whatever RDAP does wrong, WHOIS is asked, in bounded time and memory', async t => {
+t.test('WHOIS is queried after any RDAP error, in bounded time and memory', async t => {
   rdap.behaveAt('/domain/round.com', { kind: 'redirect', to: `${rdap.url}domain/round.com` })
   const rows: [what: string, behaviour: Behaviour][] = [
     ['garbage', { kind: 'answer', body: '<html>' }],
@@ -73,13 +73,13 @@ t.test('Whatever RDAP does wrong, WHOIS is asked, in bounded time and memory', a
   await Promise.all(
     rows.map(async ([what, behaviour], i) => {
       rdap.behaveAt(`/domain/odd-${i}.com`, behaviour)
-      // some of them never end by themselves; what WHOIS answers has to be heard within as much
+      // some of them never end by themselves; the WHOIS response has to arrive within the same time
       t.match(await ask(`odd-${i}.com`, { whoisPort: whois, timeoutMs: 3_000 }), { source: 'whois' }, what)
     }),
   )
 })
 
-t.test('Whatever WHOIS does wrong is a sentence', async t => {
+t.test('Each WHOIS error is reported as a sentence', async t => {
   rdap.behave({ kind: 'answer', status: 404 })
   const rows: [what: string, port: number, error: RegExp, isSilent: boolean][] = [
     ['no match', nowhere, /status 404/, false],
@@ -95,7 +95,7 @@ t.test('Whatever WHOIS does wrong is a sentence', async t => {
   }
 })
 
-t.test('An endless WHOIS answer is cut, and a circle of referrals ends', async t => {
+t.test('An endless WHOIS response is cut, and circular referrals end', async t => {
   const flood = await startRawServer(t, socket => {
     const more = () => {
       while (!socket.destroyed && socket.write('x'.repeat(65_536)));
@@ -117,7 +117,7 @@ t.test('An endless WHOIS answer is cut, and a circle of referrals ends', async t
   t.equal(questions, 2)
 })
 
-t.test('WHOIS goes where it is sent', async t => {
+t.test('WHOIS follows a referral', async t => {
   const first = await startWhois(() => `refer: 127.0.0.1:${whois}\r\n`)
   t.match(await ask('example.uk', { whoisPort: first }), {
     expiresAt: new Date('2027-03-09T00:00:00Z'),
@@ -125,12 +125,12 @@ t.test('WHOIS goes where it is sent', async t => {
   })
 })
 
-t.test('A registry that tells no dates is no failure', async t => {
+t.test('A registry without dates does not count as a failure', async t => {
   rdap.behave({ kind: 'answer', body: '{"objectClassName":"domain","events":[]}' })
   t.match(await ask('example.de'), { expiresAt: null, isSilent: true })
 })
 
-t.test('Nothing is asked inside without leave', async t => {
+t.test('Internal addresses are not queried without permission', async t => {
   const outcome = await ask('example.com', { egress: createEgress({ allow: [] }) })
   t.match(outcome, { error: /RDAP at .*cannot be a target.*WHOIS at .*cannot be a target/ })
 })

@@ -10,7 +10,7 @@ t.test('a warning is due at 30, 14, 7, 3 and 1 days, once each, and only the nea
     ['far away', 90, null, null, 60],
     ['just before the first', 30.001, null, null, 0.001],
     ['at the first', 30, null, 30, 16],
-    ['told of it', 29.9, 30, null, 15.9],
+    ['already sent', 29.9, 30, null, 15.9],
     ['between', 20, 30, null, 6],
     ['new, between', 20, null, 30, 6],
     ['at the second', 14, 30, 14, 7],
@@ -20,10 +20,10 @@ t.test('a warning is due at 30, 14, 7, 3 and 1 days, once each, and only the nea
     ['after the last', 0.5, 1, null, null],
     ['jumped over two', 5, 30, 7, 2],
     ['jumped over all', 0.2, 30, 1, null],
-    ['new and nearly over', 2, null, 3, 1],
-    ['ended, never told', -3, null, 1, null],
-    ['ended, told at three days', -0.1, 3, 1, null],
-    ['ended, told', -400, 1, null, null],
+    ['new and nearly expired', 2, null, 3, 1],
+    ['expired, nothing sent', -3, null, 1, null],
+    ['expired, last sent at three days', -0.1, 3, 1, null],
+    ['expired, already sent', -400, 1, null, null],
   ]
   for (const [what, left, told, warn, nextInDays] of rows) {
     const nextLookAt = nextInDays === null ? null : inDays(nextInDays)
@@ -31,7 +31,7 @@ t.test('a warning is due at 30, 14, 7, 3 and 1 days, once each, and only the nea
   }
 })
 
-t.test('looking again and again from 40 days on warns five times, whatever the pace', async t => {
+t.test('repeated checks from 40 days before the end warn five times at any pace', async t => {
   for (const stepHours of [1, 5, 23]) {
     const told: number[] = []
     const end = inDays(40)
@@ -43,7 +43,7 @@ t.test('looking again and again from 40 days on warns five times, whatever the p
   }
 })
 
-t.test('going by the next look that is told, no threshold is missed', async t => {
+t.test('checking at the returned times misses no threshold', async t => {
   const told: number[] = []
   let at: Date | null = now
   while (at) {
@@ -54,7 +54,7 @@ t.test('going by the next look that is told, no threshold is missed', async t =>
   t.same(told, [30, 14, 7, 3, 1])
 })
 
-t.test('begun days count in full, and what has ended says how long ago', async t => {
+t.test('days are rounded up, and an expired one has a negative number of days', async t => {
   const rows: [left: number, days: number][] = [
     [30, 30],
     [29.9999, 30],

@@ -25,14 +25,14 @@ const ENDS: Record<string, string | null> = {
   'not-found.txt': null,
 }
 
-t.test('the end of a registration is read in the words of each registry', async t => {
+t.test('the end of a registration is found by the names that registries use', async t => {
   t.same(readdirSync(FIXTURES).sort(), Object.keys(ENDS).sort())
   for (const [name, end] of Object.entries(ENDS)) {
     t.equal(parseWhoisExpiry(fixture(name))?.toISOString() ?? null, end, name)
   }
 })
 
-t.test('words in a notice are no date', async t => {
+t.test('text in a notice is not parsed as a date', async t => {
   for (const text of [
     'NOTICE: The expiration date displayed in this record is the date the registrar',
     'expires: never',
@@ -53,7 +53,7 @@ t.test('words in a notice are no date', async t => {
   }
 })
 
-t.test('an answer may point to the server that knows', async t => {
+t.test('a response may contain a referral to another server', async t => {
   t.same(parseReferral(fixture('iana.txt')), { host: 'whois.verisign-grs.com', port: 43 })
   t.same(parseReferral('refer: whois.test:4343\r\n'), { host: 'whois.test', port: 4343 })
   t.same(parseReferral('   Registrar WHOIS Server: whois.registrar.example\n'), {
@@ -64,7 +64,7 @@ t.test('an answer may point to the server that knows', async t => {
     t.equal(parseReferral(text), null, text)
 })
 
-t.test('the first server is host or host:port', async t => {
+t.test('the first server is parsed as host or host:port', async t => {
   t.same(parseWhoisServer('whois.iana.org'), { host: 'whois.iana.org', port: 43 })
   t.same(parseWhoisServer('127.0.0.1:4343'), { host: '127.0.0.1', port: 4343 })
   for (const text of ['', 'a b', 'a:0', 'a:70000', 'http://a', '-a']) t.equal(parseWhoisServer(text), null, text)

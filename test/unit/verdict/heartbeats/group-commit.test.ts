@@ -19,7 +19,7 @@ function createRig() {
 }
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('what comes while a group is worked on goes together, and everybody gets his own answer', async t => {
+t.test('items that arrive while a group runs form the next group, and each gets its own answer', async t => {
   const { groups, commit, sent } = createRig()
   const answers = ['a', 'b', 'c', 'd', 'e'].map(item => commit(item))
   t.equal(sent(), 'a')
@@ -32,7 +32,7 @@ t.test('what comes while a group is worked on goes together, and everybody gets 
   t.same(await Promise.all(answers), ['A', 'B', 'C', 'D', 'E'])
 })
 
-t.test('one that fails does not fail its group; a group that fails does not fail the next', async t => {
+t.test('an item that fails does not fail its group, and a group that fails does not fail the next one', async t => {
   const { groups, commit } = createRig()
   const first = commit('a')
   const [bad, good] = [commit('b'), commit('c')]
@@ -43,7 +43,7 @@ t.test('one that fails does not fail its group; a group that fails does not fail
   t.equal(await good, 'C')
 })
 
-t.test('a stuck group holds up nobody else for long, and a group that only takes its time gets no company', async t => {
+t.test('a stuck group delays the next one only for a short time, and a slow group runs alone', async t => {
   const { groups, watches, commit, sent } = createRig()
   const answers = ['a', 'b'].map(item => commit(item))
   watches[0]!()
@@ -65,7 +65,7 @@ t.test('a stuck group holds up nobody else for long, and a group that only takes
   t.same(await Promise.all(others), ['C', 'D', 'E', 'F', 'G'])
 })
 
-t.test('when too many wait, the next is refused at once', async t => {
+t.test('an item is refused immediately when too many wait', async t => {
   const { groups, commit } = createRig()
   const answers = ['a', 'b', 'c', 'd', 'e'].map(item => commit(item))
   await t.rejects(commit('f'), { message: 'full' })

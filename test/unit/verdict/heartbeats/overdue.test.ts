@@ -47,23 +47,23 @@ function run(text: string, { until = 0, start = fresh() } = {}): string {
 }
 
 const RUNS: [says: string, pings: string, until: number, statuses: string][] = [
-  ['a heartbeat never pinged is never overdue', '', 500, ''],
+  ['a heartbeat without a ping is never overdue', '', 500, ''],
   ['30 hours and an hour of grace without a success: down in the 31st, not after 179', '0 .', 179, 'up@0 down@31'],
-  ['a success in time puts it off', '0 . 30 . 60 .', 90, 'up@0'],
+  ['a success in time extends the deadline', '0 . 30 . 60 .', 90, 'up@0'],
   ['a success in the last hour of grace is in time', '0 . 30 .', 60, 'up@0'],
   ['the next success after an outage is up at once', '0 . 100 .', 130, 'up@0 down@31 up@100'],
-  ['a fail is down at once, and not overdue on top', '0 . 5 x', 100, 'up@0 down@5'],
+  ['a failure is down immediately, and not overdue in addition', '0 . 5 x', 100, 'up@0 down@5'],
   ['a first ping that fails is a first verdict', '0 x', 100, 'down@0'],
   ['a fail after overdue changes nothing', '0 . 50 x 60 .', 60, 'up@0 down@31 up@60'],
-  ['a log changes nothing: not the status, not the time', '0 l 1 . 20 l', 100, 'up@1 down@32'],
-  ['a log alone begins nothing', '0 l', 100, ''],
+  ['a log changes neither the status nor the deadline', '0 l 1 . 20 l', 100, 'up@1 down@32'],
+  ['a log alone does not begin the wait', '0 l', 100, ''],
   ['a start alone begins the wait: a job that never ends its first run is overdue', '3 >', 100, 'down@34'],
-  ['a start neither hastens nor puts off', '0 . 29 >', 100, 'up@0 down@31'],
-  ['a start puts nothing off, however often the job starts', '0 . 10 > 20 > 30 >', 100, 'up@0 down@31'],
+  ['a start does not change the deadline', '0 . 29 >', 100, 'up@0 down@31'],
+  ['repeated starts do not change the deadline', '0 . 10 > 20 > 30 >', 100, 'up@0 down@31'],
   ['a start in an outage changes nothing', '0 x 1 > 100 .', 100, 'down@0 up@100'],
-  ['while it is paused nothing is judged', '0 . 1 p 5 x 9 .', 100, 'up@0'],
-  ['resumed it waits for nothing before its next ping', '0 . 1 p 10 r', 200, 'up@0'],
-  ['resumed it starts anew with its next ping', '0 . 1 p 10 r 20 .', 60, 'up@0 up@20 down@51'],
+  ['pings are not evaluated during a pause', '0 . 1 p 5 x 9 .', 100, 'up@0'],
+  ['a resumed monitor has no deadline before its next ping', '0 . 1 p 10 r', 200, 'up@0'],
+  ['a resumed monitor begins again with its next ping', '0 . 1 p 10 r 20 .', 60, 'up@0 up@20 down@51'],
 ]
 for (const [says, pings, until, statuses] of RUNS) {
   t.test(says, async t => {
@@ -71,11 +71,11 @@ for (const [says, pings, until, statuses] of RUNS) {
   })
 }
 
-t.test('without an interval nothing is judged', async t => {
+t.test('pings of a monitor without an interval are not evaluated', async t => {
   t.equal(run('0 . 1 x', { until: 100, start: fresh({ interval: null }) }), '')
 })
 
-t.test('pings of one moment, or of a process whose clock is behind, count in the order in which they came', async t => {
+t.test('pings with equal times, or from a process whose clock is behind, count in the order of arrival', async t => {
   let taken = createPingEffects(fresh())
   for (const [sign, ms] of [
     ['.', 1_000],
@@ -101,13 +101,13 @@ t.test('pings of one moment, or of a process whose clock is behind, count in the
   t.equal(taken.change?.state, taken.locked.state, 'what is stored is the newest state')
 })
 
-t.test('a steady success asks nothing of the verdict’s tables', async t => {
+t.test('a steady success writes nothing to the tables of the verdict', async t => {
   const first = applyPing(createPingEffects(fresh()), { signal: SIGNS['.']!, body: null }, 1_000)
   t.ok(first.change)
   t.equal(applyPing(createPingEffects(first.locked), { signal: SIGNS['.']!, body: null }, 2_000).change, null)
 })
 
-t.test('a change earlier in a batch is not forgotten for a steady ping after it', async t => {
+t.test('a change earlier in a batch is kept when a steady ping follows', async t => {
   let taken = createPingEffects(fresh())
   for (const ms of [1_000, 2_000]) taken = applyPing(taken, { signal: SIGNS['.']!, body: null }, ms)
   t.match(taken.change?.transitions, [{ to: 'up' }])

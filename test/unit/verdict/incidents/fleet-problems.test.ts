@@ -20,18 +20,18 @@ const seen = (change: Partial<RegionHealth>): RegionHealth => ({
 
 const LONG_MS = 3_600_000
 
-t.test('a region is in trouble after 60 s without a live probe, and well with one', async t => {
+t.test('a region has a problem after 60 s without a live probe, and recovers with one', async t => {
   const rows: [string, Partial<RegionHealth>, number, 'trouble' | 'well' | 'neither'][] = [
     ['61 s without one', {}, LONG_MS, 'trouble'],
     ['59 s without one', { noLiveProbeSince: ago(59) }, LONG_MS, 'neither'],
     ['a live probe', { liveProbes: 1, noLiveProbeSince: null }, LONG_MS, 'well'],
-    ['nobody has looked for long enough', {}, 59_000, 'neither'],
+    ['not observed for long enough', {}, 59_000, 'neither'],
     ['no monitor, a probe an hour ago', { monitors: 0, lastHeartbeatAt: ago(3_600) }, LONG_MS, 'trouble'],
     ['no monitor, a probe two days ago', { monitors: 0, lastHeartbeatAt: ago(2 * 86_400) }, LONG_MS, 'well'],
     ['no monitor, never a probe', { monitors: 0, lastHeartbeatAt: null, noLiveProbeSince: null }, LONG_MS, 'well'],
-    ['monitors that want one, never a probe', { lastHeartbeatAt: null }, LONG_MS, 'trouble'],
+    ['monitors in the region, never a probe', { lastHeartbeatAt: null }, LONG_MS, 'trouble'],
     [
-      'monitors of a moment ago, never a probe',
+      'monitors since a moment ago, never a probe',
       { lastHeartbeatAt: null, noLiveProbeSince: ago(1) },
       LONG_MS,
       'neither',
@@ -43,7 +43,7 @@ t.test('a region is in trouble after 60 s without a live probe, and well with on
   }
 })
 
-t.test('the trouble says where, since when and how many monitors it touches', async t => {
+t.test('the problem contains the region, its start and the number of monitors', async t => {
   t.match(findRegionProblems([seen({})], LONG_MS).problems, [
     {
       subject: 'region:eu-west',

@@ -25,7 +25,7 @@ const update = {
   updated_at: now,
 }
 
-t.test('An event holds what the specification lists, in its order, and nothing else', async t => {
+t.test('An event contains exactly the documented fields in their order', async t => {
   const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null, statusPage: null }
   const event = buildIncidentEvent('e', fact, 'https://picket.example', now)
   t.match(event, { id: 'e', projectId: 'p', name: 'incident.created', subject: 'incident:i', occurredAt: now })
@@ -50,7 +50,7 @@ t.test('An event holds what the specification lists, in its order, and nothing e
   )
 })
 
-t.test('An event tells the update, and who acknowledged and when it ended', async t => {
+t.test('An event contains the update, the acknowledgement and the end', async t => {
   const over = { ...incident, status: 'resolved', resolved_at: now, acknowledged_at: now, acknowledged_by: 'user' }
   const fact = { name: 'incident.resolved' as const, projectId: 'p', incident: over, update, statusPage: null }
   const { data } = buildIncidentEvent('e', fact, 'https://picket.example', now)
@@ -74,7 +74,7 @@ t.test('An event tells the update, and who acknowledged and when it ended', asyn
   )
 })
 
-t.test('An event says where the public reads of it: at the page’s own domain, else at ours', async t => {
+t.test('An event contains the address of the status page, at its custom domain if it has one', async t => {
   const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null }
   const urlOf = (statusPage: { slug: string; domain: string | null }) =>
     buildIncidentEvent('e', { ...fact, statusPage }, 'https://picket.example', now).data

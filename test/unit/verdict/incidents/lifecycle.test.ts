@@ -24,7 +24,7 @@ t.test('A monitor going down opens a major incident named after it', async t => 
   })
 })
 
-t.test('The last update of an automatic incident tells how long the outage was', async t => {
+t.test('The last update of an automatic incident contains the duration of the outage', async t => {
   t.equal(formatRecoveryMessage('Shop', '4 minutes 12 seconds'), 'Shop is up again after 4 minutes 12 seconds.')
 })
 
@@ -41,7 +41,7 @@ const UPDATES: [IncidentStatus, IncidentStatus | undefined, IncidentStatus, stri
   ['resolved', 'investigating', 'investigating', 'updated'],
 ]
 
-t.test('An update sets the status, and becoming resolved is told as that alone', async t => {
+t.test('An update sets the status, and becoming resolved publishes incident.resolved only', async t => {
   for (const [before, named, after, event] of UPDATES) {
     const title = `${before}, an update names ${named}`
     t.equal(getStatusAfterUpdate(before, named), after, title)
@@ -49,7 +49,7 @@ t.test('An update sets the status, and becoming resolved is told as that alone',
   }
 })
 
-t.test('An incident is over since it was first resolved, never before it began', async t => {
+t.test('An incident keeps the time at which it was first resolved, never before its start', async t => {
   const open = { status: 'identified' as const, startedAt: at(0), resolvedAt: null }
   const over = { status: 'resolved' as const, startedAt: at(0), resolvedAt: at(5) }
   t.same(computeResolvedAt(open, 'resolved', at(7)), at(7))

@@ -17,27 +17,27 @@ const NIGHTLY: MaintenanceSchedule = {
 /** The places that are complained about. */
 const ROWS: [title: string, schedule: MaintenanceSchedule, paths: string[]][] = [
   ['once', ONCE, []],
-  ['once, already running', { ...ONCE, startsAt: at(-1) }, []],
-  ['once, for seven days', { ...ONCE, endsAt: at(1 + 168) }, []],
-  ['once, for longer', { ...ONCE, endsAt: at(1.1 + 168) }, ['ends_at']],
-  ['over already', { ...ONCE, startsAt: at(-2), endsAt: at(-1) }, ['ends_at']],
+  ['one period, already running', { ...ONCE, startsAt: at(-1) }, []],
+  ['one period of seven days', { ...ONCE, endsAt: at(1 + 168) }, []],
+  ['a longer period', { ...ONCE, endsAt: at(1.1 + 168) }, ['ends_at']],
+  ['a past period', { ...ONCE, startsAt: at(-2), endsAt: at(-1) }, ['ends_at']],
   ['ending before it starts', { ...ONCE, endsAt: at(1) }, ['ends_at']],
   ['without times', { ...ONCE, startsAt: null, endsAt: null }, ['starts_at', 'ends_at']],
   [
-    'once with what belongs to cron',
+    'one period with fields for cron',
     { ...ONCE, durationMinutes: 5, timeZone: 'UTC' },
     ['duration_minutes', 'time_zone'],
   ],
-  ['again and again', NIGHTLY, []],
+  ['recurring periods', NIGHTLY, []],
   ['in the last month', { ...NIGHTLY, endsAt: at(-1) }, ['cron']],
   ['on a day that never comes', { ...NIGHTLY, cron: '0 0 30 2 *' }, ['cron']],
   ['too seldom for its bounds', { ...NIGHTLY, cron: '0 0 1 1 *', endsAt: at(48) }, ['cron']],
   ['cron alone', { ...NIGHTLY, durationMinutes: null, timeZone: null }, ['duration_minutes', 'time_zone']],
   ['a zone that does not exist', { ...NIGHTLY, timeZone: 'Mars/Olympus' }, ['time_zone']],
-  ['no cron', { ...NIGHTLY, cron: 'at night' }, ['cron']],
-  ['bounds the wrong way round', { ...NIGHTLY, startsAt: at(9), endsAt: at(8) }, ['ends_at']],
-  ['without an end', { ...NIGHTLY, durationMinutes: 1_440 }, ['duration_minutes']],
-  ['without an end on the day of 23 hours', { ...NIGHTLY, durationMinutes: 1_381 }, ['duration_minutes']],
+  ['an invalid cron expression', { ...NIGHTLY, cron: 'at night' }, ['cron']],
+  ['bounds in the wrong order', { ...NIGHTLY, startsAt: at(9), endsAt: at(8) }, ['ends_at']],
+  ['periods that touch', { ...NIGHTLY, durationMinutes: 1_440 }, ['duration_minutes']],
+  ['periods that touch on the day of 23 hours', { ...NIGHTLY, durationMinutes: 1_381 }, ['duration_minutes']],
   ['nearly the whole day', { ...NIGHTLY, durationMinutes: 1_379 }, []],
 ]
 
@@ -50,7 +50,7 @@ for (const [title, schedule, paths] of ROWS) {
   })
 }
 
-t.test('what is written down ahead: the running period from now on, and the next one', async t => {
+t.test('a plan contains the current period from now on and the next one', async t => {
   t.same(planPeriodsFrom(ONCE, NOW), { periods: [{ startsAt: at(1), endsAt: at(2) }], plannedAt: at(1) })
   const running = { ...ONCE, startsAt: at(-1) }
   t.same(planPeriodsFrom(running, NOW), { periods: [{ startsAt: NOW, endsAt: at(2) }], plannedAt: null })
@@ -64,7 +64,7 @@ t.test('what is written down ahead: the running period from now on, and the next
   })
 })
 
-t.test('a plan goes on where it was, however late', async t => {
+t.test('a plan continues at its last period, however late', async t => {
   const hourly = { ...NIGHTLY, cron: '45 * * * *', durationMinutes: 30, timeZone: 'UTC' }
   t.same(planNextPeriod(hourly, at(-99.25)), {
     periods: [{ startsAt: at(-98.25), endsAt: at(-97.75) }],

@@ -75,7 +75,7 @@ for (const [title, cron, timeZone, after, expected] of CLOCKS) {
   })
 }
 
-t.test('a window with bounds begins and ends with them', async t => {
+t.test('a window with bounds does not exceed them', async t => {
   const bounded = { ...NIGHTLY, startsAt: date('2026-05-02 02:30'), endsAt: date('2026-05-04 03:00') }
   t.same(periodsOf(bounded, '2026-05-01 00:00', 5), [
     '2026-05-02 02:30 to 03:30',
@@ -87,7 +87,7 @@ t.test('a window with bounds begins and ends with them', async t => {
   ])
 })
 
-t.test('the period that a moment lies in has its start and not its end', async t => {
+t.test('a period contains its start but not its end', async t => {
   const rows: [string, string | null][] = [
     ['2026-05-02 02:29', null],
     ['2026-05-02 02:30', '2026-05-02 02:30'],
@@ -111,7 +111,7 @@ t.test('the period that a moment lies in has its start and not its end', async t
   t.same(periodsOf(once, '2026-05-02 02:30', 3), [])
 })
 
-t.test('cron has five fields that say the same at any time', async t => {
+t.test('a cron expression must have five fields without ? and @', async t => {
   for (const cron of ['* * * * *', '*/5 0-4 1,15 * MON-FRI', '0 0 L * *', '0 3 * * 5#2'])
     t.equal(validateCron(cron), null, cron)
   for (const cron of ['', '* * * *', '* * * * * *', '@daily', '? * * * *', '61 * * * *', 'a b c d e', '5-1 * * * *']) {
@@ -119,7 +119,7 @@ t.test('cron has five fields that say the same at any time', async t => {
   }
 })
 
-t.test('time zones are names', async t => {
+t.test('a time zone must be an IANA name', async t => {
   for (const name of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(name), name)
   for (const name of ['', '+02:00', 'Mars/Olympus', 'Europe/Berlin ', '../etc/passwd']) t.notOk(isTimeZone(name), name)
 })

@@ -29,7 +29,7 @@ const shown = ({ absences }: ReturnType<typeof createKnownAbsences>) => {
   return absence ? [absence.fromMs / 1_000 - 1_000_000, absence.untilMs / 1_000 - 1_000_000] : null
 }
 
-t.test('an absence is known by its age, and stays where it was', async t => {
+t.test('an absence is computed from its age and keeps its time', async t => {
   const first = updateAbsences(createKnownAbsences(), [row(10_000)], at(100))
   t.same(shown(first), [90, Infinity])
   const next = updateAbsences(first, [row(12_003)], at(102))
@@ -40,7 +40,7 @@ t.test('an absence is known by its age, and stays where it was', async t => {
   t.same(shown(updateAbsences(back, [row(null)], at(200))), null, 'it was long ago')
 })
 
-t.test('a clock of PostgreSQL that was set moves no absence that is known', async t => {
+t.test('a step of PostgreSQL’s clock does not move a known absence', async t => {
   const first = updateAbsences(createKnownAbsences(), [row(10_000)], at(100))
   for (const hour of [-3_600_000, 3_600_000]) {
     t.equal(updateAbsences(first, [row(12_000 + hour)], at(102)).absences, first.absences)
@@ -57,7 +57,7 @@ t.test('a process that starts after PostgreSQL was set back counts an absence th
   )
 })
 
-t.test('an absence moves with the clock of JetStream', async t => {
+t.test('an absence moves with JetStream’s clock', async t => {
   const first = updateAbsences(createKnownAbsences(), [row(10_000)], at(100))
   const after = updateAbsences(first, [row(12_000)], at(102, 1_003_600))
   t.same(shown(after), [90 + 3_600, Infinity])
@@ -66,7 +66,7 @@ t.test('an absence moves with the clock of JetStream', async t => {
   t.ok(isReadAfterStep(after, 96_000))
 })
 
-t.test('monitors know of the regions that concern them', async t => {
+t.test('a monitor gets the absences of its own regions', async t => {
   const memory: TrackedMonitors = new Map()
   const settings = { configVersion: 1, streaksSince: 1, retryCount: 0, intervalSeconds: 30, timeoutMs: 5_000 }
   for (const [id, regions] of [

@@ -30,7 +30,7 @@ function run(steps: Step[]): boolean[] {
   })
 }
 
-t.test('a certificate is noted when it differs from what is known', async t => {
+t.test('a certificate is recorded if it differs from the known one', async t => {
   const rows: [what: string, steps: Step[]][] = [
     ['once', [{ noted: true }, { minute: 1, noted: false }, { minute: 500, noted: false }]],
     ['each region its own', [{ noted: true }, { region: 'eu-west', noted: true }, { minute: 1, noted: false }]],
@@ -86,7 +86,7 @@ t.test('a certificate is noted when it differs from what is known', async t => {
     )
 })
 
-t.test('a result from the future, and one without a certificate, note nothing', async t => {
+t.test('a result from the future, or without a certificate, records nothing', async t => {
   const known = new Map<string, ObservedCertificate>()
   const noted = new Map<string, ObservedCertificate>()
   const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs: START_MS, names: [], fingerprint: 'aa' }

@@ -97,7 +97,7 @@ function reload(states: Map<string, MonitorState>, data: Uint8Array): TrackedMon
   return memory
 }
 
-t.test('A checkpoint brings stored states to what memory was', async t => {
+t.test('A checkpoint restores memory from the stored states', async t => {
   const error = { source: FailureSource.INTERNAL, code: 'no_network', message: 'no network: größe' }
   const { memory, states } = memoryAfter([
     check('us-east', 1),
@@ -118,7 +118,7 @@ t.test('A checkpoint brings stored states to what memory was', async t => {
   t.equal(cell.last, cell.fence, 'the newest result is there once')
 })
 
-t.test('What was stored after a checkpoint is newer than it', async t => {
+t.test('A state that was stored after a checkpoint is newer than the checkpoint', async t => {
   const { memory, states } = memoryAfter([check('us-east', 1)])
   const data = encode(memory)
   const newer = memoryAfter([check('us-east', 2)]).memory.get(ids[0]!)!.state
@@ -126,7 +126,7 @@ t.test('What was stored after a checkpoint is newer than it', async t => {
   t.same(reload(states, data).get(ids[0]!)!.state, newer)
 })
 
-t.test('A checkpoint that is cut off, or of another version, is refused', async t => {
+t.test('A truncated checkpoint, or one of another version, is refused', async t => {
   const data = encode(memoryAfter([]).memory)
   t.throws(() => readCheckpoint(data.subarray(0, data.length - 1), BASE), RangeError)
   t.throws(() => readCheckpoint(Uint8Array.from([9, ...data.subarray(1)]), BASE), /another version/)
@@ -144,7 +144,7 @@ t.test(
   },
 )
 
-t.test('Numbers come back as they were written', async t => {
+t.test('Numbers are read as they were written', async t => {
   const out = createByteWriter()
   const numbers = [0, 1, 127, 128, 300, 2 ** 31, 2 ** 45 + 1, Number.MAX_SAFE_INTEGER]
   for (const one of numbers) out.number(one)

@@ -31,12 +31,12 @@ const result: Result = {
 const encode = (region: string, results: Result[]) =>
   ResultBatch.encode({ probeId: 'p\0robe', region, results }).finish()
 
-t.test('A batch comes out as it went in, without what PostgreSQL cannot store', async t => {
+t.test('A batch is decoded as it was encoded, without characters that PostgreSQL cannot store', async t => {
   const batch = decodeBatch('RESULTS.4.eu-west', encode('eu-west', [result]))
   t.same(batch, { probeId: 'probe', region: 'eu-west', results: [result] })
 })
 
-t.test('A batch of another region than its subject, and bytes that are none, are refused', async t => {
+t.test('A batch of another region than its subject, and invalid bytes, are refused', async t => {
   t.throws(() => decodeBatch('RESULTS.4.us-east', encode('eu-west', [result])), /"eu-west" on RESULTS.4.us-east/)
   t.throws(() => decodeBatch('RESULTS.4.us-east', Uint8Array.of(255, 255, 255, 255)))
 })
@@ -45,7 +45,7 @@ const seen = { ...result, trigger: Trigger.WITNESS }
 const encodeWitnessed = (witnessed: Result, results: Result[] = []) =>
   ResultBatch.encode({ probeId: 'p', region: 'eu-west', results, witnessed }).finish()
 
-t.test('What a witness saw comes on a subject of its own, and nothing else does', async t => {
+t.test('Results of witnesses are accepted only on their own subject, and no other results there', async t => {
   const batch = decodeBatch(witnessSubject(4), encodeWitnessed(seen))
   t.same(batch, { probeId: 'p', region: 'eu-west', results: [seen] })
   const refused: [subject: string, data: Uint8Array][] = [
@@ -59,7 +59,7 @@ t.test('What a witness saw comes on a subject of its own, and nothing else does'
   for (const [subject, data] of refused) t.throws(() => decodeBatch(subject, data), /witness/)
 })
 
-t.test('The error to tell is the check’s own, else the first failed assertion', async t => {
+t.test('The error of a result is its own, otherwise the first failed assertion', async t => {
   const batch = { probeId: 'p', region: 'eu-west', results: [] }
   const error = { source: FailureSource.TARGET, code: 'reset', message: `a\0b${'x'.repeat(600)}` }
   const told = toVerdictResult(batch, { ...result, error }).error
@@ -77,12 +77,12 @@ t.test('The error to tell is the check’s own, else the first failed assertion'
   t.equal(toVerdictResult(batch, result).error, null)
 })
 
-t.test('A failure that its probe doubts is counted as doubted, and no other', async t => {
+t.test('Only a failure that its probe doubts is counted as doubted', async t => {
   const batch = { probeId: 'p', region: 'eu-west', results: [] }
   t.equal(toVerdictResult(batch, { ...result, doubted: true }).isDoubted, true)
   t.notOk('isDoubted' in toVerdictResult(batch, result))
 })
 
-t.test('A result scheduled before 1970 is none', async t => {
+t.test('A result scheduled before 1970 is refused', async t => {
   t.throws(() => toVerdictResult({ probeId: 'p', region: 'eu-west', results: [] }, { ...result, scheduledAtMs: -1 }))
 })

@@ -41,7 +41,7 @@ const waiting = (): DeferredChanges => {
   return deferred
 }
 
-t.test('Changes of a monitor that wait become one, with all transitions in their order', async t => {
+t.test('Deferred changes of a monitor are merged, with all transitions in order', async t => {
   const { change: all, rows } = waiting().get(monitorId)!
   t.equal(rows, 2)
   t.same(all?.state, state(2))
@@ -51,7 +51,7 @@ t.test('Changes of a monitor that wait become one, with all transitions in their
   )
 })
 
-t.test('A monitor is read as it will be once its deferred change is stored', async t => {
+t.test('A monitor is loaded as it will be when its deferred change is stored', async t => {
   t.same(applyDeferredChange(waiting(), monitorId, row), { row: { ...row, state: state(2) }, isVoid: false })
   t.same(applyDeferredChange(waiting(), monitorId, { ...row, state: null }).row?.state, state(2), 'also a new one')
   t.same(applyDeferredChange(new Map(), monitorId, row), { row, isVoid: false })
@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('A monitor that was paused and resumed meanwhile begins again, whatever waited', async t => {
+t.test('A monitor that was paused and resumed in the meantime begins again without its deferred change', async t => {
   t.same(applyDeferredChange(waiting(), monitorId, { ...row, configVersion: 2, state: null }).row?.state, null)
 })
 

@@ -68,12 +68,12 @@ const held = feed(steady, wellSeen).state
 const later: Check[] = [60, 90, 120].map(second => [second, DOWN, doubted])
 const DECIDED = [null, 'down', null]
 
-t.test('a doubted region waits while a witness sees the target well, and decides alone when none does', async t => {
+t.test('a doubted region waits while a witness sees the target well, and otherwise decides alone', async t => {
   t.match(held.cells, [{ state: 'failing', doubt: { settledBy: null, witness: { isWell: true } } }])
   t.same(feed(held, later).made, DECIDED)
 })
 
-t.test('a checkpoint knows what is doubted, and what a witness saw', async t => {
+t.test('a checkpoint contains doubts and answers of witnesses', async t => {
   const base = { takenAtMs: START_MS + 40_000 }
   const out = createByteWriter()
   writeCheckpointHeader(out)
@@ -85,7 +85,7 @@ t.test('a checkpoint knows what is doubted, and what a witness saw', async t => 
   t.same(feed(state, later).made, DECIDED)
 })
 
-t.test('results that are read again after a restart bring a doubt back', async t => {
+t.test('results that are read again after a restart restore a doubt', async t => {
   const memory = memoryOf(steady)
   for (const one of wellSeen) {
     const result = checkOf(one)
@@ -95,13 +95,13 @@ t.test('results that are read again after a restart bring a doubt back', async t
   t.same(feed(memory.get(ID)!.state, later).made, DECIDED)
 })
 
-t.test('a clock that is set, forward or back, neither ends a doubt nor prolongs it', async t => {
+t.test('a step of the clock in either direction does not change the length of a doubt', async t => {
   for (const stepMs of [-600_000, 600_000]) {
     t.same(feed(shiftStateTimes(held, stepMs), later, stepMs).made, DECIDED, `${stepMs} ms`)
   }
 })
 
-t.test('a state that is stored and read after each result decides the same', async t => {
+t.test('a state that is stored and loaded after each result leads to the same decisions', async t => {
   const asStored = (state: MonitorState) => JSON.parse(JSON.stringify(state)) as MonitorState
   t.same(feed(steady, [...wellSeen, ...later], 0, asStored).made.slice(wellSeen.length), DECIDED)
 })

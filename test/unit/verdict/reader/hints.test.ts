@@ -2,7 +2,7 @@ import t from 'tap'
 import { buildHints } from '../../../../control-plane/verdict/reader/commit/hints.ts'
 import { createBatchEffects } from '../../../../control-plane/verdict/reader/counting/batch-effects.ts'
 
-t.test('Each region is told the new states of its monitors in one hint', async t => {
+t.test('Each region gets the new states of its monitors in one hint', async t => {
   const regionStates = [
     { monitorId: 'a', region: 'us-east', state: 'failing' as const },
     { monitorId: 'b', region: 'us-east', state: 'ok' as const },
@@ -25,7 +25,7 @@ t.test('Each region is told the new states of its monitors in one hint', async t
   )
 })
 
-t.test('A doubted failure asks for a witness, wherever one is', async t => {
+t.test('A doubted failure requests a witness in any region', async t => {
   const ask = { reason: 'doubt' as const, regions: [], otherProbes: [], witness: { configVersion: 7 } }
   t.same(
     buildHints({ ...createBatchEffects(), asks: [{ monitorId: 'a', ask }] }, () => 'run', 5),

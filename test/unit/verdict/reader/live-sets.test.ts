@@ -26,7 +26,7 @@ const region: RegionLiveSet = {
 }
 const ofProbe = (probeId: string, epoch: number) => findRefusal(region, region.spans.get(probeId), epoch)
 
-t.test('a result counts when its probe was live in its epoch', async t => {
+t.test('a result counts if its probe was live in its epoch', async t => {
   for (const epoch of [0, 29, 30]) t.equal(ofProbe('stays', epoch), null)
   for (const epoch of [5, 9, 20, 24]) t.equal(ofProbe('comes and goes', epoch), null)
   for (const epoch of [4, 10, 19, 25, 30]) t.equal(ofProbe('comes and goes', epoch), 'refused_probe')
@@ -36,12 +36,12 @@ t.test('a result counts when its probe was live in its epoch', async t => {
   t.equal(isLiveNow(undefined, 'stays'), false)
 })
 
-t.test('a probe that was just let in may still send results of the epoch before', async t => {
+t.test('a probe that has just become live may send results of the epoch before', async t => {
   for (const epoch of [27, 28, 30]) t.equal(ofProbe('came lately', epoch), null)
   t.equal(ofProbe('came lately', 31), 'refused_epoch')
 })
 
-t.test('an epoch that was not given out is refused, also of a live probe', async t => {
+t.test('an epoch that was not given out is refused, even from a live probe', async t => {
   t.equal(ofProbe('stays', 31), 'refused_epoch')
   t.equal(ofProbe('unknown', 4_294_967_295), 'refused_epoch')
   t.equal(findRefusal(undefined, undefined, 0), 'refused_epoch')
@@ -49,7 +49,7 @@ t.test('an epoch that was not given out is refused, also of a live probe', async
   t.equal(findNewestEpoch([]), 0)
 })
 
-t.test('results are waited for ten seconds in five minutes, in each region', async t => {
+t.test('a reader waits for an epoch of a region ten seconds in five minutes', async t => {
   const patience = createEpochWaits()
   t.equal(mayWaitForEpoch(patience, 'us-east', 1_000), true)
   t.equal(mayWaitForEpoch(patience, 'us-east', 10_999), true)
@@ -59,7 +59,7 @@ t.test('results are waited for ten seconds in five minutes, in each region', asy
   t.equal(mayWaitForEpoch(patience, 'us-east', 311_000), true)
 })
 
-t.test('regions that are waited for one after the other share twenty seconds in five minutes', async t => {
+t.test('waits for several regions share twenty seconds in five minutes', async t => {
   const patience = createEpochWaits()
   t.equal(mayWaitForEpoch(patience, 'one', 0), true)
   t.equal(mayWaitForEpoch(patience, 'two', 10_000), true)
@@ -69,7 +69,7 @@ t.test('regions that are waited for one after the other share twenty seconds in 
   t.equal(mayWaitForEpoch(patience, 'four', 22_500), false)
 })
 
-t.test('a wait that ended early takes nothing from the other regions', async t => {
+t.test('a wait that ends early returns its rest to the other regions', async t => {
   const patience = createEpochWaits()
   const regions = ['one', 'two', 'three', 'four', 'five', 'six']
   for (const [n, region] of regions.entries()) {

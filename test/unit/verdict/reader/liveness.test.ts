@@ -9,10 +9,10 @@ import {
 
 const NEVER = Number.NEGATIVE_INFINITY
 
-t.test('A reader reads while it works, or when the server was heard a short time ago', async t => {
+t.test('A reader is alive while it works, or shortly after the server sent something', async t => {
   const rows: [string, Parameters<typeof isReaderAlive>, boolean][] = [
     ['it has just begun', [{ atMs: 1_000, workingSinceMs: null }, NEVER, 5_999], true],
-    ['nothing was heard since', [{ atMs: 1_000, workingSinceMs: null }, NEVER, 6_000], false],
+    ['nothing was received since', [{ atMs: 1_000, workingSinceMs: null }, NEVER, 6_000], false],
     ['a heartbeat', [{ atMs: 1_000, workingSinceMs: null }, 9_000, 13_000], true],
     ['silence', [{ atMs: 1_000, workingSinceMs: null }, 9_000, 14_000], false],
     ['long work', [{ atMs: 1_000, workingSinceMs: 9_000 }, NEVER, 38_000], true],
@@ -21,7 +21,7 @@ t.test('A reader reads while it works, or when the server was heard a short time
   for (const [title, args, expected] of rows) t.equal(isReaderAlive(...args), expected, title)
 })
 
-t.test('After a time without answers a process waits for the others before it takes partitions', async t => {
+t.test('A process waits after a gap without answers before it takes partitions', async t => {
   const atStart: NatsReachability = { answeredMs: 0, sinceMs: NEVER }
   t.ok(isStableReachable(atStart, 1_000))
   const steady = recordAnswer(recordAnswer(atStart, 2_000), 4_000)

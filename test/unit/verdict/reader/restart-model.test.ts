@@ -78,7 +78,7 @@ const everyOne = fc.integer({ min: 1, max: 6 })
 const gone = fc.array(fc.record({ region: fc.nat(4), from: fc.nat(100), count: fc.nat(100) }), { maxLength: 4 })
 type Gone = { region: number; from: number; count: number }[]
 
-t.test(`A restart with a checkpoint changes nothing, whatever came (seed ${SEED})`, async t => {
+t.test(`A restart with a checkpoint changes no decision (seed ${SEED})`, async t => {
   const property = fc.property(world, gone, restarts, everyOne, (setup, away, ends, every) =>
     isAlike(begunUp({ ...setup, steps: setup.steps.map(withoutEdits) }), away, ends, every * 5_000),
   )
@@ -86,7 +86,7 @@ t.test(`A restart with a checkpoint changes nothing, whatever came (seed ${SEED}
   t.pass()
 })
 
-t.test(`A restart without one changes nothing of what came in order (seed ${SEED})`, async t => {
+t.test(`A restart without a checkpoint changes no decision about results in order (seed ${SEED})`, async t => {
   const seldom = fc.constantFrom(null, null, 100_000, 300_000, 1_000_000)
   const property = fc.property(world, gone, restarts, seldom, (setup, away, ends, checkpointMs) =>
     isAlike(begunUp({ ...setup, steps: setup.steps.map(inOrder) }), away, ends, checkpointMs),

@@ -4,7 +4,7 @@ import {
   selectPartitionsToTake,
 } from '../../../../control-plane/verdict/reader/partitions/share.ts'
 
-/** Each letter is a partition's owner; a small letter's lease has run out, a dot is nobody. */
+/** Each letter is a partition's owner; a small letter's lease has ended, a dot is a free partition. */
 const holdings = (owners: string): PartitionLease[] =>
   [...owners].map((letter, id) => ({
     id,
@@ -22,7 +22,7 @@ const TABLE: { title: string; owners: string; me: string; takes: number }[] = [
   { title: 'what a dead process had is taken up to an even share', owners: 'aaaaaaaaBBBBCCCC', me: 'B', takes: 4 },
   { title: 'the only one left takes all that a dead process had', owners: 'aaaaaaaaBBBBBBBB', me: 'B', takes: 8 },
   {
-    title: 'of what was given back a process takes no more than its share',
+    title: 'a process takes no more than its share of released partitions',
     owners: '......BBBBBCCCCC',
     me: 'B',
     takes: 3,

@@ -8,7 +8,7 @@ import {
 
 const partition = { id: 3, epoch: 7, position: 500, positionAtMs: 1_000_000, streamCreated: 'monday' }
 
-t.test('Reading begins two minutes before the stored position, for the fences', async t => {
+t.test('Reading begins two minutes before the stored position, for the high-water marks', async t => {
   const start = computeStartPosition(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
@@ -22,7 +22,7 @@ t.test('Reading begins two minutes before the stored position, for the fences', 
   )
 })
 
-t.test('Without a checkpoint results are read again for twice as long as a vote lives, 16 minutes at most', async t => {
+t.test('Without a checkpoint, results are read again for twice the lifetime of a vote, at most 16 minutes', async t => {
   const stream = { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 9_400_000 }
   const fromMs = (voteMs: number, mark: CheckpointPosition | null = null) =>
     computeStartPosition({ ...partition, positionAtMs: 9_000_000 }, stream, { mark, foundAtMs: 9_000_000, voteMs })
@@ -41,7 +41,7 @@ t.test('Without a checkpoint results are read again for twice as long as a vote 
   t.match(fromMs(90_000, old), { from: { timeMs: 8_820_000 }, isMarked: false }, 'the checkpoint is older than that')
 })
 
-t.test('Votes are as old as in the checkpoint also when the stream was made again since', async t => {
+t.test('Votes keep their age from the checkpoint even if the stream was created again', async t => {
   const mark = { streamCreated: 'monday', sequence: 490, takenAtMs: 995_000 }
   const next = { created: 'tuesday', firstSequence: 1, lastSequence: 0, lastAtMs: 0 }
   const known = { mark, foundAtMs: null, voteMs: 0 }
@@ -54,7 +54,7 @@ t.test('Votes are as old as in the checkpoint also when the stream was made agai
   t.notOk(computeStartPosition(partition, next, { ...known, mark: before }).isMarked)
 })
 
-t.test('A stream that was made anew is read from its beginning', async t => {
+t.test('A stream that was created again is read from its beginning', async t => {
   const start = computeStartPosition(
     partition,
     { created: 'tuesday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 },
@@ -64,7 +64,7 @@ t.test('A stream that was made anew is read from its beginning', async t => {
   t.notOk(isAlreadyCounted(start, { sequence: 1, takenAtMs: 1_000_001 }))
 })
 
-t.test('Sequences that a crash of the stream gave out twice are told apart by their time', async t => {
+t.test('Sequences that were assigned twice after a crash are distinguished by their time', async t => {
   const start = computeStartPosition(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 480, lastAtMs: 990_000 },
@@ -84,7 +84,7 @@ t.test('A partition that was never read begins with its first message', async t 
   t.notOk(isAlreadyCounted(start, { sequence: 1, takenAtMs: 5 }))
 })
 
-t.test('Messages that left the stream after the stored position are noticed', async t => {
+t.test('Messages that left the stream after the stored position are counted', async t => {
   const droppedWith = (firstSequence: number, changes = {}) => {
     const stream = { created: 'monday', firstSequence, lastSequence: 900, lastAtMs: 1_400_000 }
     return countDroppedMessages(
@@ -98,7 +98,7 @@ t.test('Messages that left the stream after the stored position are noticed', as
   t.equal(droppedWith(511, { position: 0, positionAtMs: null }), 0, 'nothing was read yet')
 })
 
-t.test('After JetStream’s clock was set back nothing is counted twice, and nothing is passed over', async t => {
+t.test('After JetStream’s clock was set back, nothing is counted twice or skipped', async t => {
   const start = computeStartPosition(
     partition,
     { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 400_000 },
@@ -116,7 +116,7 @@ t.test('After JetStream’s clock was set back nothing is counted twice, and not
   )
 })
 
-t.test('Reading begins at a checkpoint that is young and not newer than the position', async t => {
+t.test('Reading begins at a recent checkpoint that is not newer than the position', async t => {
   const stream = { created: 'monday', firstSequence: 1, lastSequence: 900, lastAtMs: 1_400_000 }
   const mark = { streamCreated: 'monday', sequence: 490, takenAtMs: 995_000 }
   t.same(computeStartPosition(partition, stream, { mark, foundAtMs: 1_000_000, voteMs: 0 }).from, { timeMs: 995_000 })

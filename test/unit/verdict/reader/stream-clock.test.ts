@@ -19,7 +19,7 @@ type Row = {
 
 const rows: Row[] = [
   {
-    says: 'messages that are read as they come move nothing',
+    says: 'messages that are read without delay move nothing',
     messages: [
       [0, 0, 0],
       [30, 30, 0],
@@ -27,7 +27,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'a backlog is read faster than it came: no clock was set',
+    says: 'a backlog is read faster than it arrived: the clock was not set',
     messages: [
       [0, -600, 0],
       [0.1, -300, 0],
@@ -53,7 +53,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'in a backlog the times of the messages tell what was set',
+    says: 'in a backlog the times of the messages show the step',
     messages: [
       [600, 0, 0],
       [600, 1, 0],
@@ -62,7 +62,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'that our own clock knew of the step before a message showed it changes nothing',
+    says: 'a process that knew the new time before a message showed the step changes nothing',
     messages: [
       [0, 0, 0],
       [10, 610, 600],
@@ -84,7 +84,7 @@ for (const { says, messages, known = (second: number) => second } of rows) {
   })
 }
 
-t.test('for a minute after a clock was set back results by the time before it count', async t => {
+t.test('results with the old time count for a minute after a clock was set back', async t => {
   const time = createStreamClock(NOON_MS, 0)
   const read = (readMs: number, takenMs: number) => {
     detectClockStep(time, NOON_MS + takenMs, readMs, NOON_MS + readMs)
@@ -96,7 +96,7 @@ t.test('for a minute after a clock was set back results by the time before it co
   t.equal(read(62_000, 62_000 - HOUR_MS), 5_000)
 })
 
-t.test('a fence is held against the present, however late a message is read', async t => {
+t.test('a high-water mark is compared with the present, however late a message is read', async t => {
   const time = createStreamClock(NOON_MS, 0)
   detectClockStep(time, NOON_MS, 0, NOON_MS)
   t.equal(computeTolerance(time, NOON_MS, 0).highWaterMarkMs, 5_000)

@@ -58,7 +58,7 @@ function memoryWith(changes: Partial<typeof stored> = {}): TrackedMonitors {
   return memory
 }
 
-t.test('A steady monitor leaves nothing to store', async t => {
+t.test('A steady monitor causes no write', async t => {
   const memory = memoryWith()
   countResult(memory, createBatchEffects(), id, check(1), at(1))
   const harvest = createBatchEffects()
@@ -92,7 +92,7 @@ t.test(
   },
 )
 
-t.test('Several transitions of one monitor are kept in their order, with the state at the end', async t => {
+t.test('Several transitions of one monitor are stored in order, with the final state', async t => {
   const memory = memoryWith({ retryCount: 0 })
   const harvest = createBatchEffects()
   for (const [slot, up] of [true, false, true].entries()) countResult(memory, harvest, id, check(slot, up), at(slot))
@@ -104,7 +104,7 @@ t.test('Several transitions of one monitor are kept in their order, with the sta
   t.equal(change.state.status, 'up')
 })
 
-t.test('A region that fails while others are well is stored once, a minute later', async t => {
+t.test('A region that fails while others are up is stored once, a minute later', async t => {
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   const memory = memoryWith({ regions, retryCount: 2 })
   for (const region of regions) countResult(memory, createBatchEffects(), id, { ...check(1), region }, at(1))
@@ -113,7 +113,7 @@ t.test('A region that fails while others are well is stored once, a minute later
     countResult(memory, harvest, id, { ...check(2, false), attempt }, at(2) + attempt * 1_000)
   }
   t.equal(memory.get(id)!.state.cells[0]!.state, 'failing')
-  t.equal(harvest.regionStates.length, 1, 'the probe hears of it at once')
+  t.equal(harvest.regionStates.length, 1, 'the probe receives the state')
   t.equal(harvest.changes.size, 0)
   t.same([...harvest.unstored], [[id, at(2) + 1_000]])
 
@@ -124,7 +124,7 @@ t.test('A region that fails while others are well is stored once, a minute later
   t.equal(later.changes.get(id)!.state.cells[0]!.failures, 3)
 })
 
-t.test('The first and the last failure of a monitor that others depend on are stored at once', async t => {
+t.test('The first and the last failure of a monitor with dependents are stored with their results', async t => {
   const memory = memoryWith({ retryCount: 2 })
   const stores = (slot: number, up: boolean) => {
     const harvest = createBatchEffects()
@@ -134,7 +134,7 @@ t.test('The first and the last failure of a monitor that others depend on are st
   t.same([stores(1, true), stores(2, false), stores(3, false), stores(4, true)], [1, 1, 0, 1])
 })
 
-t.test('What waits for its storing is stored a few at a time, the longest waiting first', async t => {
+t.test('States that wait to be stored are stored a few at a time, the oldest first', async t => {
   const memory: TrackedMonitors = new Map()
   const ids = [1, 2, 3].map(n => id.replace(/1$/, String(n)))
   for (const one of ids) loadMonitor(memory, one, { ...stored, id: one }, fresh)
@@ -148,7 +148,7 @@ t.test('What waits for its storing is stored a few at a time, the longest waitin
   t.same([...setBack.changes.keys()], ids, 'a time that is ahead of a clock that was set back holds nothing up')
 })
 
-t.test('A change that was not stored because of an edit leaves what was counted before it', async t => {
+t.test('A change that is discarded because of an edit keeps what was counted before it', async t => {
   const memory = memoryWith({ retryCount: 2 })
   countResult(memory, createBatchEffects(), id, check(1), at(1))
   countResult(memory, createBatchEffects(), id, check(2, false), at(2))
@@ -160,7 +160,7 @@ t.test('A change that was not stored because of an edit leaves what was counted 
   t.match(memory.get(id)!.state, { status: 'up', cells: [{ failures: 2 }] })
 })
 
-t.test('A probe whose failures another one contradicts hears that its region does not fail', async t => {
+t.test('A probe that another one contradicts receives that its region does not fail', async t => {
   const memory = memoryWith()
   countResult(memory, createBatchEffects(), id, check(1), at(1))
   countResult(memory, createBatchEffects(), id, check(2, false), at(2))
@@ -172,7 +172,7 @@ t.test('A probe whose failures another one contradicts hears that its region doe
   t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
 })
 
-t.test('The database is asked about an unknown monitor, and once about a newer version', async t => {
+t.test('An unknown monitor is looked up in the database, and a newer version once', async t => {
   const memory = memoryWith()
   const other = '0190a0a0-0000-7000-8000-000000000002'
   t.ok(needsReload(memory, { monitorId: other, configVersion: 1 }))
@@ -190,7 +190,7 @@ t.test('Results of a paused, deleted or unknown monitor are history', async t =>
   }
 })
 
-t.test('A monitor that is deleted, or was never there, has no place in memory', async t => {
+t.test('A deleted or unknown monitor is not in memory', async t => {
   const memory = memoryWith()
   loadMonitor(memory, id, { ...stored, isDeleted: true }, fresh)
   t.equal(memory.size, 0)
@@ -198,7 +198,7 @@ t.test('A monitor that is deleted, or was never there, has no place in memory', 
   t.equal(memory.size, 0)
 })
 
-t.test('Memory is newer than what is stored, unless it was discarded or the stored state is gone', async t => {
+t.test('Memory is used before the stored state, unless it was discarded or the stored state is missing', async t => {
   const memory = memoryWith({ retryCount: 0 })
   countResult(memory, createBatchEffects(), id, check(1, false), at(1))
   const before = { ...createMonitorState(id, 1), status: 'up' as const }
@@ -220,7 +220,7 @@ function oneFails(): TrackedMonitors {
 }
 const votesOf = (memory: TrackedMonitors) => memory.get(id)!.state.cells.map(({ votedAtMs }) => votedAtMs)
 
-t.test('A change that is given up takes back what was counted, and no vote grows older', async t => {
+t.test('A discarded change reverts its results, and keeps the times of votes', async t => {
   const memory = oneFails()
   const { state } = oneFails().get(id)!
   countResult(memory, createBatchEffects(), id, { ...check(2), region: 'eu-west' }, at(3))
@@ -230,7 +230,7 @@ t.test('A change that is given up takes back what was counted, and no vote grows
   t.equal(memory.get(id)!.state.restoredAtMs, null)
 })
 
-t.test('JetStream’s clock is set back while no process reads: votes are as old as before', async t => {
+t.test('Votes keep their age when JetStream’s clock is set back while no process reads', async t => {
   for (const [back, expected] of [
     [1_000, at(2)],
     [600_000, at(2) - 600_000 + 100],
@@ -246,20 +246,20 @@ t.test('JetStream’s clock is set back while no process reads: votes are as old
   t.same(votesOf(steady), [at(1) + 600_000])
 })
 
-t.test('The longest lifetime of a vote is that of monitors of several regions', async t => {
+t.test('The longest lifetime of a vote is taken from monitors of several regions', async t => {
   t.equal(computeMaxVoteLifetimeMs(memoryWith()), 0)
   t.equal(computeMaxVoteLifetimeMs(memoryWith({ regions })), 95_000)
   t.equal(computeMaxVoteLifetimeMs(memoryWith({ regions, isPaused: true })), 0)
 })
 
-t.test('Monitors held for want of voting regions are counted', async t => {
+t.test('Monitors that keep their status because too few regions vote are counted', async t => {
   const memory = memoryWith()
   t.equal(countHeldMonitors(memory), 0)
   memory.get(id)!.state = { ...memory.get(id)!.state, quorumLostSinceMs: 5 }
   t.equal(countHeldMonitors(memory), 1)
 })
 
-t.test('Monitors that are decided alike share one policy; another number of retries is another', async t => {
+t.test('Monitors with equal settings share one policy, and another retry count has another', async t => {
   const memory: TrackedMonitors = new Map()
   for (const [name, retryCount] of [
     ['a', 1],
@@ -282,7 +282,7 @@ t.test('Monitors that are decided alike share one policy; another number of retr
   t.same(policy('c'), { ...policy('a'), retryCount: 2 })
 })
 
-t.test('results are counted by the region that they came from', async t => {
+t.test('results are counted by region', async t => {
   const memory = memoryWith({})
   const harvest = createBatchEffects()
   selectRegionCounts(harvest, 'us-east')

@@ -71,11 +71,11 @@ const rows: [title: string, one: Case, expected: boolean][] = [
   ['its owner was notified already', { unchecked: { sinceMs: 1, isTold: true } }, false],
   ['its owner was not notified yet', { unchecked: { sinceMs: 1, isTold: false } }, true],
 ]
-t.test('which monitors lose their status', async t => {
+t.test('monitors without a counted check lose their status', async t => {
   for (const [title, one, expected] of rows) t.equal(isFound(one), expected, title)
 })
 
-t.test('every unchecked monitor has its turn, however many others cannot be stored', async t => {
+t.test('every unchecked monitor is stored, however many others cannot be stored', async t => {
   const memory: TrackedMonitors = new Map()
   for (let i = 0; i < 7; i++) watch(memory, `m${i}`, {})
   const coverage = createReaderCoverage()
@@ -92,7 +92,7 @@ t.test('every unchecked monitor has its turn, however many others cannot be stor
   t.same([next(), next()], ['m2 m3', 'm2 m3'])
 })
 
-t.test('probes of a monitor that lost its status begin as if they had not checked it', async t => {
+t.test('probes of a monitor that lost its status begin as for a new monitor', async t => {
   const memory: TrackedMonitors = new Map()
   watch(memory, 'm', {})
   const coverage = createReaderCoverage()
@@ -102,7 +102,7 @@ t.test('probes of a monitor that lost its status begin as if they had not checke
   t.same(toRegionStates(states), [{ monitorId: 'm', region: 'us-east', state: 'pending' }])
 })
 
-t.test('a reader sees everything from when it is up to date, without a break', async t => {
+t.test('the coverage of a reader begins when it is up to date without a gap', async t => {
   const coverage = createReaderCoverage()
   const since = (isUpToDate: boolean, second: number) => {
     recordRound(coverage, isUpToDate, second * 1_000)
@@ -111,12 +111,12 @@ t.test('a reader sees everything from when it is up to date, without a break', a
   t.equal(since(false, 0), null, 'behind')
   t.equal(since(true, 5), 5_000)
   t.equal(since(true, 20), 5_000, 'a round takes 15 s at most')
-  t.equal(since(true, 36), 36_000, 'it stood still')
+  t.equal(since(true, 36), 36_000, 'there was a gap')
   t.equal(since(false, 40), null, 'NATS is away')
   t.equal(since(true, 45), 45_000)
 })
 
-t.test('the silence of a region is explained while its results arrive, or while it has no probe', async t => {
+t.test('missing results of a region are explained while other results arrive or while it has no probe', async t => {
   const coverage = createRegionCoverage()
   let isGone = false
   const since = (second: number, isHeard = false) => {
@@ -136,7 +136,7 @@ t.test('the silence of a region is explained while its results arrive, or while 
   t.equal(since(110, true), 110_000, 'no check for 20 s')
 })
 
-t.test('a region is gone when no probe is in its live set, or none of them can publish', async t => {
+t.test('a region is gone if no probe is in its live set, or none of them can publish', async t => {
   const live = (until: number): RegionLiveSet => ({ epoch: 2, spans: new Map([['p', [{ from: 1, until }]]]) })
   const absence = (untilMs: number) => new Map([['us-east', { fromMs: 1, untilMs }]])
   t.ok(isRegionGone(undefined, new Map(), 'us-east'))

@@ -5,7 +5,7 @@ import {
   recordUnknownMonitor,
 } from '../../../../control-plane/verdict/reader/counting/unknown-monitors.ts'
 
-t.test('An unknown id is asked for once a minute', async t => {
+t.test('An unknown id is looked up once a minute', async t => {
   const strangers = createUnknownMonitors(0)
   t.ok(mayLookUp(strangers, 'a', 0))
   recordUnknownMonitor(strangers, 'a', 0)
@@ -13,7 +13,7 @@ t.test('An unknown id is asked for once a minute', async t => {
   t.ok(mayLookUp(strangers, 'a', 60_000))
 })
 
-t.test('Many unknown ids are asked for at a limited rate, and few are kept', async t => {
+t.test('Many unknown ids are looked up at a limited rate, and few are remembered', async t => {
   const strangers = createUnknownMonitors(0)
   const asked = (from: number, nowMs: number) => {
     let count = 0

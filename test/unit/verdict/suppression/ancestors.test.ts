@@ -37,16 +37,16 @@ t.test('the cause of an outage is the nearest ancestor that is down', async t =>
   t.equal(findCause([ancestor('near', { status: 'degraded' })]), null)
 })
 
-t.test('why a monitor may have to be silent, by its ancestors', async t => {
+t.test('ancestors determine the conditions of suppression', async t => {
   const quick = { retryCount: 0, timeoutMs: 1_000 }
   const rows: [string, Ancestor[], object][] = [
     ['none', [], { isParentDown: false, parentPendingMs: null, parentCheckMs: null }],
-    ['one that is well', [ancestor('a')], { isParentDown: false, parentPendingMs: null, parentCheckMs: 24_000 }],
-    ['one that is down', [ancestor('a', { status: 'down' })], { isParentDown: true }],
-    ['the slowest counts', [ancestor('a', quick), ancestor('b')], { parentCheckMs: 24_000 }],
-    ['a heartbeat cannot be asked', [ancestor('a', { isAskable: false })], { parentCheckMs: null }],
+    ['an ancestor that is up', [ancestor('a')], { isParentDown: false, parentPendingMs: null, parentCheckMs: 24_000 }],
+    ['an ancestor that is down', [ancestor('a', { status: 'down' })], { isParentDown: true }],
+    ['the slowest ancestor counts', [ancestor('a', quick), ancestor('b')], { parentCheckMs: 24_000 }],
+    ['a heartbeat cannot be checked on request', [ancestor('a', { isAskable: false })], { parentCheckMs: null }],
     [
-      'of those that fail the slowest',
+      'the slowest failing ancestor counts',
       [ancestor('a', { ...quick, isFailing: true }), ancestor('b')],
       { parentPendingMs: 6_000 },
     ],
@@ -54,7 +54,7 @@ t.test('why a monitor may have to be silent, by its ancestors', async t => {
   for (const [title, ancestors, expected] of rows) t.match(buildSuppressionConditions(ancestors, null), expected, title)
 })
 
-t.test('how long a monitor may need to go down, and to come back', async t => {
+t.test('the settings determine how long a monitor may need to go down and to recover', async t => {
   const rows: [string, Partial<CheckTiming>, number, number][] = [
     ['the pauses and attempts of its re-checks', {}, 24_000, 80_000],
     ['without re-checks', { retryCount: 0 }, 10_000, 80_000],
@@ -66,7 +66,12 @@ t.test('how long a monitor may need to go down, and to come back', async t => {
       100_000,
     ],
     ['a heartbeat has its own interval', { isHeartbeat: true, heartbeatInterval: 600 }, 24_000, 600_000],
-    ['of which an hour is waited for', { isHeartbeat: true, heartbeatInterval: 86_400 }, 24_000, 3_730_000],
+    [
+      'the grace of a heartbeat is at most about an hour',
+      { isHeartbeat: true, heartbeatInterval: 86_400 },
+      24_000,
+      3_730_000,
+    ],
   ]
   for (const [title, pace, parentPendingMs, graceMs] of rows) {
     t.equal(computeParentPendingMs({ ...PACE, ...pace }), parentPendingMs, `${title}: down`)

@@ -50,10 +50,10 @@ const happening = fc.oneof(
 const GRACE_MS = 90_000
 const DOUBT_MS = 20_000
 
-/** What a receiver heard: `up!` is a recovery that ends an outage, `up` one from degraded alone. */
+/** What a receiver got: `up!` is a recovery that ends an outage, `up` one from degraded alone. */
 type Heard = 'down' | 'up!' | 'up' | 'degraded'
 
-/** One monitor, the silences about it and what a receiver of everything hears, on a clock of its own. */
+/** One monitor, its silences, and what a receiver of all events gets, on its own clock. */
 function createWorld() {
   let nowMs = Date.UTC(2026, 10, 21)
   let status: NotifiedStatus = null
@@ -98,7 +98,7 @@ function createWorld() {
   }
   const pause = () => {
     if (silence) tell(listNotificationsOnRemoval(silence.withheld))
-    // of an outage that was told and is left in a pause no UP follows (decisions 4.8)
+    // no UP follows for a known outage that ends by a pause
     if (isOutage && silence?.withheld.outage !== 'untold') heard.push('up!')
     ;[silence, status, isOutage] = [null, null, false]
   }
@@ -121,7 +121,7 @@ function createWorld() {
   return { happen, wait, heard, now: () => ({ status, isOutage, isSilent: silence !== null }) }
 }
 
-/** For a receiver that hears of no degradation: never two outages without an end between, never an end without one. */
+/** For a receiver without degradations: never two outages without an end between, never an end without an outage. */
 function assertPairs(heard: Heard[]): void {
   let isDown = false
   let isDegradedBetween = false
@@ -134,7 +134,7 @@ function assertPairs(heard: Heard[]): void {
   }
 }
 
-t.test('whatever happens, nobody hears an UP without a DOWN or a DOWN without its UP', async t => {
+t.test('a receiver never gets an UP without a DOWN or a DOWN without its UP', async t => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 40 }), happenings => {
       const world = createWorld()
@@ -148,7 +148,7 @@ t.test('whatever happens, nobody hears an UP without a DOWN or a DOWN without it
   t.pass()
 })
 
-t.test('once nothing keeps silent any more, everybody knows how the monitor is', async t => {
+t.test('a receiver knows the status when no reason for suppression is left', async t => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 40 }), happenings => {
       const world = createWorld()
@@ -161,7 +161,7 @@ t.test('once nothing keeps silent any more, everybody knows how the monitor is',
       const outages = world.heard.filter(one => one === 'down' || one === 'up!')
       if ((outages.at(-1) === 'down') !== isOutage)
         throw new Error(`slept through: ${world.heard.join(' ')} but ${status}`)
-      if (status !== null && status !== 'up' && world.heard.at(-1) !== status) throw new Error(`not told: ${status}`)
+      if (status !== null && status !== 'up' && world.heard.at(-1) !== status) throw new Error(`not sent: ${status}`)
     }),
     { numRuns: 3_000 },
   )

@@ -26,11 +26,11 @@ const RECOVERY: EventRow<'monitor.up'> = {
   occurredAt: new Date('2026-11-21T02:04:00Z'),
 }
 
-t.test('a recovery told quietly says nothing of the outage before it', async t => {
+t.test('a recovery without its outage contains no duration and no incident', async t => {
   const [quiet] = removeOutage('new', RECOVERY)
   t.same(quiet, { ...RECOVERY, id: 'new', data: { ...RECOVERY.data, down_duration: null, incident: null } })
 })
 
-t.test('the end of an incident that nobody heard of is not told', async t => {
+t.test('the end of an incident that was not published is not sent', async t => {
   t.same(removeOutage('new', { ...RECOVERY, name: 'incident.resolved', subject: 'incident:i' } as EventRow), [])
 })

@@ -26,28 +26,40 @@ type Row = [
 
 /** What is found at a time, as the reason and the second at which it is looked at again. */
 const ROWS: Row[] = [
-  ['nothing speaks against it', {}, {}, 0, 'send'],
-  ['maintenance that ends soon is waited for exactly', {}, { maintenanceUntil: at(20) }, 0, 'maintenance 20'],
-  ['a long one is looked at again in between', {}, { maintenanceUntil: at(9_999) }, 100, 'maintenance 130'],
+  ['no reason is left', {}, {}, 0, 'send'],
+  ['the end of maintenance is the next review', {}, { maintenanceUntil: at(20) }, 0, 'maintenance 20'],
+  ['a long maintenance is reviewed in between', {}, { maintenanceUntil: at(9_999) }, 100, 'maintenance 130'],
   ['a parent that is down', {}, { isParentDown: true }, 0, 'parent 30'],
-  ['maintenance comes before the parent', {}, { isParentDown: true, maintenanceUntil: at(5) }, 0, 'maintenance 5'],
-  ['a parent that is up again leaves time for the own checks', { isParentDown: true }, {}, 0, 'grace 30'],
-  ['that time is not prolonged', { graceUntil: at(90) }, {}, 80, 'grace 90'],
-  ['it ends', { graceUntil: at(90) }, {}, 90, 'send'],
-  ['a parent that goes down in it is waited for', { graceUntil: at(90) }, { isParentDown: true }, 50, 'parent 80'],
-  ['a parent that fails and is not down yet', {}, { parentPendingMs: 7_000 }, 0, 'doubt 1'],
-  ['is waited for no longer than it can need', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 6.5, 'doubt 7'],
-  ['and no longer', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 7, 'send'],
-  ['a parent that has to be asked', {}, { parentCheckMs: 7_000 }, 0, 'doubt 1'],
-  ['and is well', { isAnswered: true, doubtUntil: at(7) }, { parentCheckMs: 7_000 }, 1, 'send'],
+  ['maintenance has priority over the parent', {}, { isParentDown: true, maintenanceUntil: at(5) }, 0, 'maintenance 5'],
+  ["a parent that is up again leaves time for the monitor's own checks", { isParentDown: true }, {}, 0, 'grace 30'],
+  ['this time is not extended', { graceUntil: at(90) }, {}, 80, 'grace 90'],
+  ['this time ends', { graceUntil: at(90) }, {}, 90, 'send'],
   [
-    'was well, and fails',
+    'a parent that goes down during this time is waited for',
+    { graceUntil: at(90) },
+    { isParentDown: true },
+    50,
+    'parent 80',
+  ],
+  ['a parent that fails and is not down yet', {}, { parentPendingMs: 7_000 }, 0, 'doubt 1'],
+  [
+    'a failing parent is waited for as long as it may need',
+    { doubtUntil: at(7) },
+    { parentPendingMs: 7_000 },
+    6.5,
+    'doubt 7',
+  ],
+  ['a failing parent is not waited for longer', { doubtUntil: at(7) }, { parentPendingMs: 7_000 }, 7, 'send'],
+  ['a parent that has to be checked', {}, { parentCheckMs: 7_000 }, 0, 'doubt 1'],
+  ['a parent that was checked and is up', { isAnswered: true, doubtUntil: at(7) }, { parentCheckMs: 7_000 }, 1, 'send'],
+  [
+    'a parent that was up and fails',
     { isAnswered: true, doubtUntil: at(7) },
     { parentCheckMs: 7_000, parentPendingMs: 7_000 },
     1,
     'doubt 2',
   ],
-  ['after maintenance a doubtful parent is waited for too', {}, { parentPendingMs: 7_000 }, 500, 'doubt 501'],
+  ['a failing parent is waited for after maintenance as well', {}, { parentPendingMs: 7_000 }, 500, 'doubt 501'],
 ]
 
 for (const [title, course, reasons, seconds, expected] of ROWS) {
@@ -64,7 +76,7 @@ for (const [title, course, reasons, seconds, expected] of ROWS) {
   })
 }
 
-t.test('nobody waits for a doubtful parent to be told of a recovery or a degradation', async t => {
+t.test('a recovery or degradation does not wait for a failing parent', async t => {
   const finding = reviewSuppression(
     INITIAL_REVIEW_STATE,
     { ...NOTHING, parentPendingMs: 7_000 },

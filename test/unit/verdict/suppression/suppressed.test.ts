@@ -31,27 +31,27 @@ const withheldAfter = (run: string): SuppressedChanges =>
 const write = ({ transition: step, withoutOutage: quietly }: ReturnType<typeof listPendingNotifications>[number]) =>
   `${step.transitionId}:${step.to}${quietly ? ' quietly' : ''}`
 
-/** What was told last, what happened in the silence, and what is told after it. */
+/** The status known last, what happened during the silence, and what is sent after it. */
 const ROWS: [title: string, run: string, told: string][] = [
-  ['an outage that began and ended in the silence is told to nobody', 'up down up', ''],
-  ['an outage that goes on is told', 'up down', '1:down'],
-  ['of several outages the one that goes on is told', 'up down up down', '3:down'],
-  ['several that are over are told to nobody', 'up down up down up', ''],
-  ['the end of an outage that was told is told', 'down up', '1:up'],
-  ['an outage that was told and goes on is not told again', 'down degraded down', ''],
-  ['its end and a new one that goes on are both told', 'down up down', '1:up 2:down'],
-  ['its end is told, one after it that is over is not', 'down up down up', '1:up'],
-  ['where an outage that was told has come to is told', 'down degraded', '1:degraded'],
-  ['an outage that nobody knows of is told with where it has come to', 'up down degraded', '1:down 2:degraded'],
-  ['degraded is told', 'up degraded', '1:degraded'],
-  ['degraded in between is not', 'up degraded up', ''],
-  ['an end from degraded is told as it is', 'degraded up', '1:up'],
-  ['an outage between degraded and up is not told with the end of degraded', 'degraded down up', '2:up quietly'],
-  ['an outage between degraded and degraded is told to nobody', 'degraded down up degraded', ''],
-  ['a first verdict that is up is told to nobody', 'null up', ''],
-  ['a first verdict that is down is told', 'null down', '1:down'],
-  ['nor is a first outage that is over', 'null down up', ''],
-  ['an outage that ended in degraded after it was told', 'down up degraded', '1:up 2:degraded'],
+  ['an outage that began and ended during the silence is not sent', 'up down up', ''],
+  ['an outage that continues is sent', 'up down', '1:down'],
+  ['of several outages, the current one is sent', 'up down up down', '3:down'],
+  ['several outages that have ended are not sent', 'up down up down up', ''],
+  ['the end of a known outage is sent', 'down up', '1:up'],
+  ['a known outage that continues is not sent again', 'down degraded down', ''],
+  ['the end of a known outage and a new current one are sent', 'down up down', '1:up 2:down'],
+  ['the end of a known outage is sent, and a later one that has ended is not', 'down up down up', '1:up'],
+  ['the new status in a known outage is sent', 'down degraded', '1:degraded'],
+  ['an unknown outage is sent with its current status', 'up down degraded', '1:down 2:degraded'],
+  ['degraded is sent', 'up degraded', '1:degraded'],
+  ['degraded in between is not sent', 'up degraded up', ''],
+  ['a recovery from degraded is sent unchanged', 'degraded up', '1:up'],
+  ['a recovery from degraded is sent without an outage in between', 'degraded down up', '2:up quietly'],
+  ['an outage between degraded and degraded is not sent', 'degraded down up degraded', ''],
+  ['a first verdict up is not sent', 'null up', ''],
+  ['a first verdict down is sent', 'null down', '1:down'],
+  ['a first outage that has ended is not sent', 'null down up', ''],
+  ['the end of a known outage and degraded after it are sent', 'down up degraded', '1:up 2:degraded'],
 ]
 
 for (const [title, run, expected] of ROWS) {
@@ -60,7 +60,7 @@ for (const [title, run, expected] of ROWS) {
   })
 }
 
-t.test('a monitor that leaves the verdict: only the end of what was told is told', async t => {
+t.test('only the end of a known outage is sent for a monitor that leaves the verdict', async t => {
   const rows: [string, string, SuppressedChanges['outage']][] = [
     ['up down', '', 'untold'],
     ['up down degraded', '', 'untold'],
