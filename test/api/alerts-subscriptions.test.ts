@@ -111,7 +111,7 @@ t.test('DELETE /alerts/project-channels/{id} 200 and 404', async t => {
   })
   t.equal((await account.call(`DELETE /alerts/project-channels/${id}`)).status, 404)
   t.equal((await account.call('DELETE /alerts/project-channels/not-an-id')).status, 404)
-  t.equal((await account.call('POST /alerts/project-channels', body)).status, 201, 'and it may be subscribed anew')
+  t.equal((await account.call('POST /alerts/project-channels', body)).status, 201, 'and it can be subscribed again')
 })
 
 t.test('An event is sent to the subscriptions of its project and type', async t => {

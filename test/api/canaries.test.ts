@@ -27,7 +27,7 @@ t.test('A canary target responds by its schedule at its signed address, and 404 
   const always = ALWAYS
   const failing = await get(buildTargetUrl('', always, sign))
   t.equal(failing.status, 503)
-  t.match(failing.body, /^fails by plan \(status\) until \d{4}-/)
+  t.match(failing.body, /^planned failure \(status\) until \d{4}-/)
   t.equal(failing.headers.get('cache-control'), 'no-store')
   const never = await get(buildTargetUrl('', { ...always, forSeconds: 0 }, sign))
   t.same([never.status, never.body], [200, 'OK'])
@@ -52,11 +52,11 @@ t.test('A planned failure has the response of its kind', async t => {
   t.equal((await failing('status')).status, 503)
   const wrong = await failing('wrong')
   t.equal(wrong.status, 200)
-  t.match(wrong.body, /^fails by plan \(wrong\)/)
-  await t.rejects(failing('refuse'), 'the connection is cut')
+  t.match(wrong.body, /^planned failure \(wrong\)/)
+  await t.rejects(failing('refuse'), 'the connection is closed')
   const startedMs = performance.now()
   t.equal((await failing('slow')).status, 503)
-  t.ok(performance.now() - startedMs >= 7_900, 'the slow one takes 8 s')
+  t.ok(performance.now() - startedMs >= 7_900, 'a slow response takes 8 s')
 })
 
 t.test('A hanging failure gives no response and releases disconnected clients', async t => {
@@ -80,7 +80,7 @@ t.test('The receiver accepts only bodies that are signed with the secret of its 
       headers: { 'idempotency-key': 'x', ...(signature !== null && { 'x-service-signature': signature }) },
     })
   const receiver = buildReceiverUrl('', sign)
-  t.equal((await post(receiver, '{}', null)).status, 404, 'there are no canaries yet')
+  t.equal((await post(receiver, '{}', null)).status, 404, 'before canaries are created')
   await insertProbe(api.db, 'us-east')
   await makeOperator(api.db)
   const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: FAILURE_KINDS }
@@ -100,7 +100,7 @@ t.test('The receiver accepts only bodies that are signed with the secret of its 
   t.equal((await post('/canary/receive/other', body, signBody(Buffer.from(body), secret))).status, 404)
   t.same(await received(), [])
   t.equal((await signed(body)).status, 200)
-  t.equal((await signed(body)).status, 200, 'a repetition is taken and changes nothing')
+  t.equal((await signed(body)).status, 200, 'a repetition is accepted and changes nothing')
   t.equal(
     (await signed(envelope('whd_2', '00000000-0000-0000-0000-000000000000'))).status,
     200,

@@ -88,10 +88,10 @@ t.test('A domain is set, verified by its records, served, and removed', async t 
   const set = await ask('PUT', path, { domain: 'status.acme.com' })
   t.equal(set.status, 200)
   t.equal(set.body.data.verified, false)
-  t.equal(await allowed('status.acme.com'), 404, 'no certificate for what nobody has proven')
+  t.equal(await allowed('status.acme.com'), 404, 'no certificate for an unverified domain')
 
   zone.push({ type: 'CNAME', name: 'status.acme.com', data: TARGET })
-  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false, 'it points here, which anybody’s may')
+  t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false, 'it points here, which proves nothing')
   const [, text] = set.body.data.records
   zone.push({ type: 'TXT', name: text.name, data: text.value })
   const verified = (await ask('POST', `${path}/verify`)).body.data
@@ -101,7 +101,7 @@ t.test('A domain is set, verified by its records, served, and removed', async t 
   await waitFor(async () => (await allowed('status.acme.com')) === 200)
   t.equal(await allowed('STATUS.acme.com.'), 200)
   t.equal(await allowed('www.acme.com'), 404)
-  t.equal(await allowed(TARGET), 200, 'its own host')
+  t.equal(await allowed(TARGET), 200, 'the host of the installation')
   t.equal(await allowed('%00'), 404)
 
   await api.db.raw('UPDATE status_pages SET is_published = false WHERE id = ?', [page])
@@ -125,7 +125,7 @@ t.test('Of two projects with the same domain, the one with the TXT record owns i
   const proof = zone.findIndex(({ type }) => type === 'TXT')
   zone.push({ type: 'TXT', name: text.name, data: text.value })
   const refused = await ask('POST', `${rivalPath}/verify`, undefined, other.key)
-  t.equal(refused.status, 409, 'while both stand, who was first keeps it')
+  t.equal(refused.status, 409, 'while both records exist, the first page keeps the domain')
   zone.splice(proof, 1)
   t.equal((await ask('POST', `${rivalPath}/verify`, undefined, other.key)).body.data.verified, true)
   t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false)

@@ -77,7 +77,7 @@ t.test('Feeds and JSON contain the incident and its public updates', async t => 
   const since = async (at: string, more = {}) => (await get('/feed.rss', { 'if-modified-since': at, ...more })).status
   t.equal(await since(changed), 304)
   t.equal(await since(new Date(Date.parse(changed) - 1_000).toUTCString()), 200)
-  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag says it better')
+  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag takes precedence')
   t.equal(await since('yesterday'), 200)
   const summary = JSON.parse((await get('/api/v2/summary.json')).text)
   t.match(summary, {

@@ -95,7 +95,7 @@ t.test(
       (await imagesOf(id)).every(({ waitS }) => waitS > 80_000 && waitS < 90_000),
       'again in a day',
     )
-    t.equal(site.asked.length, count, 'what a read answered changes nothing')
+    t.equal(site.asked.length, count, 'the address from a read changes nothing')
     t.match((await call(`PUT /status-pages/${id}`, { logo_url: null })).body.data, { logo_url: null })
     t.same(
       (await imagesOf(id)).map(({ kind }) => kind),
@@ -126,7 +126,7 @@ t.test('An image that cannot be fetched shows its problem and is retried until i
 
   answers['/logo.png'] = { body: SVG }
   const before = (await call(`GET /status-pages/${id}`)).body.data.updated_at
-  t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the image of today')
+  t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the new image')
   t.match(await imagesOf(id), [{ contentType: 'image/svg+xml' }])
   const seen = (await call(`GET /status-pages/${id}`)).body.data.updated_at
   t.equal((await fetchNow(call, id)).updated_at, seen, 'the same image changes nothing')

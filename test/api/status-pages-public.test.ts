@@ -123,9 +123,9 @@ t.test('A verified custom domain serves its page and all documents at the root',
   for (const place of ['/feed.rss', '/feed.atom', '/badge.svg', '/widget.js', '/embed', '/api/v2/status.json']) {
     t.equal((await ask(place)).status, 200, place)
     t.equal((await get(`${path}${place}`)).status, 200, `${path}${place}`)
-    t.equal((await get(place)).status, 404, `${place} of our own host`)
+    t.equal((await get(place)).status, 404, `${place} at the host of the installation`)
   }
-  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'our own root stays what it was')
+  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'the root of the installation is unchanged')
   await api.call('PUT', `/status-pages/${id}`, { key, body: { is_published: false } })
   await waitFor(async () => (await ask('/')).status === 404)
 })

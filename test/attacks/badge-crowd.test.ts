@@ -39,14 +39,14 @@ t.test('Many badges do not evict the page or its documents from the cache', asyn
   t.ok(crowd.every(({ body }, n) => body.includes(`label-${n}`)))
   const themes = await Promise.all(Array.from({ length: 100 }, (_, n) => get(`/embed?theme=theme-${n}`)))
   t.ok(themes.every(({ statusCode, body }) => statusCode === 200 && body === themes[0]!.body))
-  t.equal(await timesMade(20), 1, 'the page is made once')
+  t.equal(await timesMade(20), 1, 'the page is rendered once')
   const shown = (await find({ slug: SLUG }))!
   const documents: (object | null)[] = []
   for (const name of ['/feed.rss?', '/feed.atom?', '/widget.js?']) {
     await get(name.slice(0, -1))
     documents.push(shown.document(name, () => null))
   }
-  t.ok(documents.every(Boolean), 'and so are the others')
+  t.ok(documents.every(Boolean), 'and the other documents too')
 })
 
 t.test('Requested badges are cached, and any number of others needs bounded memory', async t => {
@@ -66,5 +66,5 @@ t.test('Requested badges are cached, and any number of others needs bounded memo
   const before = shown.sizeBytes()
   const queries = [`label=${'x'.repeat(61)}`, 'style=unknown', 'type=unknown', `component=${'0'.repeat(37)}`]
   for (const query of queries) t.equal((await get(`/badge.svg?${query}`)).statusCode, 200)
-  t.equal(shown.sizeBytes(), before, 'badges that no page uses are not kept')
+  t.equal(shown.sizeBytes(), before, 'unusual badges are not cached')
 })

@@ -88,7 +88,7 @@ t.test('In HTML no text becomes an element, an attribute, a link or a script', a
       t.same(notNew(got.headers, known.headers), [], `${name}: headers`)
       const foreign = parsed.links.filter(link => !isOwnLink(link) && !isPublic(link))
       t.same(foreign, [], `${name}: links`)
-      if (path === '' && isPlainEnough(text)) t.ok(parsed.text.includes(text), `${name}: it is there to be read`)
+      if (path === '' && isPlainEnough(text)) t.ok(parsed.text.includes(text), `${name}: the text is visible`)
     }
   }
 })

@@ -17,8 +17,8 @@ t.test('CSS of 64 KiB is sanitized in a thread, and once while it is unchanged',
   for (const [name, css] of Object.entries(LONG)) {
     const first = await turnsDuring(() => sanitizeProjectCss(PROJECT, css))
     t.match(first.answer, { css: /\.page / }, name)
-    t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
-    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
+    t.ok(first.turns > 10, `${name}: the event loop ran ${first.turns} times`)
+    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'the result is cached')
   }
 })
 

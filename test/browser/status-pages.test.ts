@@ -58,9 +58,9 @@ t.test('Every template is accessible on phones and desktops, in light and dark, 
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme: scheme })
         const look = `${template}${query}, ${size.width} px, ${scheme}`
-        t.equal(await overflowOf(page), 0, `${look}: nothing to scroll sideways`)
+        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling`)
         await openAll(page)
-        t.equal(await overflowOf(page), 0, `${look}: nor when all is open`)
+        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling with all details open`)
         t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
       }
     }
@@ -82,7 +82,7 @@ t.test('Every template works without JavaScript, and its days can be reached by 
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATE_NAMES) {
     await page.goto(pageOf(template))
-    t.equal(await overflowOf(page), 0, `${template}: nothing to scroll sideways`)
+    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling`)
     const days = page.locator('.days').first()
     await days.locator('summary').focus()
     await page.keyboard.press('Enter')
@@ -93,7 +93,7 @@ t.test('Every template works without JavaScript, and its days can be reached by 
       .getByText('RSS', { exact: false })
       .first()
       .waitFor({ state: 'attached' })
-    t.match(await page.locator('#updated').textContent(), /UTC|Z/, `${template}: times say that they are UTC`)
+    t.match(await page.locator('#updated').textContent(), /UTC|Z/, `${template}: times are marked as UTC`)
   }
   t.same(complaints, [])
 })
@@ -121,9 +121,9 @@ t.test('Hostile texts have no effect in any field of any template', async t => {
     await openAll(page)
     await page.locator('.bar[role]').first().hover()
     t.equal(await page.evaluate('window.hit'), undefined, template)
-    t.equal(await page.locator('script').count(), 1, `${template}: one script, ours`)
+    t.equal(await page.locator('script').count(), 1, `${template}: only the script of the page`)
     t.equal(await page.locator('iframe, base, form, main img, [onerror], [onload]').count(), 0, template)
-    t.equal(await overflowOf(page), 0, `${template}: nothing to scroll sideways, however long the words`)
+    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling with long words`)
   }
   t.same(complaints, [])
 })
@@ -137,7 +137,7 @@ t.test('Hostile CSS is refused or has no effect', async t => {
     if ('problem' in made) continue
     await page.goto(site.show(emptyView({ customCss: made.css })))
     t.equal(await page.evaluate('window.hit'), undefined, attack)
-    t.equal(await page.locator('script').count(), 1, `${attack}: one script, ours`)
+    t.equal(await page.locator('script').count(), 1, `${attack}: only the script of the page`)
   }
   t.same(complaints, [])
 })
@@ -165,7 +165,7 @@ t.test('Custom CSS overrides the template and cannot cover content outside the p
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${name}`)
   t.equal(await styleOf('h1', 'color'), 'rgb(1, 2, 3)')
   t.equal(await styleOf('.page', 'paddingTop'), '77px')
-  t.equal(await styleOf('.page', 'contain'), 'layout paint', 'what is fixed is fixed to the page')
+  t.equal(await styleOf('.page', 'contain'), 'layout paint', 'fixed elements stay inside the page')
 })
 
 t.test('An open page shows changes without a reload and keeps the other parts', async t => {
@@ -181,22 +181,22 @@ t.test('An open page shows changes without a reload and keeps the other parts', 
   site.show(ordinaryView({ openIncidents: [], overall: { status: 'operational', sentence } }))
   await page.clock.fastForward(60_000)
   await page.getByText(sentence).waitFor()
-  t.equal(await page.locator('#open').textContent(), '', 'the incident is over')
-  t.equal(await page.evaluate('document.querySelector("#past .day").mark'), true, 'what is the same is not touched')
-  t.equal(await page.locator('.group').last().getAttribute('open'), '', 'what was open stays open')
+  t.equal(await page.locator('#open').textContent(), '', 'the incident is resolved')
+  t.equal(await page.evaluate('document.querySelector("#past .day").mark'), true, 'unchanged parts are not touched')
+  t.equal(await page.locator('.group').last().getAttribute('open'), '', 'open details stay open')
 
   const looks = () => site.asked.filter(path => path === '/status/northwind').length
   await page.evaluate('Object.defineProperty(document, "hidden", { value: true, configurable: true })')
   const before = looks()
   await page.clock.fastForward(300_000)
-  t.equal(looks(), before, 'nobody looks, nothing is asked')
+  t.equal(looks(), before, 'a hidden page sends no request')
 
   await page.evaluate('delete document.hidden; document.dispatchEvent(new Event("visibilitychange"))')
-  await waitFor(() => looks() === before + 1, { label: 'a look as soon as somebody does' })
+  await waitFor(() => looks() === before + 1, { label: 'a request when the page becomes visible' })
   site.show(ordinaryView({ template: 'modern' }))
   await page.clock.fastForward(60_000)
   await page.locator('.page.modern').waitFor()
-  t.same(complaints, [], 'another template is a new page')
+  t.same(complaints, [], 'another template reloads the page')
 })
 
 t.test('Times are in the time zone of the reader, and mouse and keys show the tooltip of a day', async t => {

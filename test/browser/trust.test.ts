@@ -28,7 +28,7 @@ t.test('The trust page is accessible on phones and desktops, in light and dark',
         await page.emulateMedia({ colorScheme })
         const look = `${state}, ${size.width} px, ${colorScheme}`
         const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-        t.equal(await page.evaluate(overflow), 0, `${look}: nothing to scroll sideways`)
+        t.equal(await page.evaluate(overflow), 0, `${look}: no horizontal scrolling`)
         t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
       }
     }

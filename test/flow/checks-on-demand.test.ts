@@ -47,7 +47,7 @@ t.test('A check on demand is in the history with its trigger', async t => {
   const [answered] = body.data.results
   t.match(answered, { region: 'us-east', status: 'up', trigger: 'run_now' })
   const kept = await waitFor(async () => (await checksOf(id)).find(({ trigger }) => trigger === 'run_now'))
-  t.same(kept, answered, 'the very same')
+  t.same(kept, answered, 'the same check')
 })
 
 t.test('Concurrent requests are all answered, with one check each at most', async t => {
@@ -66,7 +66,7 @@ t.test('Concurrent requests are all answered, with one check each at most', asyn
     { label: 'all of them in the history' },
   )
   const byId = (a: Shown, b: Shown) => a.id.localeCompare(b.id)
-  t.same(kept.sort(byId), answered.sort(byId), 'everyone finds the own check in the history')
+  t.same(kept.sort(byId), answered.sort(byId), 'each request has its check in the history')
 })
 
 t.test('A repeated request with the same Idempotency-Key gets the first response and no new check', async t => {
@@ -121,7 +121,7 @@ t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
   t.same((await query(db, 'SELECT count(*)::int AS count FROM monitors'))[0], before)
 
   const id = await watched('after-the-test')
-  t.equal((await checksOf(id)).length, 1, 'what came later is recorded')
+  t.equal((await checksOf(id)).length, 1, 'later results are recorded')
   const known = (await query<{ id: string }>(db, 'SELECT id FROM monitors')).map(row => row.id)
   const recorded = await select<{ id: string }>(
     clickhouse,
@@ -135,8 +135,8 @@ t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
   )
   const states = await query<{ id: string }>(db, 'SELECT monitor_id AS id FROM verdict_states')
   t.ok(states.every(row => known.includes(row.id)))
-  const said = JSON.stringify([picket.controlPlane.lines, ...picket.probes.map(({ lines }) => lines)])
-  t.notMatch(said, /of-the-shop/, 'no log knows the credentials')
+  const logs = JSON.stringify([picket.controlPlane.lines, ...picket.probes.map(({ lines }) => lines)])
+  t.notMatch(logs, /of-the-shop/, 'no log contains the credentials')
 })
 
 t.test('While a probe drains, the other one checks its monitors', async t => {
@@ -150,6 +150,6 @@ t.test('While a probe drains, the other one checks its monitors', async t => {
   const { body } = await check(id)
   t.match(body.data.results, [{ status: 'up' }])
   t.not(body.data.results[0].probe_id, (await running).body.data.results[0].probe_id)
-  t.match((await running).body.data.results, [{ status: 'up' }], 'what ran is answered')
+  t.match((await running).body.data.results, [{ status: 'up' }], 'a running check is answered')
   t.equal(await stopped, 0)
 })

@@ -76,5 +76,5 @@ t.test('A change is visible within seconds under load', async t => {
   isDone = true
   await Promise.all(crowd)
   // an unchanged page is read again after a minute
-  t.ok(Math.min(...waits) < 10_000, `the quickest of ${waits.join(', ')} ms`)
+  t.ok(Math.min(...waits) < 10_000, `the fastest of ${waits.join(', ')} ms`)
 })

@@ -87,7 +87,7 @@ t.test('A visitor subscribes, is notified of an incident, and unsubscribes with 
   const ended = await browse(server, manage, { 'List-Unsubscribe': 'One-Click' })
   t.equal(ended.status, 200)
   await incident({ title: 'Later', message: 'Ann has left.' })
-  await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all who are left.' } })
+  await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all subscribers.' } })
   const [last] = (await smtp.waitFor(6)).slice(5)
   t.same([last!.to[0], last!.headers.subject], ['ben@example.com', '[Acme & <b>Sons</b>] Investigating: Everything'])
   t.equal(smtp.mails.length, 6, 'an unsubscribed address receives nothing')

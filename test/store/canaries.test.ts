@@ -34,7 +34,7 @@ t.test('Canaries need an operator project and a probe, and a failure stores noth
   await t.rejects(createCanaries(blocked, wanted, start), /refused/)
   t.equal(await findCanaryProject(db), null)
   await createCanaries(tools, wanted, start)
-  t.not((await findCanaryProject(db))!.projectId, operator.project_id, 'its channels hear of no planned failure')
+  t.not((await findCanaryProject(db))!.projectId, operator.project_id, 'its channels get no planned failure')
 })
 
 t.test('Creating canaries again keeps existing ones and adds new regions', async t => {
@@ -141,7 +141,7 @@ t.test('A canary that is paused, deleted or changed has no missed failure', asyn
     ['eu-west'],
   )
   await createCanaries(tools, wanted, now)
-  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is made anew')
+  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is created again')
 })
 
 t.test('A region whose probes are all revoked loses its canary when canaries are created again', async t => {

@@ -98,8 +98,8 @@ t.test('The figures of a computed day are exact, without failures, and count eac
     const [row] = await computed(clickhouse, id, hourMs, 'eu-west')
     return (row as LatencyRow).max === 60_000
   }
-  await waitFor(isCounted, { ...patient, everyMs: 200, label: 'the result that came late' })
-  t.match(await computed(clickhouse, id, hourMs, 'eu-west'), [{ count: 121 }], 'and what came twice counts once')
+  await waitFor(isCounted, { ...patient, everyMs: 200, label: 'the late result' })
+  t.match(await computed(clickhouse, id, hourMs, 'eu-west'), [{ count: 121 }], 'and a repeated result counts once')
 })
 
 t.test('Waiting days are computed one after the other, in portions, also after a worker stopped', async t => {
@@ -134,7 +134,7 @@ t.test('The search for late results does not read days without late results', as
     const answer = await clickhouse.query({ query: LATE_DAYS_SQL, query_params, format: 'JSON' })
     return (await answer.json()).statistics?.rows_read ?? 0
   }
-  t.ok((await rowsRead(Date.now() - 3 * DAY_MS)) >= 1_000_000, 'results that were just written')
+  t.ok((await rowsRead(Date.now() - 3 * DAY_MS)) >= 1_000_000, 'recently written results')
   const quiet = await rowsRead(Date.now() + HOUR_MS)
   t.ok(quiet < 1_000, `${quiet} rows read when nothing was written since`)
 })

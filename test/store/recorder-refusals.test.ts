@@ -118,7 +118,7 @@ t.test('A result that is rejected for an unknown reason is set aside, and its ne
   await recorded(bad, 19)
   await settled()
   t.same(await setAside(metrics), { refused: 1 })
-  t.equal((await consumer()).delivered.consumer_seq - before, 2 + 3, 'three more tries, then never again')
+  t.equal((await consumer()).delivered.consumer_seq - before, 2 + 3, 'three more attempts, then none')
   await clickhouse.command({ query: 'ALTER TABLE results DROP CONSTRAINT refuses' })
 })
 
@@ -129,7 +129,7 @@ t.test('While ClickHouse rejects everything, nothing is set aside, and all resul
   const metrics = startRecording(t)
   for (const id of ids) await publish([result(id, nowMs)])
   const tries = async () => (await consumer()).delivered.consumer_seq - before
-  await waitFor(async () => (await tries()) > 15, { ...patient, label: 'three tries of each message' })
+  await waitFor(async () => (await tries()) > 15, { ...patient, label: 'three attempts of each message' })
   t.same(await setAside(metrics), {})
   await clickhouse.command({ query: 'ALTER TABLE results DROP CONSTRAINT refuses' })
   for (const id of ids) await recorded(id, 1)

@@ -79,15 +79,15 @@ async function publish(results: Result[], region = 'eu-west', late = false) {
 }
 
 /** The sequences of the messages that a consumer deferred for two seconds. */
-function putOffBy(t: Test, consumer: string): Set<number> {
-  const putOff = new Set<number>()
-  const heard = nats.connection.subscribe(`$JS.ACK.${RESULTS_STREAM}.${consumer}.>`, {
+function deferredBy(t: Test, consumer: string): Set<number> {
+  const deferred = new Set<number>()
+  const acks = nats.connection.subscribe(`$JS.ACK.${RESULTS_STREAM}.${consumer}.>`, {
     callback: (_, message) => {
-      if (message.string() === '-NAK {"delay":2000000000}') putOff.add(Number(message.subject.split('.')[5]))
+      if (message.string() === '-NAK {"delay":2000000000}') deferred.add(Number(message.subject.split('.')[5]))
     },
   })
-  t.teardown(() => heard.unsubscribe())
-  return putOff
+  t.teardown(() => acks.unsubscribe())
+  return deferred
 }
 
 const count = (monitorId: string) => listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })
@@ -196,7 +196,7 @@ t.test('Messages that arrive when ClickHouse fails wait no longer than those tha
   const port = await startRawServer(t, socket => void (isAway ? socket.destroy() : open.push(socket)))
   const going = createClickhouse(`http://127.0.0.1:${port}/x`)
   t.teardown(() => going.close())
-  const putOff = putOffBy(t, 'record')
+  const deferred = deferredBy(t, 'record')
   const broken = startRecording(t, going)
   const first = await publish([result(id, 1)])
   await waitFor(() => open.length > 0, { label: 'a batch on its way' })
@@ -205,7 +205,9 @@ t.test('Messages that arrive when ClickHouse fails wait no longer than those tha
   await waitFor(isFetched, { label: 'the next batch' })
   isAway = true
   for (const socket of open) socket.destroy()
-  await waitFor(() => putOff.has(first.seq) && putOff.has(second.seq), { label: 'both to be put off for two seconds' })
+  await waitFor(() => deferred.has(first.seq) && deferred.has(second.seq), {
+    label: 'both to be deferred for two seconds',
+  })
   await broken.stop()
   startRecording(t)
   await recorded(id, 2)

@@ -50,9 +50,9 @@ t.test('More subscribers than one batch receive each incident once, in order', a
   await open(subscribing, 'First', [monitorId])
   await open(subscribing, 'Second', [monitorId])
   await Promise.all([sendAll(subscribing), sendAll(subscribing)])
-  const told = await deliveriesOf(subscribing)
+  const sent = await deliveriesOf(subscribing)
   const titles = new Map(ids.map(id => [id, [] as string[]]))
-  for (const { subscriberId, title } of told) titles.get(subscriberId)?.push(title)
+  for (const { subscriberId, title } of sent) titles.get(subscriberId)?.push(title)
   t.ok([...titles.values()].every(mine => mine.join() === 'First,Second'))
   t.same(await query(subscribing.db, 'SELECT seq FROM page_notices'), [])
 })
@@ -71,9 +71,13 @@ t.test('Incidents outside the page, or of components without subscribers, are no
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
   await open(subscribing, 'Of everything', [])
   await sendAll(subscribing)
-  const told = await deliveriesOf(subscribing)
-  const titlesOf = (id: string | undefined) => told.filter(one => one.subscriberId === id).map(({ title }) => title)
-  t.same(titlesOf(all), ['Of the blog', 'Of the blog', 'Of everything'], 'what was said, that it is over, and the last')
+  const sent = await deliveriesOf(subscribing)
+  const titlesOf = (id: string | undefined) => sent.filter(one => one.subscriberId === id).map(({ title }) => title)
+  t.same(
+    titlesOf(all),
+    ['Of the blog', 'Of the blog', 'Of everything'],
+    'the public update, the resolution, and the last one',
+  )
   t.same(titlesOf(chose), titlesOf(all))
   const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
   t.notMatch(JSON.stringify(stored), 'hush')
@@ -89,7 +93,7 @@ t.test('Many simultaneous outages are one message with the components of each su
   const now = new Date(Date.now() - 10_000)
   const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
   await tellOutages(db, tenant, down, now)
-  t.same(await sendAll(subscribing, now), new Date(now.getTime() + 10_000), 'they wait for company')
+  t.same(await sendAll(subscribing, now), new Date(now.getTime() + 10_000), 'they are deferred')
   await sendAll(subscribing, new Date(now.getTime() + 10_000))
   const mails = (await smtp.waitFor(2)).toSorted((a, b) => a.raw.length - b.raw.length)
   t.same(
@@ -147,8 +151,8 @@ t.test(
     await sendAll(subscribing)
     await ended(9)
     t.same(await stateOf(), { failures: 9, paused: false })
-    const ours = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
-    const end = { subscriberId: id!, via: 'mail' as const, outcome: ours, succeeded: false }
+    const unreachable = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
+    const end = { subscriberId: id!, via: 'mail' as const, outcome: unreachable, succeeded: false }
     await db.transaction(async tx => recordSubscriberResults(tx, await lockSubscribers(tx, [end]), [end], new Date()))
     t.same(
       await stateOf(),
@@ -181,7 +185,7 @@ t.test('A webhook subscribes with the posted confirm_url and gets signed deliver
   await open(subscribing, 'Not yet', [])
   const { searchParams } = new URL(confirmation!.json.data.confirm_url)
   const link = Object.fromEntries(searchParams) as { id: string; until: string; token: string }
-  t.equal(await confirmSubscriber(tools, page.id, link, new Date(Date.now() + 86_400_001)), null, 'a day is enough')
+  t.equal(await confirmSubscriber(tools, page.id, link, new Date(Date.now() + 86_400_001)), null, 'after a day')
   t.ok(await confirmSubscriber(tools, page.id, link, new Date()))
   await open(subscribing, 'Heard', [])
   await sendAll(subscribing)
@@ -219,7 +223,7 @@ t.test(
         subscribe(tools, page, { ...wish, address: { kind: 'email', text: 'ben@example.com' } }, start),
       ),
     )
-    t.equal(await asked(), 2, 'at the same moment too')
+    t.equal(await asked(), 2, 'also with concurrent requests')
     await subscribe(tools, page, wish, after(11))
     t.equal(await asked(), 3)
     const everywhere = { ...wish, address: { kind: 'email' as const, text: 'cid@example.com' } }

@@ -19,7 +19,7 @@ function change(name: PageChange['event']): PageChange {
   return toPublicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
 }
 const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
-const notice = (told: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes: told } })
+const notice = (changes: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes } })
 const confirmation = (isKnown: boolean): PageMessage => ({
   ...sent,
   name: 'page.confirmation',

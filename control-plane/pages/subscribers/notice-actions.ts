@@ -55,8 +55,8 @@ async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, 
       tx,
       notices.map(notice => notice.seq),
     )
-  const event = oldest.toldEventId
-    ? { eventId: oldest.toldEventId, data: await loadEventData<PageNoticeData>(tx, oldest.toldEventId) }
+  const event = oldest.pageEventId
+    ? { eventId: oldest.pageEventId, data: await loadEventData<PageNoticeData>(tx, oldest.pageEventId) }
     : await createPageEvent(tx, page, pickNextBatch(notices, now), publicUrl, now)
   if (event) await enqueueBatch(tx, page, oldest, event, now)
 }
@@ -100,7 +100,7 @@ async function enqueueBatch(
   { eventId, data }: PageNoticeEvent,
   now: Date,
 ): Promise<void> {
-  const filter = { ...buildRecipientFilter(data.changes), pageId: page.id, after: notice.toldTo }
+  const filter = { ...buildRecipientFilter(data.changes), pageId: page.id, after: notice.lastSubscriberId }
   const recipients = await listRecipients(tx, filter, MAX_RECIPIENTS_PER_BATCH)
   const deliveries = recipients.map(({ id, channelId }) => ({
     projectId: page.projectId,
@@ -109,11 +109,11 @@ async function enqueueBatch(
     eventId,
     eventName: PAGE_NOTICE,
     subject: toSubscriberSubject(id),
-    ...(notice.toldTo !== null && { isCrowd: true }),
+    ...(notice.lastSubscriberId !== null && { isCrowd: true }),
   }))
   await enqueueDeliveries(tx, deliveries, now)
   const last = recipients.at(-1)
   if (last && recipients.length === MAX_RECIPIENTS_PER_BATCH)
-    await saveNoticeProgress(tx, { ...notice, toldEventId: eventId, toldTo: last.id })
+    await saveNoticeProgress(tx, { ...notice, pageEventId: eventId, lastSubscriberId: last.id })
   else await deleteNotices(tx, [notice.seq])
 }

@@ -9,9 +9,9 @@ export type PageNotice = {
   seq: number
   dueAt: Date
   /** the page's own event, once sending has begun; null before */
-  toldEventId: string | null
+  pageEventId: string | null
   /** the last subscriber for which a delivery was created */
-  toldTo: string | null
+  lastSubscriberId: string | null
   name: string
   data: IncidentEventData
   occurredAt: Date
@@ -39,7 +39,7 @@ export async function lockNotices(tx: Tx, pageId: string): Promise<void> {
 export function listNotices(tx: Tx, pageId: string, limit: number): Promise<PageNotice[]> {
   return query(
     tx,
-    `SELECT n.seq, n.due_at AS "dueAt", n.told_event_id AS "toldEventId", n.told_to AS "toldTo", e.name, e.data,
+    `SELECT n.seq, n.due_at AS "dueAt", n.told_event_id AS "pageEventId", n.told_to AS "lastSubscriberId", e.name, e.data,
        e.occurred_at AS "occurredAt"
      FROM page_notices n JOIN events e ON e.id = n.event_id WHERE n.page_id = :pageId ORDER BY n.seq LIMIT :limit`,
     { pageId, limit },
@@ -94,12 +94,16 @@ export function listRecipients(
 }
 
 /** Stores the page event of a notice and the last subscriber for which a delivery was created. */
-export async function saveNoticeProgress(tx: Tx, { seq, toldEventId, toldTo }: PageNotice): Promise<void> {
-  await execute(tx, 'UPDATE page_notices SET told_event_id = :toldEventId, told_to = :toldTo WHERE seq = :seq', {
-    seq,
-    toldEventId,
-    toldTo,
-  })
+export async function saveNoticeProgress(tx: Tx, { seq, pageEventId, lastSubscriberId }: PageNotice): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE page_notices SET told_event_id = :pageEventId, told_to = :lastSubscriberId WHERE seq = :seq',
+    {
+      seq,
+      pageEventId,
+      lastSubscriberId,
+    },
+  )
 }
 
 /** Deletes the notices of a page that was unpublished, and skips its pending deliveries. */

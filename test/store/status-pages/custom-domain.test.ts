@@ -126,7 +126,7 @@ t.test('Discovery at a private address is refused', async t => {
 
 t.test('An untrusted certificate is reported, and a missing one is null', async t => {
   const seen = await fetchCertificate('own.acme.com', tools.lookUpContext)
-  t.equal(seen?.isTrusted, false, 'it is for another name')
+  t.equal(seen?.isTrusted, false, 'the certificate is for another name')
   t.equal(seen?.issuer, 'Test authority')
   t.equal(await fetchCertificate('nowhere.acme.com', tools.lookUpContext), null)
   t.equal((await fetchCertificate('127.0.0.1', tools.lookUpContext))?.isTrusted, true)

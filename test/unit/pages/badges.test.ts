@@ -8,18 +8,18 @@ import { componentView, HOSTILE_TEXTS, hostileView, pageView } from '../../suppo
 const SHOP = '0190a0a0-0000-7000-8000-0000000000c1'
 const API = '0190a0a0-0000-7000-8000-0000000000c2'
 const WEBHOOKS = '0190a0a0-0000-7000-8000-0000000000c3'
-const says = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
+const textOf = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
   const { label, message } = buildBadge(view, query)
   return `${label}: ${message}`
 }
 
 t.test('A badge shows the status of the page or of one component', async t => {
-  t.equal(says({}), 'status: partial outage')
-  t.equal(says({ component: SHOP }), 'Shop: operational')
-  t.equal(says({ component: API, label: 'Our API' }), 'Our API: outage')
-  t.equal(says({ type: 'uptime', component: API }), 'API uptime: 98.50%')
-  t.equal(says({ type: 'uptime' }), 'uptime: 99.24%')
-  t.equal(says({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
+  t.equal(textOf({}), 'status: partial outage')
+  t.equal(textOf({ component: SHOP }), 'Shop: operational')
+  t.equal(textOf({ component: API, label: 'Our API' }), 'Our API: outage')
+  t.equal(textOf({ type: 'uptime', component: API }), 'API uptime: 98.50%')
+  t.equal(textOf({ type: 'uptime' }), 'uptime: 99.24%')
+  t.equal(textOf({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
 })
 
 t.test('Uptime is never rounded up', async t => {
@@ -30,9 +30,9 @@ t.test('Uptime is never rounded up', async t => {
     [66.67, '66.67%'],
     [0, '0.00%'],
   ]
-  for (const [uptimePercent, said] of rows) {
+  for (const [uptimePercent, shown] of rows) {
     const view = pageView({ sections: [{ kind: 'component', component: componentView({ uptimePercent }) }] })
-    t.equal(buildBadge(view, { type: 'uptime' }).message, said)
+    t.equal(buildBadge(view, { type: 'uptime' }).message, shown)
   }
 })
 
@@ -42,9 +42,9 @@ t.test('A badge shows "unknown" for hidden figures, unknown components and unkno
   t.match(buildBadge(hidden, { type: 'response_time', component: SHOP }), unknown, 'switched off on the page')
   t.match(buildBadge(hidden, { type: 'uptime', component: SHOP }), unknown, 'switched off on the page')
   t.match(buildBadge(pageView(), { type: 'response_time', component: API }), unknown, 'private')
-  t.match(buildBadge(pageView(), { type: 'uptime', component: WEBHOOKS }), unknown, 'never watched')
+  t.match(buildBadge(pageView(), { type: 'uptime', component: WEBHOOKS }), unknown, 'without known time')
   t.match(buildBadge(pageView(), { component: '0190a0a0-0000-7000-8000-0000000000ff' }), unknown, 'of another page')
-  t.match(buildBadge(pageView(), { component: "'; DROP" }), unknown, 'no id')
+  t.match(buildBadge(pageView(), { component: "'; DROP" }), unknown, 'not an id')
   for (const type of ['', 'latency', '__proto__', 'constructor', 'toString'])
     t.match(buildBadge(pageView(), { type }), unknown)
 })

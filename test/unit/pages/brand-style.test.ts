@@ -23,13 +23,19 @@ const BRANDS = [
 t.test('Every brand colour gives enough contrast in both colour schemes', async t => {
   for (const brand of BRANDS) {
     const colors = computeBrandColors(brand)
-    t.ok(computeContrast(colors.onBrand, colors.brand) >= MIN_TEXT_CONTRAST, `${brand}: on the brand’s surface`)
-    t.ok(computeContrast(colors.onDeep, colors.deep) >= MIN_TEXT_CONTRAST, `${brand}: on its darker one`)
+    t.ok(
+      computeContrast(colors.onBrand, colors.brand) >= MIN_TEXT_CONTRAST,
+      `${brand}: on the surface in the brand colour`,
+    )
+    t.ok(computeContrast(colors.onDeep, colors.deep) >= MIN_TEXT_CONTRAST, `${brand}: on the darker surface`)
     t.ok(
       computeContrast(colors.inkOnLight, LIGHT_BACKGROUND) >= MIN_TEXT_CONTRAST,
       `${brand}: as a link on light ground`,
     )
-    t.ok(computeContrast(colors.inkOnDark, DARK_BACKGROUND) >= MIN_TEXT_CONTRAST, `${brand}: as a link on dark ground`)
+    t.ok(
+      computeContrast(colors.inkOnDark, DARK_BACKGROUND) >= MIN_TEXT_CONTRAST,
+      `${brand}: as a link on a dark background`,
+    )
   }
 })
 

@@ -83,9 +83,9 @@ const REFUSED: [string, RegExp][] = [
 ]
 
 t.test('CSS that loads, runs, covers the page or is invalid is refused, with its line', async t => {
-  for (const [source, says] of REFUSED) {
+  for (const [source, problem] of REFUSED) {
     const made = sanitizeCss(source)
-    if (says.source === '^$') t.ok('css' in made, 'a rule that is not closed ends with the text')
-    else t.match('problem' in made ? made.problem : `accepted ${made.css}`, says, source.slice(0, 80))
+    if (problem.source === '^$') t.ok('css' in made, 'an unclosed rule ends with the text')
+    else t.match('problem' in made ? made.problem : `accepted ${made.css}`, problem, source.slice(0, 80))
   }
 })

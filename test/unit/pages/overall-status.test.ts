@@ -55,6 +55,6 @@ t.test('A component has the status of its monitor, else the manual status', asyn
   t.equal(getComponentStatus(monitor('degraded')), 'degraded')
   t.equal(getComponentStatus(monitor('down')), 'outage')
   t.equal(getComponentStatus(monitor(null)), 'unknown')
-  t.equal(getComponentStatus(monitor('up', true)), 'unknown', 'a paused monitor says nothing')
+  t.equal(getComponentStatus(monitor('up', true)), 'unknown', 'a paused monitor gives unknown')
   t.equal(getComponentStatus({ monitor: null, status: 'degraded' }), 'degraded')
 })

@@ -88,7 +88,7 @@ t.test('While reads fail, the last page is served with the time of its data', as
   t.ok(counted.includes('stale'))
   const { reads } = world
   for (let i = 0; i < 100; i++) await find(SITE)
-  t.equal(world.reads, reads, 'what is away is not asked by every visitor')
+  t.equal(world.reads, reads, 'a failed read is not repeated by every visitor')
   world.isAway = false
   world.nowMs += 1_000
   t.equal((await find(SITE))?.view.staleSince, undefined)
@@ -102,7 +102,7 @@ t.test('The first visitor waits a second for a slow engine, later ones do not wa
     release = resolve
   })
   world.nowMs += 1_000
-  t.ok((await find(SITE))?.view.staleSince, 'the first one waits for a second by the clock of the machine')
+  t.ok((await find(SITE))?.view.staleSince, 'the first visitor waits a second')
   world.nowMs += 1_000
   const reads = world.reads
   await Promise.all(Array.from({ length: 100 }, () => find(SITE)))
@@ -117,7 +117,7 @@ t.test('A page that was never read fails with the error', async t => {
   world.isAway = true
   await t.rejects(find(SITE), /away/)
   world.isAway = false
-  t.ok(await find(SITE), 'and not kept')
+  t.ok(await find(SITE), 'and is not cached')
 })
 
 t.test('The cache is bounded, and the page that was read longest ago is removed', async t => {

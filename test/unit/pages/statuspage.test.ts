@@ -75,7 +75,7 @@ t.test('summary.json matches the types of a Statuspage client', async t => {
     incidents: [{ name: 'Checkout is slow', impact: 'major', monitoring_at: '2026-08-01T12:20:00.000Z' }],
     scheduled_maintenances: [{ status: 'scheduled', impact: 'maintenance', components: [{ name: 'API' }] }],
   })
-  t.equal(summary.incidents.length, 1, 'what is resolved stands in incidents.json only')
+  t.equal(summary.incidents.length, 1, 'resolved incidents are in incidents.json only')
 })
 
 t.test('A group is a component with group true, and its members refer to it', async t => {

@@ -26,8 +26,8 @@ function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'
   return {
     seq,
     dueAt,
-    toldEventId: null,
-    toldTo: null,
+    pageEventId: null,
+    lastSubscriberId: null,
     name: 'incident.updated',
     data: { ...data, incident: { ...data.incident, id: incident }, update: update && { ...update, author_id: author } },
     occurredAt: NOW,
@@ -37,13 +37,13 @@ function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'
 const RUNS: [string, PageNotice[], number[]][] = [
   ['one', [notice(1, null)], [1]],
   ['a few', [1, 2, 3].map(seq => notice(seq, null)), [1]],
-  ['many at once', [1, 2, 3, 4].map(seq => notice(seq, null)), [1, 2, 3, 4]],
+  ['many together', [1, 2, 3, 4].map(seq => notice(seq, null)), [1, 2, 3, 4]],
   [
-    'what a person said ends a storm',
+    'a change by a person ends a series',
     [...[1, 2, 3, 4].map(seq => notice(seq, null)), notice(5, 'ann'), notice(6, null)],
     [1, 2, 3, 4],
   ],
-  ['what a person said comes first', [notice(1, 'ann'), ...[2, 3, 4, 5].map(seq => notice(seq, null))], [1]],
+  ['a change by a person comes first', [notice(1, 'ann'), ...[2, 3, 4, 5].map(seq => notice(seq, null))], [1]],
   [
     'a notice that is not due yet is left out',
     [...[1, 2, 3].map(seq => notice(seq, null)), notice(4, null, LATER)],
@@ -138,8 +138,12 @@ t.test('Both encodings of a one-click request are recognized', async t => {
 
 t.test('Hostile texts stay text in the form', async t => {
   const tagsOf = (html: string) => [...html.matchAll(/<[a-z/][^>\s]*/gi)].map(([tag]) => tag)
-  const ours = tagsOf(renderSubscribePage(pageView()).html)
+  const expectedTags = tagsOf(renderSubscribePage(pageView()).html)
   for (const text of HOSTILE_TEXTS) {
-    t.same(tagsOf(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html), ours, text)
+    t.same(
+      tagsOf(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html),
+      expectedTags,
+      text,
+    )
   }
 })

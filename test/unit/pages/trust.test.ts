@@ -117,7 +117,7 @@ t.test('A report is cached for a minute and read once at a time', async t => {
     () => now,
   )
   const first = [get(), get(), get()]
-  t.equal(reads, 1, 'those that come together share one')
+  t.equal(reads, 1, 'concurrent readers share one read')
   answers.shift()!(1)
   t.same(await Promise.all(first), [1, 1, 1])
   now = 59_999
@@ -127,10 +127,10 @@ t.test('A report is cached for a minute and read once at a time', async t => {
   const second = get()
   t.equal(reads, 2)
   answers.shift()!(new Error('away'))
-  t.equal(await second, 1, 'what is there is shown while it cannot be read')
+  t.equal(await second, 1, 'the last report is served after a failure')
   now = 64_999
   t.equal(await get(), 1)
-  t.equal(reads, 2, 'and it is asked again after 5 s only')
+  t.equal(reads, 2, 'and it is read again only after 5 s')
   now = 65_000
   const third = get()
   answers.shift()!(2)

@@ -45,7 +45,7 @@ export async function findPageBySite(
 
 /**
  * The time of monitors in each status since `from`, by their transitions (docs/design/status-pages.md#bars). Spans within one day
- * are added up, so a monitor that flaps for weeks costs no more than another.
+ * are added up, so a monitor that flaps for weeks is not more expensive than others.
  */
 export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: Date): Promise<MonitorStatusTime[]> {
   return query(

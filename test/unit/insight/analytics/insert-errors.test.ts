@@ -29,7 +29,7 @@ t.test('Rejections of a message count only while others are accepted', async t =
     tries.refuse('a')
   }
   t.equal(tries.countOf('a'), 8)
-  t.equal(tries.pauseMs('a'), 60_000, 'it comes again less and less often')
+  t.equal(tries.pauseMs('a'), 60_000, 'the delay grows')
   t.equal(tries.countOf('b'), 0)
   tries.forget('a')
   t.equal(tries.countOf('a'), 0)
