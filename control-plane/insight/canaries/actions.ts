@@ -116,7 +116,7 @@ async function openProject(tx: Tx, now: Date): Promise<ApiCaller & { channelId: 
 
 async function createProject(tx: Tx, now: Date) {
   const operatorId = await findOperatorProjectId(tx)
-  if (operatorId === null) throw new Error('there is no operator project yet; create it with "operator create"')
+  if (operatorId === null) throw new Error('the operator project does not exist yet; create it with "operator create"')
   await insertCanaryProject(tx, newId(), operatorId, now)
   return (await findCanaryProject(tx))!
 }

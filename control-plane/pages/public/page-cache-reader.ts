@@ -22,7 +22,7 @@ export type PageFinder = ((site: Site) => Promise<CachedPage | null>) & {
 }
 
 export type PageCacheTools = {
-  /** Returns `known` itself while it is unchanged, null when there is no such public page. */
+  /** Returns `known` itself while it is unchanged, null when the page is not public. */
   read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null>
   /** called for each response with its source */
   count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
@@ -55,7 +55,7 @@ type PendingRead = { done: Promise<unknown>; startedMs: number }
 /**
  * Caches public pages in memory (docs/design/status-pages.md#cache). A page is fresh for half a second. Then one reader checks it
  * for all visitors; they wait for it only when the page is older than a second. While PostgreSQL is unreachable or slower
- * than a second, the last page is served with `staleSince`, however old it is. Rejects only when there is no cached page.
+ * than a second, the last page is served with `staleSince`, however old it is. Rejects only without a cached page.
  */
 export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clockMs }: PageCacheTools): PageFinder {
   // in the order of their last change
