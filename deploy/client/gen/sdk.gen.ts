@@ -982,6 +982,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Update a status page
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPage<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageResponses, UpdateStatusPageErrors, ThrowOnError>({
@@ -1047,6 +1049,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Update a component
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageComponentResponses, UpdateStatusPageComponentErrors, ThrowOnError>({
@@ -1062,6 +1066,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Reorder components
+     *
+     * The given components exchange their positions. All other items keep theirs.
      */
     public orderStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<OrderStatusPageComponentsData, ThrowOnError>) {
         return (options.client ?? this.client).put<OrderStatusPageComponentsResponses, OrderStatusPageComponentsErrors, ThrowOnError>({
@@ -1127,6 +1133,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Update a group
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPageGroup<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageGroupData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageGroupResponses, UpdateStatusPageGroupErrors, ThrowOnError>({
