@@ -230,8 +230,8 @@ t.test('Times are in the time zone of the reader, and mouse and keys show the to
 })
 
 /**
- * After an intended change: `PICKET_WRITE_FIXTURES=1 node --import tsx test/browser/status-pages.test.ts`, and check every
- * picture. The pictures are not compared, because fonts differ between machines.
+ * After an intended change: `PICKET_WRITE_FIXTURES=1 node --import tsx test/browser/status-pages.test.ts`, and check
+ * every picture. The pictures are not compared, because fonts differ between machines.
  */
 t.test('Every template has a small picture for reviewers', async t => {
   if (process.env.PICKET_WRITE_FIXTURES === '1') await writePictures(browser, site)

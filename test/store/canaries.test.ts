@@ -28,7 +28,7 @@ const seen = async (now: Date) =>
 t.test('Canaries need an operator project and a probe, and a failure stores nothing', async t => {
   await t.rejects(createCanaries(tools, wanted, start), /no probe is enrolled yet/)
   await insertProbe(db, 'us-east')
-  await t.rejects(createCanaries(tools, wanted, start), /there is no operator project yet/)
+  await t.rejects(createCanaries(tools, wanted, start), /operator project does not exist yet/)
   const operator = await makeOperator(db)
   const blocked = { ...tools, checkLiteral: () => 'refused' }
   await t.rejects(createCanaries(blocked, wanted, start), /refused/)

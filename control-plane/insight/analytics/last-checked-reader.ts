@@ -15,8 +15,8 @@ const QUERY_TIMEOUT_MS = 500
 const MAX_IDS_PER_QUERY = 200
 
 /**
- * The last check of monitors: for heartbeats the last ping, from PostgreSQL; for others a cache over ClickHouse, with one
- * query at a time for all callers. Monitors that were not checked, and those for which ClickHouse takes longer than
+ * The last check of monitors: for heartbeats the last ping, from PostgreSQL; for others a cache over ClickHouse, with
+ * one query at a time for all callers. Monitors that were not checked, and those for which ClickHouse takes longer than
  * `timeoutMs`, are left out.
  */
 export function createLastCheckedReader(

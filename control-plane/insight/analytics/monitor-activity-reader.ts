@@ -11,7 +11,10 @@ import { createLastCheckedReader } from './last-checked-reader.ts'
 /** The maximum age of cached data about probes. */
 const CACHE_TTL_MS = 2_000
 
-/** The monitoring state of monitors: the last check, since when no check has counted, and the capabilities of the live probes of each region. */
+/**
+ * The monitoring state of monitors: the last check, since when no check has counted, and the capabilities of the live
+ * probes of each region.
+ */
 export function createMonitorActivityReader(tools: { clickhouse: Clickhouse; db: Db }): MonitoringStateReader {
   const lastCheckedAt = createLastCheckedReader(tools)
   let liveTypes: LiveCheckTypes = new Map()

@@ -35,10 +35,11 @@ export type CanaryTools = Omit<MonitorTools, 'leaveUnchecked'> & { sign: Signer 
 export type CanarySettings = Omit<CanarySchedule, 'region'> & { origin: string }
 
 /**
- * Creates a canary for each region that has probes, and one signed webhook for their alerts (docs/design/history.md#canaries).
- * Calling it again updates existing canaries, adds missing ones and deletes those of regions without probes. Canaries are
- * ordinary monitors in a project of their own, so they take the same path as all others. Throws an Error with a sentence
- * without an operator project or a probe, 400 for an origin that must not be reached.
+ * Creates a canary for each region that has probes, and one signed webhook for their alerts
+ * (docs/design/history.md#canaries). Calling it again updates existing canaries, adds missing ones and deletes those of
+ * regions without probes. Canaries are ordinary monitors in a project of their own, so they take the same path as all
+ * others. Throws an Error with a sentence without an operator project or a probe, 400 for an origin that must not be
+ * reached.
  */
 export async function createCanaries(tools: CanaryTools, settings: CanarySettings, now: Date): Promise<void> {
   await tools.db.transaction(async tx => {
@@ -108,7 +109,10 @@ async function regionsWithProbes(db: Db): Promise<Region[]> {
   return regions
 }
 
-/** The project of the canaries, created in the operator's organization when it does not exist, with the operator as its caller. */
+/**
+ * The project of the canaries, created in the operator's organization when it does not exist, with the operator as its
+ * caller.
+ */
 async function openProject(tx: Tx, now: Date): Promise<ApiCaller & { channelId: string | null }> {
   const found = (await findCanaryProject(tx)) ?? (await createProject(tx, now))
   return { ...found, keyId: '', userId: null, scope: 'admin', isOperator: true, actor: OPERATOR_ACTOR }
@@ -116,7 +120,7 @@ async function openProject(tx: Tx, now: Date): Promise<ApiCaller & { channelId: 
 
 async function createProject(tx: Tx, now: Date) {
   const operatorId = await findOperatorProjectId(tx)
-  if (operatorId === null) throw new Error('there is no operator project yet; create it with "operator create"')
+  if (operatorId === null) throw new Error('the operator project does not exist yet; create it with "operator create"')
   await insertCanaryProject(tx, newId(), operatorId, now)
   return (await findCanaryProject(tx))!
 }

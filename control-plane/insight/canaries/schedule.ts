@@ -1,15 +1,15 @@
 import { REGIONS, type Region } from '../../../shared/checks/check.ts'
 
 /**
- * Kinds of planned failures: status 503 immediately; no response; a connection that is closed immediately; status 503 after
- * some seconds; status 200 with wrong content.
+ * Kinds of planned failures: status 503 immediately; no response; a connection that is closed immediately; status 503
+ * after some seconds; status 200 with wrong content.
  */
 export const FAILURE_KINDS = ['status', 'hang', 'refuse', 'slow', 'wrong'] as const
 export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 /**
- * When and how the canary of a region fails (docs/design/history.md#schedule). It depends on the clock only, so all processes
- * respond alike. Failures have the given kinds in turn.
+ * When and how the canary of a region fails (docs/design/history.md#schedule). It depends on the clock only, so all
+ * processes respond alike. Failures have the given kinds in turn.
  */
 export type CanarySchedule = { region: Region; everySeconds: number; forSeconds: number; kinds: readonly FailureKind[] }
 

@@ -10,7 +10,10 @@ import { type Canary, loadCanaries, type MeasuredOutage, pruneCanaryHistory } fr
 const INTERVAL_MS = 5_000
 const RETENTION_MS = 30 * 24 * 3_600_000
 
-/** Measures each planned failure once it is settled. Any number of processes may run it: each failure is reported by one. */
+/**
+ * Measures each planned failure once it is settled. Any number of processes may run it: each failure is reported by
+ * one.
+ */
 export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   const meters = createCanaryMetrics(tools.metrics)
   return startLoop('canaries', INTERVAL_MS, tools, async () => {

@@ -8,7 +8,9 @@ export const buildEmbedLinks = (page: string | null): EmbedLinks => ({
   widget: page && `${page}/widget.js`,
 })
 
-/** Snippets to copy (docs/design/status-pages.md#project). `curl` works unchanged when the key is in the environment. */
+/**
+ * Snippets to copy (docs/design/status-pages.md#project). `curl` works unchanged when the key is in the environment.
+ */
 export function buildSnippets(publicUrl: string, { badge, status_page, widget }: EmbedLinks) {
   return {
     badge_markdown: badge && `[![Status](${badge})](${status_page})`,

@@ -13,8 +13,8 @@ const MAX_CONCURRENT_FETCHES = 8
 const LEASE_MS = 60_000
 
 /**
- * Fetches the logos and favicons of status pages: a new address immediately, a failed one again, and each one daily. Any
- * number of processes may run it. Call `wake` on NOTIFY "page_images".
+ * Fetches the logos and favicons of status pages: a new address immediately, a failed one again, and each one daily.
+ * Any number of processes may run it. Call `wake` on NOTIFY "page_images".
  */
 export function startImageWorker({ db, egress, log, metrics }: LoopTools & { db: Db; egress: Egress }): Loop {
   const fetches = metrics.counter(

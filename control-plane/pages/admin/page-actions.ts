@@ -27,7 +27,10 @@ export type PageTools = {
 
 const IMAGE_KINDS: readonly ImageKind[] = ['logo', 'favicon']
 
-/** Creates an unpublished page (docs/design/status-pages.md#data). Throws 402 at the limit of the plan, 409 when the slug is in use. */
+/**
+ * Creates an unpublished page (docs/design/status-pages.md#data). Throws 402 at the limit of the plan, 409 when the
+ * slug is in use.
+ */
 export async function createPage(
   { db, limits }: PageTools,
   caller: ApiCaller,
@@ -67,8 +70,8 @@ export async function createPage(
 }
 
 /**
- * Changes the fields that the body contains. Images are fetched later, by the worker. Throws 404, and 400 for CSS that is
- * not accepted and for addresses from which no image may be fetched.
+ * Changes the fields that the body contains. Images are fetched later, by the worker. Throws 404, and 400 for CSS that
+ * is not accepted and for addresses from which no image may be fetched.
  */
 export async function changePage(
   tools: PageTools,

@@ -4,7 +4,9 @@ import { notFound } from '../../foundation/web/server/errors.ts'
 import { findPage, lockPage, touchPage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
-/** Runs a change while the page is locked. Visitors see it after the commit. `now` null: nothing changes. Throws 404. */
+/**
+ * Runs a change while the page is locked. Visitors see it after the commit. `now` null: nothing changes. Throws 404.
+ */
 export function withLockedPage<T>(
   db: Db,
   projectId: string,

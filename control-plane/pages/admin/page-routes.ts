@@ -87,6 +87,7 @@ function writeRoutes(app: App, tools: PageTools): void {
     {
       schema: {
         summary: 'Update a status page',
+        description: 'Omitted fields keep their values.',
         tags,
         params: IdParams,
         body: PageUpdate,

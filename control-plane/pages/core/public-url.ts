@@ -10,7 +10,10 @@ export function buildPublicUrl(page: AddressedPage, origin: string): string {
   return buildPageUrl({ slug, domain: customDomainVerifiedAt && customDomain }, origin)
 }
 
-/** The path of a page's image on every origin that serves the page. A changed image has a new path. Null when there is no image (yet). */
+/**
+ * The path of a page's image on every origin that serves the page. A changed image has a new path. Null without an
+ * image.
+ */
 export function buildImagePath(page: Pick<StoredPage, 'slug' | 'logo' | 'favicon'>, kind: ImageKind): string | null {
   const image = page[kind]
   return image?.isHere ? `/status/${page.slug}/${kind}?v=${image.id}` : null

@@ -10,7 +10,10 @@ export type ComponentStatus = (typeof COMPONENT_STATUSES)[number]
 /** What visitors see: `maintenance` during a maintenance window, whatever the status of the monitor. */
 export type DisplayStatus = ComponentStatus | 'maintenance'
 
-/** One UTC day of a component's bar; the seconds add up to the elapsed part of the day (docs/design/status-pages.md#bars). */
+/**
+ * One UTC day of a component's bar; the seconds add up to the elapsed part of the day
+ * (docs/design/status-pages.md#bars).
+ */
 export type DayView = {
   /** `2026-11-21` */
   date: string

@@ -12,8 +12,9 @@ import type {
 export type DomainRequirements = { domain: string; target: string; challenge: string }
 
 /**
- * The records that a domain needs, and whether they exist (docs/design/subscribers.md#records). The TXT record proves ownership:
- * a name that merely points here belongs to no page. A zone apex cannot have a CNAME, so equal addresses count there.
+ * The records that a domain needs, and whether they exist (docs/design/subscribers.md#records). The TXT record proves
+ * ownership: a name that merely points here belongs to no page. A zone apex cannot have a CNAME, so equal addresses
+ * count there.
  */
 export function buildRequiredRecords(
   { domain, target, challenge }: DomainRequirements,
@@ -27,7 +28,10 @@ export function buildRequiredRecords(
   ]
 }
 
-/** The response of `analyze`. `template`: the name of the template of Picket; null when Domain Connect is not configured. */
+/**
+ * The response of `analyze`. `template`: the name of the template of Picket; null when Domain Connect is not
+ * configured.
+ */
 export function buildAnalysis(
   requirements: DomainRequirements,
   facts: DnsFacts,

@@ -1,6 +1,9 @@
 type Provider = { id: string; name: string; endings: readonly string[] }
 
-/** DNS providers by the endings of their name servers. An ending without a dot is the beginning of a label, for providers with numbered zones. */
+/**
+ * DNS providers by the endings of their name servers. An ending without a dot is the beginning of a label, for
+ * providers with numbered zones.
+ */
 const PROVIDERS: readonly Provider[] = [
   { id: 'cloudflare', name: 'Cloudflare', endings: ['ns.cloudflare.com', 'cloudflare.net'] },
   { id: 'route53', name: 'Amazon Route 53', endings: ['awsdns'] },

@@ -12,7 +12,10 @@ const MAX_ZONE_CANDIDATES = 5
 
 export type DomainLookUpContext = { egress: Egress; httpsPort: number }
 
-/** Reads the DNS records of a domain and of the host that serves pages. Never rejects: a server without an answer is a fault. */
+/**
+ * Reads the DNS records of a domain and of the host that serves pages. Never rejects: a server without an answer is a
+ * fault.
+ */
 export async function lookUpDnsFacts(
   domain: string,
   target: string,

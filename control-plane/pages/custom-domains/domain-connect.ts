@@ -10,7 +10,10 @@ export const LAUNCH_TIMEOUT_MS = 3_600_000
 /** A host with an optional port and path, as providers publish it. */
 const HOST_AND_PATH = /^[a-z0-9.-]+(:\d{1,5})?(\/[a-z0-9._~/-]*)?$/i
 
-/** The address of a provider's settings. `text`: the TXT record at `_domainconnect.{zone}`. Null when it is not an address. */
+/**
+ * The address of a provider's settings. `text`: the TXT record at `_domainconnect.{zone}`. Null when it is not an
+ * address.
+ */
 export function buildSettingsUrl(text: string, zone: string): string | null {
   const place = text.trim()
   const url = `https://${trimSlashes(place)}/v2/${zone}/settings`
@@ -43,7 +46,10 @@ export type ApplyParameters = {
   challenge: string
 }
 
-/** The query string that is signed: encoded, in the order in which it is sent (docs/design/subscribers.md#domain-connect). */
+/**
+ * The query string that is signed: encoded, in the order in which it is sent
+ * (docs/design/subscribers.md#domain-connect).
+ */
 export function buildApplyQuery({ zone, domain, target, challenge }: ApplyParameters): string {
   const host = getHostInZone(zone, domain)
   const parameters = { challenge, domain: zone, ...(host !== '' && { host }), target }
@@ -52,7 +58,10 @@ export function buildApplyQuery({ zone, domain, target, challenge }: ApplyParame
     .join('&')
 }
 
-/** The address that the customer opens. `signature` is that of `query`; `keyHost` is the name of the TXT record with the public key. */
+/**
+ * The address that the customer opens. `signature` is that of `query`; `keyHost` is the name of the TXT record with the
+ * public key.
+ */
 export function buildLaunchUrl(
   urlSyncUx: string,
   template: ConnectTemplate,

@@ -30,7 +30,10 @@ export async function setDomain(db: Db, pageId: string, domain: string | null, n
   )
 }
 
-/** Marks the domain as verified, so the page is served there. False when another page has it, or the page has another domain by now. */
+/**
+ * Marks the domain as verified, so the page is served there. False when another page has it, or the page has another
+ * domain by now.
+ */
 export async function markVerified(db: Db, pageId: string, domain: string, now: Date): Promise<boolean> {
   try {
     const touched = await execute(

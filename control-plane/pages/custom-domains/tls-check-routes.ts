@@ -16,9 +16,9 @@ type TlsCheckContext = { db: Db; metrics: Metrics; ownHosts: string[] }
 
 /**
  * `GET /internal/tls-check?domain=`: 200 when the reverse proxy may obtain a certificate, else 404
- * (docs/design/subscribers.md#certificates). It is on the operator's port, so strangers cannot guess customers' domains with it.
- * `ownHosts` are those of the installation. The proxy asks for all its visitors, so there is no limit per network: it
- * would stop the certificates of all domains.
+ * (docs/design/subscribers.md#certificates). It is on the operator's port, so strangers cannot guess customers' domains
+ * with it. `ownHosts` are those of the installation. The proxy asks for all its visitors, so a limit per network would
+ * stop the certificates of all domains.
  */
 export function tlsCheckRoutes(app: App, { db, metrics, ownHosts }: TlsCheckContext): void {
   const waiting = metrics.gauge('picket_tls_checks_waiting', 'Certificate checks of the proxy that are waiting')

@@ -23,7 +23,10 @@ export type PreparedDocument = {
   headers: Readonly<Record<string, string>>
   /** weak: the same for all encodings */
   etag: string
-  /** The document in the requested encoding, or uncompressed when compression does not help. Encoded once, on the first request. */
+  /**
+   * The document in the requested encoding, or uncompressed when compression does not help. Encoded once, on the first
+   * request.
+   */
   encoded(wanted: Encoding): Promise<EncodedDocument>
   /** The same if it has been encoded already, else undefined. */
   getEncoded(wanted: Encoding): EncodedDocument | undefined

@@ -11,7 +11,10 @@ import { formatRfc822, renderRss } from './feeds/rss.ts'
 import { STATUSPAGE_FILES } from './feeds/statuspage.ts'
 import { addDocumentRoute, addVariantRoute, type PublicPages, type Query } from './site-routes.ts'
 
-/** JSON, feeds, badge, widget and frame of a published page, for programs and other sites (docs/design/status-pages.md#public-site). */
+/**
+ * JSON, feeds, badge, widget and frame of a published page, for programs and other sites
+ * (docs/design/status-pages.md#public-site).
+ */
 export function feedRoutes(app: App, pages: PublicPages): void {
   for (const [name, make] of Object.entries(STATUSPAGE_FILES)) {
     addDocumentRoute(app, pages, `/api/v2/${name}`, view => jsonDocument(make(view)))

@@ -22,7 +22,7 @@ export type PageFinder = ((site: Site) => Promise<CachedPage | null>) & {
 }
 
 export type PageCacheTools = {
-  /** Returns `known` itself while it is unchanged, null when there is no such public page. */
+  /** Returns `known` itself while it is unchanged, null when the page is not public. */
   read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null>
   /** called for each response with its source */
   count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
@@ -33,7 +33,9 @@ export type PageCacheTools = {
 
 /** A younger page is served without a query. Afterwards one reader checks it, while visitors get the cached page. */
 const FRESH_MS = 500
-/** Afterwards visitors wait for that reader, so a change is visible within 2 s, including clients that cache for 1 s. */
+/**
+ * Afterwards visitors wait for that reader, so a change is visible within 2 s, including clients that cache for 1 s.
+ */
 const USABLE_MS = 1_000
 /** The maximum wait for PostgreSQL when a cached page exists. */
 const READ_TIMEOUT_MS = 1_000
@@ -53,9 +55,10 @@ type CacheEntry = {
 type PendingRead = { done: Promise<unknown>; startedMs: number }
 
 /**
- * Caches public pages in memory (docs/design/status-pages.md#cache). A page is fresh for half a second. Then one reader checks it
- * for all visitors; they wait for it only when the page is older than a second. While PostgreSQL is unreachable or slower
- * than a second, the last page is served with `staleSince`, however old it is. Rejects only when there is no cached page.
+ * Caches public pages in memory (docs/design/status-pages.md#cache). A page is fresh for half a second. Then one reader
+ * checks it for all visitors; they wait for it only when the page is older than a second. While PostgreSQL is
+ * unreachable or slower than a second, the last page is served with `staleSince`, however old it is. Rejects only
+ * without a cached page.
  */
 export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clockMs }: PageCacheTools): PageFinder {
   // in the order of their last change

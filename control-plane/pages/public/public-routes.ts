@@ -36,8 +36,9 @@ export type PublicPagesContext = Omit<SubscriptionContext, 'pages'> & {
 const MAX_MISSES_PER_MINUTE = 120
 
 /**
- * The routes of published pages, at `{origin}/status/{slug}` and at the root of custom domains (docs/design/status-pages.md#public-site).
- * They are declared with `addPageRoute` and `addDocumentRoute` of site-routes.ts.
+ * The routes of published pages, at `{origin}/status/{slug}` and at the root of custom domains
+ * (docs/design/status-pages.md#public-site). They are declared with `addPageRoute` and `addDocumentRoute` of
+ * site-routes.ts.
  */
 export function publicPageRoutes(app: App, context: PublicPagesContext): void {
   const responses = context.metrics.counter(

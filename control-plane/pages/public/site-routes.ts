@@ -20,7 +20,9 @@ export type PublicPages = { find: PageFinder; customHostOf: CustomHostParser; lo
 export type Query = Record<string, unknown>
 export type PageHandler = (shown: CachedPage, request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** Must be called once, before the first page route: routes with the constraint `customHost` match custom domains only. */
+/**
+ * Must be called once, before the first page route: routes with the constraint `customHost` match custom domains only.
+ */
 export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages): void {
   app.addConstraintStrategy({
     name: 'customHost',
@@ -37,8 +39,8 @@ export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages)
 }
 
 /**
- * Declares a route of every public page at both addresses: below `/status/{slug}` and at the root of a custom
- * domain. `path` begins with a slash, or is empty for the page itself. Responds with 404 without a published page, unless
+ * Declares a route of every public page at both addresses: below `/status/{slug}` and at the root of a custom domain.
+ * `path` begins with a slash, or is empty for the page itself. Responds with 404 without a published page, unless
  * `whenHidden` responds.
  */
 export function addPageRoute(

@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../../shared/egress/guard/host.ts'
 
-/** The address of a requested page: below `{origin}/status`, or at the root of a custom domain (docs/design/status-pages.md#public-site). */
+/**
+ * The address of a requested page: below `{origin}/status`, or at the root of a custom domain
+ * (docs/design/status-pages.md#public-site).
+ */
 export type Site = { slug: string } | { domain: string }
 
 /** A key that is unique among all sites. */

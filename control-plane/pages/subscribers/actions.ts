@@ -57,9 +57,10 @@ type OwnedPage = SubscribedPage & { projectId: string }
 export type SubscriptionRequest = { address: SubscriberAddress; componentIds: string[] | null }
 
 /**
- * Sends an address a confirmation, and nothing else until it is confirmed (docs/design/subscribers.md#confirmation). A repeated
- * request sends at most one message in ten minutes; a confirmed subscriber gets a link to the settings. The result does
- * not reveal which case applied, only whether the page is full. Throws 404 for a page that is not published.
+ * Sends an address a confirmation, and nothing else until it is confirmed (docs/design/subscribers.md#confirmation). A
+ * repeated request sends at most one message in ten minutes; a confirmed subscriber gets a link to the settings. The
+ * result does not reveal which case applied, only whether the page is full. Throws 404 for a page that is not
+ * published.
  */
 export async function subscribe(
   tools: SubscriberTools,
@@ -199,7 +200,10 @@ export async function findByConfirmLink(
   return findByLink(tools, pageId, id, owner => isValidConfirmToken(owner, until, token, now))
 }
 
-/** Confirms the subscriber of a link; repeating it changes nothing. Null when the link is not valid, `full` at the limit of the plan. */
+/**
+ * Confirms the subscriber of a link; repeating it changes nothing. Null when the link is not valid, `full` at the limit
+ * of the plan.
+ */
 export async function confirmSubscriber(tools: SubscriberTools, pageId: string, link: ConfirmLink, now: Date) {
   const subscriber = await findByConfirmLink(tools, pageId, link, now)
   if (!subscriber) return null
@@ -211,7 +215,10 @@ export async function confirmSubscriber(tools: SubscriberTools, pageId: string, 
   })
 }
 
-/** Whether the plan of the page's organization allows one more subscriber. The usage is locked until the transaction ends. */
+/**
+ * Whether the plan of the page's organization allows one more subscriber. The usage is locked until the transaction
+ * ends.
+ */
 async function hasCapacity(tx: Tx, { limits }: SubscriberTools, projectId: string): Promise<boolean> {
   const usage = await lockUsage(tx, await getOrganizationId(tx, projectId), 'subscribers', limits)
   return checkPlanLimit(usage, 1) === null

@@ -3,7 +3,10 @@ import { type Db, execute } from '../../foundation/platform/postgres/client.ts'
 /** The maximum number of rows per round and table. */
 const MAX_ROWS = 5_000
 
-/** Deletes subscribers that were asked before `before` and have not confirmed, with their own channels. Returns how many. */
+/**
+ * Deletes subscribers that were asked before `before` and have not confirmed, with their own channels. Returns how
+ * many.
+ */
 export async function deleteUnconfirmed(db: Db, before: Date): Promise<number> {
   return execute(
     db,

@@ -31,8 +31,8 @@ const MAX_RECIPIENTS_PER_BATCH = 1_000
 const MAX_NOTICES = 200
 
 /**
- * Creates deliveries for the due notices of all pages, one batch per page and turn (docs/design/subscribers.md#notices). Returns when the
- * next notice is due.
+ * Creates deliveries for the due notices of all pages, one batch per page and turn
+ * (docs/design/subscribers.md#notices). Returns when the next notice is due.
  */
 export async function notifySubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
   const due = await findNextNoticeDue(db)
@@ -63,7 +63,9 @@ async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, 
 
 type PageNoticeEvent = { eventId: string; data: PageNoticeData }
 
-/** Writes one page event for the given notices. The first notice stays and carries the progress; the others are deleted. */
+/**
+ * Writes one page event for the given notices. The first notice stays and carries the progress; the others are deleted.
+ */
 async function createPageEvent(
   tx: Tx,
   page: StoredPage,

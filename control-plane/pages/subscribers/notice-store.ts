@@ -52,7 +52,10 @@ export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage 
   return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
 }
 
-/** The components that an incident affects on a page. `isWhole`: a manual incident without monitors concerns the whole page. */
+/**
+ * The components that an incident affects on a page. `isWhole`: a manual incident without monitors concerns the whole
+ * page.
+ */
 export type AffectedComponents = { incidentId: string; isWhole: boolean; components: { id: string; name: string }[] }
 
 /** Deleted incidents are left out. */

@@ -109,8 +109,8 @@ export async function saveComponentChoice(db: Db, id: string, componentIds: stri
 }
 
 /**
- * Deletes a subscriber with its deliveries and its own channel. False when the page has no such subscriber. `id` must be
- * a valid id.
+ * Deletes a subscriber with its deliveries and its own channel. False when the page has no such subscriber. `id` must
+ * be a valid id.
  */
 export async function removeSubscriber(db: Db, pageId: string, id: string): Promise<boolean> {
   const removed = await query<{ channelId: string; kind: string }>(
@@ -123,7 +123,10 @@ export async function removeSubscriber(db: Db, pageId: string, id: string): Prom
   return removed.length === 1
 }
 
-/** The number of subscribers of a page by kind, confirmed or not, and of requests for an address on all pages since `since`. */
+/**
+ * The number of subscribers of a page by kind, confirmed or not, and of requests for an address on all pages since
+ * `since`.
+ */
 export async function countConfirmationRequests(
   db: Db,
   { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,

@@ -918,7 +918,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Checks of a monitor, newest first
+     * List the checks of a monitor, newest first
      */
     public listMonitorChecks<ThrowOnError extends boolean = false>(options: Options<ListMonitorChecksData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListMonitorChecksResponses, ListMonitorChecksErrors, ThrowOnError>({
@@ -929,9 +929,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Hourly latency percentiles of a monitor, in milliseconds
+     * List hourly latency percentiles of a monitor
      *
-     * Whole hours: all that the time from `from` to `to` touches, which `meta` names.
+     * Percentiles are in milliseconds. The response covers all whole hours between `from` and `to`; `meta` contains the exact range.
      */
     public readAnalyticsLatency<ThrowOnError extends boolean = false>(options: Options<ReadAnalyticsLatencyData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAnalyticsLatencyResponses, ReadAnalyticsLatencyErrors, ThrowOnError>({
@@ -942,7 +942,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Time in each status and the intervals behind it
+     * Retrieve the uptime of a monitor
+     *
+     * Returns the time in each status and the underlying intervals.
      */
     public readAnalyticsUptime<ThrowOnError extends boolean = false>(options: Options<ReadAnalyticsUptimeData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAnalyticsUptimeResponses, ReadAnalyticsUptimeErrors, ThrowOnError>({
@@ -953,7 +955,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Monitors, incidents, uptime and checks of the project
+     * Retrieve the summary of the project
+     *
+     * Counts monitors, incidents and checks, and returns the uptime.
      */
     public readAnalyticsSummary<ThrowOnError extends boolean = false>(options?: Options<ReadAnalyticsSummaryData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ReadAnalyticsSummaryResponses, ReadAnalyticsSummaryErrors, ThrowOnError>({
@@ -964,7 +968,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * The project of the key
+     * Retrieve the project of the API key
      */
     public readProject<ThrowOnError extends boolean = false>(options?: Options<ReadProjectData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ReadProjectResponses, ReadProjectErrors, ThrowOnError>({
@@ -986,7 +990,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Create a status page, unpublished
+     * Create a status page
+     *
+     * The new page is unpublished.
      */
     public createStatusPage<ThrowOnError extends boolean = false>(options: Options<CreateStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateStatusPageResponses, CreateStatusPageErrors, ThrowOnError>({
@@ -1001,7 +1007,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete a status page with everything on it
+     * Delete a status page
+     *
+     * Also deletes its components, groups, images and subscribers.
      */
     public deleteStatusPage<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageResponses, DeleteStatusPageErrors, ThrowOnError>({
@@ -1012,7 +1020,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One status page
+     * Retrieve a status page
      */
     public readStatusPage<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageResponses, ReadStatusPageErrors, ThrowOnError>({
@@ -1023,7 +1031,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a status page: fields that are not named stay
+     * Update a status page
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPage<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageResponses, UpdateStatusPageErrors, ThrowOnError>({
@@ -1038,7 +1048,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the components of a status page, in their order
+     * List the components of a status page in display order
      */
     public listStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<ListStatusPageComponentsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListStatusPageComponentsResponses, ListStatusPageComponentsErrors, ThrowOnError>({
@@ -1049,7 +1059,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Put a component on a status page: a monitor, or something whose status is set by hand
+     * Create a component
+     *
+     * Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.
      */
     public createStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<CreateStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateStatusPageComponentResponses, CreateStatusPageComponentErrors, ThrowOnError>({
@@ -1064,7 +1076,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Take a component off a status page
+     * Delete a component
      */
     public deleteStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageComponentResponses, DeleteStatusPageComponentErrors, ThrowOnError>({
@@ -1075,7 +1087,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One component
+     * Retrieve a component
      */
     public readStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageComponentResponses, ReadStatusPageComponentErrors, ThrowOnError>({
@@ -1086,7 +1098,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a component: fields that are not named stay
+     * Update a component
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageComponentResponses, UpdateStatusPageComponentErrors, ThrowOnError>({
@@ -1101,7 +1115,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Put components into another order
+     * Reorder components
+     *
+     * The given components exchange their positions. All other items keep theirs.
      */
     public orderStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<OrderStatusPageComponentsData, ThrowOnError>) {
         return (options.client ?? this.client).put<OrderStatusPageComponentsResponses, OrderStatusPageComponentsErrors, ThrowOnError>({
@@ -1116,7 +1132,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the groups of a status page, in their order
+     * List the groups of a status page in display order
      */
     public listStatusPageGroups<ThrowOnError extends boolean = false>(options: Options<ListStatusPageGroupsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListStatusPageGroupsResponses, ListStatusPageGroupsErrors, ThrowOnError>({
@@ -1142,7 +1158,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete a group; its components stay on the page
+     * Delete a group
+     *
+     * The components of the group stay on the page.
      */
     public deleteStatusPageGroup<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageGroupData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageGroupResponses, DeleteStatusPageGroupErrors, ThrowOnError>({
@@ -1153,7 +1171,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One group
+     * Retrieve a group
      */
     public readStatusPageGroup<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageGroupData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageGroupResponses, ReadStatusPageGroupErrors, ThrowOnError>({
@@ -1164,7 +1182,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a group: fields that are not named stay
+     * Update a group
+     *
+     * Omitted fields keep their values.
      */
     public updateStatusPageGroup<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageGroupData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageGroupResponses, UpdateStatusPageGroupErrors, ThrowOnError>({
@@ -1179,7 +1199,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the subscribers of a page, newest first; meta counts them by type
+     * List the subscribers of a status page, newest first
+     *
+     * Only confirmed subscribers are listed. `meta` counts them by type.
      */
     public listStatusPageSubscribers<ThrowOnError extends boolean = false>(options: Options<ListStatusPageSubscribersData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListStatusPageSubscribersResponses, ListStatusPageSubscribersErrors, ThrowOnError>({
@@ -1190,7 +1212,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Remove a subscriber, with what is still to be sent to them
+     * Remove a subscriber
+     *
+     * Also deletes pending deliveries to the subscriber.
      */
     public deleteStatusPageSubscriber<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageSubscriberData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageSubscriberResponses, DeleteStatusPageSubscriberErrors, ThrowOnError>({
@@ -1201,7 +1225,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * What a custom domain needs; nothing is changed
+     * Analyze a custom domain
+     *
+     * Reads DNS records, certificate and Domain Connect support. Changes nothing.
      */
     public analyzeStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<AnalyzeStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).post<AnalyzeStatusPageCustomDomainResponses, AnalyzeStatusPageCustomDomainErrors, ThrowOnError>({
@@ -1216,7 +1242,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * A signed address at which the DNS provider sets the records
+     * Create a Domain Connect URL
+     *
+     * Returns a signed URL with which the DNS provider sets the records.
      */
     public connectStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<ConnectStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).post<ConnectStatusPageCustomDomainResponses, ConnectStatusPageCustomDomainErrors, ThrowOnError>({
@@ -1231,7 +1259,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Remove the custom domain; answers the page, which stays
+     * Remove the custom domain
+     *
+     * The page is still served at its public address. Returns the page.
      */
     public deleteStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<DeleteStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteStatusPageCustomDomainResponses, DeleteStatusPageCustomDomainErrors, ThrowOnError>({
@@ -1242,7 +1272,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Set the custom domain; it is served once it is proven
+     * Set the custom domain
+     *
+     * The domain is served once all records are in place.
      */
     public updateStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageCustomDomainResponses, UpdateStatusPageCustomDomainErrors, ThrowOnError>({
@@ -1257,7 +1289,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Look again whether the records are in place
+     * Verify the custom domain
+     *
+     * Checks again whether all records are in place.
      */
     public verifyStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<VerifyStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).post<VerifyStatusPageCustomDomainResponses, VerifyStatusPageCustomDomainErrors, ThrowOnError>({
@@ -1577,7 +1611,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Upload a logo: PNG, JPEG, WebP or SVG, at most 1 MiB
+     * Upload a logo
+     *
+     * Accepts PNG, JPEG, WebP or SVG up to 1 MiB. The body is the file.
      */
     public updateStatusPageLogo<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageLogoData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageLogoResponses, UpdateStatusPageLogoErrors, ThrowOnError>({
@@ -1593,7 +1629,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Upload a favicon: PNG, JPEG, WebP or SVG, at most 1 MiB
+     * Upload a favicon
+     *
+     * Accepts PNG, JPEG, WebP or SVG up to 1 MiB. The body is the file.
      */
     public updateStatusPageFavicon<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageFaviconData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageFaviconResponses, UpdateStatusPageFaviconErrors, ThrowOnError>({

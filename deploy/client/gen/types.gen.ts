@@ -862,7 +862,7 @@ export type Uptime = {
         unknown: number;
     };
     /**
-     * in maintenance windows, whatever the status; not in seconds
+     * Seconds spent in maintenance windows. Not counted in `seconds`.
      */
     maintenance_seconds: number;
     uptime_percentage: number | null;
@@ -886,7 +886,7 @@ export type Summary = {
     incidents: {
         open: number;
         /**
-         * of the open ones
+         * Open incidents that were acknowledged.
          */
         acknowledged: number;
         resolved_24h: number;
@@ -894,7 +894,7 @@ export type Summary = {
         mtta_seconds_30d: number | null;
     };
     /**
-     * in percent, all monitors together; degraded counts as up, maintenance and unknown time not at all
+     * Uptime of all monitors together, in percent. Degraded counts as up. Maintenance and unknown time are not counted.
      */
     uptime: {
         '24h': number | null;
@@ -1007,7 +1007,7 @@ export type StatusPage = {
     custom_domain: string | null;
     custom_domain_verified_at: string | null;
     /**
-     * where visitors find it once it is published
+     * The address for visitors, once the page is published.
      */
     public_url: string;
     created_at: string;
@@ -1075,7 +1075,7 @@ export type StatusPageGroupCreate = {
     name: string;
     description?: string | null;
     /**
-     * ascending; without one: at the end
+     * Ascending. Defaults to the end of the page.
      */
     display_order?: number;
     is_collapsed?: boolean;
@@ -1085,7 +1085,7 @@ export type StatusPageGroupUpdate = {
     name?: string;
     description?: string;
     /**
-     * ascending; without one: at the end
+     * Ascending. Defaults to the end of the page.
      */
     display_order?: number;
     is_collapsed?: boolean;
@@ -5476,11 +5476,11 @@ export type ListMonitorChecksData = {
         from?: string;
         to?: string;
         /**
-         * one value, or several separated by commas
+         * One value, or several values separated by commas.
          */
         region?: string;
         /**
-         * one value, or several separated by commas
+         * One value, or several values separated by commas.
          */
         status?: string;
     };
@@ -5651,11 +5651,11 @@ export type ReadAnalyticsLatencyData = {
     path?: never;
     query: {
         /**
-         * 24 hours before to unless it is said
+         * Defaults to 24 hours before `to`.
          */
         from?: string;
         /**
-         * now unless it is said; at most 400 days after from
+         * Defaults to now. At most 400 days after `from`.
          */
         to?: string;
         monitor_id: string;
@@ -5717,11 +5717,11 @@ export type ReadAnalyticsUptimeData = {
     path?: never;
     query: {
         /**
-         * 24 hours before to unless it is said
+         * Defaults to 24 hours before `to`.
          */
         from?: string;
         /**
-         * now unless it is said; at most 400 days after from
+         * Defaults to now. At most 400 days after `from`.
          */
         to?: string;
         monitor_id: string;
@@ -6163,7 +6163,7 @@ export type ListStatusPageComponentsResponse = ListStatusPageComponentsResponses
 
 export type CreateStatusPageComponentData = {
     /**
-     * status is set by hand where there is no monitor_id
+     * `status` can only be set without `monitor_id`.
      */
     body: {
         name: string;
@@ -6171,7 +6171,7 @@ export type CreateStatusPageComponentData = {
         monitor_id?: string | null;
         group_id?: string | null;
         /**
-         * ascending; without one: at the end
+         * Ascending. Defaults to the end of the page.
          */
         display_order?: number;
         status?: 'operational' | 'degraded' | 'outage' | 'unknown';
@@ -6333,7 +6333,7 @@ export type ReadStatusPageComponentResponse = ReadStatusPageComponentResponses[k
 
 export type UpdateStatusPageComponentData = {
     /**
-     * status is set by hand where there is no monitor_id
+     * `status` can only be set without `monitor_id`.
      */
     body: {
         name?: string;
@@ -6341,7 +6341,7 @@ export type UpdateStatusPageComponentData = {
         monitor_id?: string | null;
         group_id?: string | null;
         /**
-         * ascending; without one: at the end
+         * Ascending. Defaults to the end of the page.
          */
         display_order?: number;
         status?: 'operational' | 'degraded' | 'outage' | 'unknown';
@@ -6397,7 +6397,7 @@ export type UpdateStatusPageComponentResponse = UpdateStatusPageComponentRespons
 export type OrderStatusPageComponentsData = {
     body: {
         /**
-         * they change places among themselves; everything else stays where it is
+         * These components exchange their positions. All other items keep theirs.
          */
         component_ids: Array<string>;
     };
@@ -6777,12 +6777,12 @@ export type ListStatusPageSubscribersResponses = {
             status_page_id: string;
             type: 'email' | 'webhook';
             /**
-             * masked: b***@example.com, or the origin of a webhook
+             * Masked: b***@example.com, or the origin of a webhook.
              */
             address: string;
             component_ids: Array<string> | null;
             /**
-             * too many deliveries in a row failed; subscribing again ends it
+             * True after too many consecutive failed deliveries. Subscribing again resumes the subscription.
              */
             is_paused: boolean;
             consecutive_failures: number;
@@ -6858,7 +6858,7 @@ export type DeleteStatusPageSubscriberResponse = DeleteStatusPageSubscriberRespo
 export type AnalyzeStatusPageCustomDomainData = {
     body: {
         /**
-         * a hostname
+         * A hostname, such as status.example.com.
          */
         domain: string;
     };
@@ -6917,7 +6917,7 @@ export type AnalyzeStatusPageCustomDomainResponses = {
             domain: string;
             cname_target: string;
             /**
-             * every record is in place
+             * True when all records are in place.
              */
             verified: boolean;
             records: Array<{
@@ -6951,7 +6951,7 @@ export type AnalyzeStatusPageCustomDomainResponse = AnalyzeStatusPageCustomDomai
 export type ConnectStatusPageCustomDomainData = {
     body: {
         /**
-         * a hostname
+         * A hostname, such as status.example.com.
          */
         domain: string;
     };
@@ -7008,7 +7008,7 @@ export type ConnectStatusPageCustomDomainResponses = {
     200: {
         data: {
             /**
-             * send the customer there
+             * The address that the customer opens.
              */
             url: string;
             provider_id: string;
@@ -7068,7 +7068,7 @@ export type DeleteStatusPageCustomDomainResponse = DeleteStatusPageCustomDomainR
 export type UpdateStatusPageCustomDomainData = {
     body: {
         /**
-         * a hostname
+         * A hostname, such as status.example.com.
          */
         domain: string;
     };
@@ -7121,7 +7121,7 @@ export type UpdateStatusPageCustomDomainResponses = {
             domain: string;
             cname_target: string;
             /**
-             * every record is in place
+             * True when all records are in place.
              */
             verified: boolean;
             records: Array<{
@@ -7209,7 +7209,7 @@ export type VerifyStatusPageCustomDomainResponses = {
             domain: string;
             cname_target: string;
             /**
-             * every record is in place
+             * True when all records are in place.
              */
             verified: boolean;
             records: Array<{

@@ -26,9 +26,9 @@ const MAX_PORTIONS_PER_ROUND = 20
 const MIN_MONITORS_PER_PORTION = 10
 
 /**
- * Computes the hourly figures of each day once, in portions, an hour after its end (docs/design/history.md#hourly-figures).
- * Every minute it looks for late results of computed days and computes the hours of their monitors again. Any number of
- * processes may run it: repeating a portion changes nothing.
+ * Computes the hourly figures of each day once, in portions, an hour after its end
+ * (docs/design/history.md#hourly-figures). Every minute it looks for late results of computed days and computes the
+ * hours of their monitors again. Any number of processes may run it: repeating a portion changes nothing.
  */
 export function startHourlyWorker({
   clickhouse,

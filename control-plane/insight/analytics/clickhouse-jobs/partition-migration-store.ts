@@ -42,8 +42,8 @@ export async function findOldestRecordedMs(clickhouse: Clickhouse, from: Results
 }
 
 /**
- * Copies results recorded from `fromMs` until before `toMs` to the other table, with their `recorded_at`. Expired results
- * and those of future days are left out. Repeating it changes nothing: equal keys are one result.
+ * Copies results recorded from `fromMs` until before `toMs` to the other table, with their `recorded_at`. Expired
+ * results and those of future days are left out. Repeating it changes nothing: equal keys are one result.
  */
 export async function copyResults(
   clickhouse: Clickhouse,

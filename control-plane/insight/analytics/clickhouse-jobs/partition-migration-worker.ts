@@ -72,7 +72,10 @@ export function startPartitionMigrationWorker({
     tools.log.info({ event: 'daily-partitions' }, 'results now have daily partitions; the newest rows are being copied')
   }
 
-  /** Runs twice: right after the swap, and when no earlier insert can be in progress. Returns whether more work is due now. */
+  /**
+   * Runs twice: right after the swap, and when no earlier insert can be in progress. Returns whether more work is due
+   * now.
+   */
   const copyRest = async (
     signal: AbortSignal,
     { nowMs, copiedUntilMs: movedMs, swappedMs }: PartitionMigration,

@@ -5,8 +5,9 @@ const MAX_REJECTIONS = 128
 
 /**
  * Inserts the items together. A rejected insert is retried in halves, down to single items. Returns the items that were
- * rejected alone. Halves of one size come before smaller ones, so a bad range does not hide that the others are accepted.
- * Throws errors for which `mayHalve` is false, and the last error when nothing is accepted, unless `isPatient`.
+ * rejected alone. Halves of one size come before smaller ones, so a bad range does not hide that the others are
+ * accepted. Throws errors for which `mayHalve` is false, and the last error when nothing is accepted, unless
+ * `isPatient`.
  */
 export async function insertBisecting<T>(
   items: T[],

@@ -1,6 +1,6 @@
 /**
- * The cause of a rejected insert (docs/design/history.md#rejected-rows). A code that is in neither list may concern the rows or
- * the server; such rows are retried a few times.
+ * The cause of a rejected insert (docs/design/history.md#rejected-rows). A code that is in neither list may concern the
+ * rows or the server; such rows are retried a few times.
  */
 export type InsertErrorKind = 'rows' | 'server' | 'unknown'
 
@@ -8,8 +8,8 @@ export type InsertErrorKind = 'rows' | 'server' | 'unknown'
 const ROW_ERROR_CODES = new Set(['6', '26', '27', '41', '53', '69', '117', '131', '321', '376', '441'])
 
 /**
- * Overload, time limits, space, disks, replication, access, a missing schema, and errors without a specific code (1000 to
- * 1002). Retrying can help, with any rows.
+ * Overload, time limits, space, disks, replication, access, a missing schema, and errors without a specific code (1000
+ * to 1002). Retrying can help, with any rows.
  */
 const SERVER_ERROR_CODES = new Set(
   `16 47 60 62 74 75 76 81 107 115 159 160 164 172 173 192 193 194 195 198 201 202 203 204 205 206 207 209 210 218 225

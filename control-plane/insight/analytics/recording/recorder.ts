@@ -41,7 +41,7 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024
 const MAX_LATE_BATCH_MESSAGES = 50
 const LATE_INTERVAL_MS = 250
 const FETCH_TIMEOUT_MS = 2_000
-/** Partitions are days, and an insert may have results of more than 90 days, which is close to the default limit of the server. */
+/** An insert may cover 97 daily partitions or more; the default limit of the server is 100. */
 const PARTITION_SETTINGS = 'SETTINGS max_partitions_per_insert_block = 200'
 /** An insert into a ClickHouse that hangs ends after 30 s, and a rejected one is split. */
 const LOOP_OPTIONS = { isCritical: true, limitMs: 120_000 }
@@ -49,9 +49,9 @@ const LOOP_OPTIONS = { isCritical: true, limitMs: 120_000 }
 const REFRESH_INTERVAL_MS = 60_000
 
 /**
- * Writes all results to ClickHouse (docs/design/history.md#recorder). A message of the durable consumers is acknowledged after
- * ClickHouse has stored its rows. A repeated batch changes nothing, because the table replaces equal keys. Any number of
- * processes may run it.
+ * Writes all results to ClickHouse (docs/design/history.md#recorder). A message of the durable consumers is
+ * acknowledged after ClickHouse has stored its rows. A repeated batch changes nothing, because the table replaces equal
+ * keys. Any number of processes may run it.
  */
 export function startRecorder(context: RecorderContext): { stop(): Promise<void>; wake(): void } {
   const monitors = createCheckedRegionsCache(context.db)
@@ -256,10 +256,7 @@ async function decodeMessages(
     await monitors.refresh()
     return toMessageLines(messages, monitors)
   } catch (error) {
-    log.warn(
-      { err: error },
-      'the regions of monitors could not be read; results are recorded without a check of their region',
-    )
+    log.warn({ err: error }, 'the regions of monitors could not be read; results are recorded unchecked')
     return toMessageLines(messages, null)
   }
 }
@@ -282,9 +279,7 @@ function createRecorderMetrics({ metrics }: RecorderContext) {
   const setAside = metrics.counter('picket_results_unrecordable_total', 'Results set aside, not written', ['reason'])
   return {
     recorded: metrics.counter('picket_results_recorded_total', 'Results written to ClickHouse', ['stream']),
-    late: metrics.counter('picket_results_late_total', 'Results written that arrived too late for a verdict', [
-      'region',
-    ]),
+    late: metrics.counter('picket_results_late_total', 'Results written, too late for a verdict', ['region']),
     setAside: initializeCounter(setAside, 'reason', [
       'unreadable',
       'malformed',

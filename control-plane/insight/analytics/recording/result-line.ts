@@ -60,7 +60,7 @@ const MAX_AHEAD_MS = 2 * 3_600_000
 export type RejectReason = 'malformed' | 'too_old' | 'in_future'
 
 /**
- * Why a result is not recorded; null when it is. An invalid result must not reject its batch, and one with a distant time
+ * Why a result is not recorded; null when it is. An invalid result must not reject its batch, and a distant time
  * would create a partition of its own.
  *
  * @param takenAtMs when JetStream stored the message

@@ -3,8 +3,8 @@ import type { UptimeInterval } from './uptime.ts'
 type Period = { startsAt: Date; endsAt: Date }
 
 /**
- * Splits intervals at the start and end of maintenance, and marks those inside. Both inputs are ordered by their starts;
- * `periods` may overlap.
+ * Splits intervals at the start and end of maintenance, and marks those inside. Both inputs are ordered by their
+ * starts; `periods` may overlap.
  */
 export function* markMaintenance(intervals: Iterable<UptimeInterval>, periods: Period[]): Generator<UptimeInterval> {
   const joined = join(periods)

@@ -28,12 +28,15 @@ export function computeCanaryLimits(
   return { downWithin: transitionMs / 1_000, messageWithin: messageMs / 1_000, shortest: shortestMs / 1_000 }
 }
 
-/** Probes wait longer for a target that was slow in one of its last responses (probe-agent/schedule/rechecks/silence-limit.ts). */
+/**
+ * Probes wait longer for a target that was slow in one of its last responses
+ * (probe-agent/schedule/rechecks/silence-limit.ts).
+ */
 const SLOW_MEMORY_ANSWERS = 100
 
 /**
- * Whether a failure that hangs can begin while probes still remember the last slow one. Then attempts may not overlap, and
- * the limits of a slow target are guaranteed.
+ * Whether a failure that hangs can begin while probes still remember the last slow one. Then attempts may not overlap,
+ * and the limits of a slow target are guaranteed.
  */
 function followsSlowAnswers({ kinds, everySeconds, forSeconds }: Omit<CanarySchedule, 'region'>): boolean {
   const [slow, hang] = [kinds.indexOf('slow'), kinds.indexOf('hang')]
@@ -47,13 +50,16 @@ function followsSlowAnswers({ kinds, everySeconds, forSeconds }: Omit<CanarySche
 }
 
 /**
- * `kept`: detected and reported within the limits. `missed`: later, or never. `none`: nothing was guaranteed, because the
- * canary was paused or not up when the failure began, or the failure was too short (docs/design/history.md#guarantee).
+ * `kept`: detected and reported within the limits. `missed`: later, or never. `none`: nothing was guaranteed, because
+ * the canary was paused or not up when the failure began, or the failure was too short
+ * (docs/design/history.md#guarantee).
  */
 export const GUARANTEE_RESULTS = ['kept', 'missed', 'none'] as const
 export type GuaranteeResult = (typeof GUARANTEE_RESULTS)[number]
 
-/** `lateSeconds`: how much later than guaranteed a miss was reported; null when it was not detected or no alert arrived. */
+/**
+ * `lateSeconds`: how much later than guaranteed a miss was reported; null when it was not detected or no alert arrived.
+ */
 export type GuaranteeComparison = { guarantee: GuaranteeResult; lateSeconds: number | null }
 
 /** Compares a planned failure with its limits. `wasUp`: the canary's status when the failure began. */

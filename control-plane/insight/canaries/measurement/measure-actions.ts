@@ -9,8 +9,9 @@ import { type CanaryFacts, measureOutage } from './measure.ts'
 const MAX_LOOK_BACK_MS = 24 * 3_600_000
 
 /**
- * Measures planned failures that have ended and are not measured yet (docs/design/history.md#measurement). It reads only the
- * database, so failures during an outage of all processes are included. Each failure is returned to one caller only.
+ * Measures planned failures that have ended and are not measured yet (docs/design/history.md#measurement). It reads
+ * only the database, so failures during an outage of all processes are included. Each failure is returned to one caller
+ * only.
  */
 export async function measureOutages(db: Db, canaries: Canary[], now: Date): Promise<MeasuredOutage[]> {
   const measured: MeasuredOutage[] = []

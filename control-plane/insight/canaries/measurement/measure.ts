@@ -30,7 +30,10 @@ export const CANARY_OUTCOMES = ['told', 'late', 'twice', 'missed', 'unmeasured']
 export type CanaryOutcome = (typeof CANARY_OUTCOMES)[number]
 export type OutageMeasurement = { outcome: CanaryOutcome; stages: DetectionStage[] }
 
-/** Measures a planned failure. Events after `settledAt` do not count, so the result does not depend on the time of the call. */
+/**
+ * Measures a planned failure. Events after `settledAt` do not count, so the result does not depend on the time of the
+ * call.
+ */
 export function measureOutage(outage: CanaryOutage, facts: CanaryFacts): OutageMeasurement {
   const changes = facts.changes.filter(({ committedAt }) => committedAt < outage.settledAt)
   if (facts.wasPaused || changes.some(({ to }) => to === null)) return { outcome: 'unmeasured', stages: [] }

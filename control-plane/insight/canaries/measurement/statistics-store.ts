@@ -19,7 +19,10 @@ export type MissedGuarantee = { kind: FailureKind; startedAt: Date; lateSeconds:
 
 type Row = Omit<OutageStatistics, 'down' | 'message'> & { down: number[]; message: number[] }
 
-/** The measurements of failures since `since` that had a guarantee. A failure that was never detected counts as the slowest. */
+/**
+ * The measurements of failures since `since` that had a guarantee. A failure that was never detected counts as the
+ * slowest.
+ */
 export async function loadOutageStatistics(db: Db, since: Date): Promise<OutageStatistics[]> {
   const rows = await query<Row>(
     db,

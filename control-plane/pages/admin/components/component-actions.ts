@@ -109,7 +109,10 @@ export function addMonitorComponents(
   })
 }
 
-/** Changes the fields that the body contains. Throws the same errors as `createComponent`, and 404 for an unknown component. */
+/**
+ * Changes the fields that the body contains. Throws the same errors as `createComponent`, and 404 for an unknown
+ * component.
+ */
 export function changeComponent(
   db: Db,
   projectId: string,
@@ -158,7 +161,9 @@ export function reorderComponents(db: Db, projectId: string, pageId: string, ids
   })
 }
 
-/** Numbers all items of a page in the order of `ids`; items that are not listed follow. Throws 404 for an unknown page. */
+/**
+ * Numbers all items of a page in the order of `ids`; items that are not listed follow. Throws 404 for an unknown page.
+ */
 export function arrangePage(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     await savePagePositions(tx, page.id, arrangeItems(await listPagePositions(tx, page.id), ids), now)

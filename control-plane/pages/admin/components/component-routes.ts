@@ -105,6 +105,7 @@ function orderRoute(app: App, db: Db): void {
     {
       schema: {
         summary: 'Reorder components',
+        description: 'The given components exchange their positions. All other items keep theirs.',
         tags,
         params: IdParams,
         body: ComponentOrder,
@@ -131,6 +132,7 @@ function changeRoutes(app: App, db: Db): void {
     {
       schema: {
         summary: 'Update a component',
+        description: 'Omitted fields keep their values.',
         tags,
         params,
         body: ComponentUpdate,

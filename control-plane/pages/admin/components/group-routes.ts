@@ -98,6 +98,7 @@ function writeRoutes(app: App, db: Db): void {
     {
       schema: {
         summary: 'Update a group',
+        description: 'Omitted fields keep their values.',
         tags,
         params,
         body: GroupUpdate,

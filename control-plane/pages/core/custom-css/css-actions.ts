@@ -14,7 +14,9 @@ const inThread = createProjectThread<string, SanitizedCss>('css-worker', import.
 /** A page is built again after each change, mostly with the same CSS. The cache holds at most 40 MB. */
 const cache = createLruCache<SanitizedCss>(300)
 
-/** Sanitizes a customer's CSS (see `sanitizeCss`). Throws 429 when too much long CSS of the project is waiting, and 503. */
+/**
+ * Sanitizes a customer's CSS (see `sanitizeCss`). Throws 429 when too much long CSS of the project is waiting, and 503.
+ */
 export async function sanitizeProjectCss(projectId: string, source: string): Promise<SanitizedCss> {
   const cached = cache.get(source)
   if (cached) return cached

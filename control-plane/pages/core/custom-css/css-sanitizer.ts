@@ -34,10 +34,10 @@ export type SanitizedCss = { css: string } | { problem: string }
 type RejectedNode = { node: CssNode; problem: string }
 
 /**
- * Makes a customer's CSS safe for the page (docs/design/status-pages.md#custom-css): it is parsed, every selector is placed below
- * the page's root, and it is written again. It loads nothing: no `@import`, no `@font-face`, no `url()` in any spelling.
- * Invalid CSS is refused, not repaired, because a browser may repair it differently.
- * `problem` completes "custom_css …" and contains the line: "must not use @import (line 3)".
+ * Makes a customer's CSS safe for the page (docs/design/status-pages.md#custom-css): it is parsed, every selector is
+ * placed below the page's root, and it is written again. It loads nothing: no `@import`, no `@font-face`, no `url()` in
+ * any spelling. Invalid CSS is refused, not repaired, because a browser may repair it differently. `problem` completes
+ * "custom_css …" and contains the line: "must not use @import (line 3)".
  */
 export function sanitizeCss(source: string): SanitizedCss {
   if (measureNesting(source) > MAX_NESTING) return { problem: `must not nest more than ${MAX_NESTING} levels deep` }

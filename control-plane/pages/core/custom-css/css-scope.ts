@@ -26,7 +26,10 @@ function scopeRule({ prelude }: Rule): void {
   })
 }
 
-/** `html > body.dark .x` becomes `.page.dark .x`, `.x` becomes `.page .x`. A sibling of the root matches nothing in the page. */
+/**
+ * `html > body.dark .x` becomes `.page.dark .x`, `.x` becomes `.page .x`. A sibling of the root matches nothing in the
+ * page.
+ */
 function scopeSelector(selector: Selector): void {
   const compounds = splitCompounds(selector)
   const first = compounds.findIndex(compound => !compound.some(isRoot))

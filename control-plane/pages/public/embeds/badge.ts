@@ -29,8 +29,8 @@ const COLOURS: Record<OverallStatus, string> = {
 const UNKNOWN: Value = { message: 'unknown', colour: COLOURS.unknown }
 
 /**
- * The content of a badge. It shows only what the page shows: a hidden figure, a component that is not on the page and an
- * unknown type all give `unknown` (docs/design/status-pages.md#feeds-badges-and-embeds).
+ * The content of a badge. It shows only what the page shows: a hidden figure, a component that is not on the page and
+ * an unknown type all give `unknown` (docs/design/status-pages.md#feeds-badges-and-embeds).
  */
 export function buildBadge(view: PageView, { type = 'status', component: id, label, style }: BadgeQuery): Badge {
   const all = view.sections.flatMap(section =>
@@ -49,7 +49,9 @@ export function buildBadge(view: PageView, { type = 'status', component: id, lab
   }
 }
 
-/** The cache key of a badge of a page; null for a badge that is not cached: a long label, or an unknown type or style. */
+/**
+ * The cache key of a badge of a page; null for a badge that is not cached: a long label, or an unknown type or style.
+ */
 export function buildBadgeKey({ type, component, label, style }: BadgeQuery): string | null {
   const isCacheable =
     (type === undefined || Object.hasOwn(MEASURES, type)) &&

@@ -7,7 +7,10 @@ const WIDTHS = [
   454, 635, 818,
 ]
 const FIRST = 0x20
-/** Characters outside the table: Latin letters with marks, Greek and Cyrillic; from `FIRST_SQUARE` on, characters as wide as high. */
+/**
+ * Characters outside the table: Latin letters with marks, Greek and Cyrillic; from `FIRST_SQUARE` on, characters as
+ * wide as high.
+ */
 const LETTER = 690
 const SQUARE = 1_000
 const FIRST_SQUARE = 0x1100

@@ -37,7 +37,10 @@ export type SubscriptionContext = SubscriberTools & { checkLiteral: CheckLiteral
 
 const MAX_FORM_BYTES = 65_536
 
-/** The forms to subscribe, confirm, change and unsubscribe (docs/design/subscribers.md). They need no script and are never cached. */
+/**
+ * The forms to subscribe, confirm, change and unsubscribe (docs/design/subscribers.md). They need no script and are
+ * never cached.
+ */
 export function subscriptionRoutes(app: App, context: SubscriptionContext): void {
   // only forms are accepted; RFC 8058 allows both encodings
   app.removeAllContentTypeParsers()
@@ -144,7 +147,10 @@ async function saveChoice(
 const TOO_MANY = 'Too many requests. Try again in a minute.'
 const FULL = 'This page has reached its maximum number of subscribers.'
 
-/** The seconds to wait because one network, or all visitors of one page, sent too many forms this minute; 0 when allowed. */
+/**
+ * The seconds to wait because one network, or all visitors of one page, sent too many forms this minute; 0 when
+ * allowed.
+ */
 function createFormLimit(): (request: FastifyRequest, view: PageView) => number {
   const ofClient = createRateLimit(MAX_FORMS_PER_MINUTE.client)
   const ofPage = createRateLimit(MAX_FORMS_PER_MINUTE.page)

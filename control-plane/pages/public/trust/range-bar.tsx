@@ -2,7 +2,9 @@ import type { Percentiles } from '../../../insight/canaries/measurement/statisti
 
 type RangeParts = { limit: number; most: number; message: Percentiles | null }
 
-/** The figures of a row as lengths, up to the largest of all rows (`most`). Decorative: the table has the same figures. */
+/**
+ * The figures of a row as lengths, up to the largest of all rows (`most`). Decorative: the table has the same figures.
+ */
 export function RangeBar({ limit, most, message }: RangeParts) {
   const width = (seconds: number | null) => `${((Math.min(seconds ?? most, most) / most) * 100).toFixed(2)}%`
   return (

@@ -12,7 +12,10 @@ const BLUE = '#2563eb'
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='%232563eb'%3E%3Cpath d='M12 2 4 6v6c0 5 3.4 8.7 8 10 4.6-1.3 8-5 8-10V6z'/%3E%3C/svg%3E"
 
-/** The guaranteed and the measured detection times of this installation (docs/design/status-pages.md#trust-page). `host`: its public host. */
+/**
+ * The guaranteed and the measured detection times of this installation (docs/design/status-pages.md#trust-page).
+ * `host`: its public host.
+ */
 export function renderTrustPage(host: string, trust: TrustReport): RenderedDocument {
   const title = 'How fast outages are detected'
   return renderDocument({
@@ -130,7 +133,9 @@ const Line = ({ title, limit, figures }: LineParts) => (
   </tr>
 )
 
-/** `seconds` undefined: not measured; null: never. A figure over the guarantee differs in weight, not only in colour. */
+/**
+ * `seconds` undefined: not measured; null: never. A figure over the guarantee differs in weight, not only in colour.
+ */
 function Figure({ seconds, limit }: { seconds: number | null | undefined; limit: number }) {
   if (seconds === undefined) return <td class="none">–</td>
   const isOver = seconds === null || roundUpToTenth(seconds) > roundUpToTenth(limit)

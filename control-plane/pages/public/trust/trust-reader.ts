@@ -21,7 +21,7 @@ export async function loadTrustReport(db: Db, now: Date): Promise<TrustReport> {
 
 /**
  * Caches the result of `read` for a minute and calls it once at a time for all callers. While it fails, the last result
- * is returned, however old; it contains its time. Rejects only when there is no result yet.
+ * is returned, however old; it contains its time. Rejects only before the first result.
  */
 export function createCachedReader<T>(read: () => Promise<T>, nowMs: () => number): () => Promise<T> {
   let kept: { value: T; untilMs: number } | null = null

@@ -10,7 +10,9 @@ import type { MonitorStatusTime, PageIncident, PageMaintenance } from './page-da
 const MAX_INCIDENTS = 500
 const MAX_UPDATES_PER_INCIDENT = 100
 
-/** Changes when anything that a page shows changes, except by the passage of time (docs/design/status-pages.md#cache). */
+/**
+ * Changes when anything that a page shows changes, except by the passage of time (docs/design/status-pages.md#cache).
+ */
 const FINGERPRINT = `concat_ws('/', p.xmin,
   (SELECT md5(string_agg(concat_ws(',', m.id, m.status, m.is_paused, m.status_changed_at, m.deleted_at), ';' ORDER BY c.id))
    FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id WHERE c.page_id = p.id),
@@ -44,8 +46,8 @@ export async function findPageBySite(
 }
 
 /**
- * The time of monitors in each status since `from`, by their transitions (docs/design/status-pages.md#bars). Spans within one day
- * are added up, so a monitor that flaps for weeks is not more expensive than others.
+ * The time of monitors in each status since `from`, by their transitions (docs/design/status-pages.md#bars). Spans
+ * within one day are added up, so a monitor that flaps for weeks is not more expensive than others.
  */
 export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: Date): Promise<MonitorStatusTime[]> {
   return query(
@@ -84,8 +86,8 @@ export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: D
 }
 
 /**
- * Incidents since `from` that affect one of the monitors, and manual incidents without monitors. Open ones and those that
- * ended after `recent` have their public updates. Internal updates are never read.
+ * Incidents since `from` that affect one of the monitors, and manual incidents without monitors. Open ones and those
+ * that ended after `recent` have their public updates. Internal updates are never read.
  */
 export function listPageIncidents(
   db: Db,

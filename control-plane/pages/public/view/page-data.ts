@@ -3,8 +3,8 @@ import type { StoredComponent, StoredGroup, StoredPage } from '../../core/record
 import type { DailyMedians } from '../../core/types.ts'
 
 /**
- * A span in which a monitor was in one status. `status` null: paused, or no verdict yet. All spans of one UTC day may be
- * combined into one; then `seconds` is their sum.
+ * A span in which a monitor was in one status. `status` null: paused, or no verdict yet. All spans of one UTC day may
+ * be combined into one; then `seconds` is their sum.
  */
 export type MonitorStatusTime = {
   monitorId: string

@@ -5,7 +5,10 @@ import {
   pickTextColor,
 } from '../../../foundation/web/html/contrast.ts'
 
-/** The darkest background of a light page and the lightest of a dark page: enough contrast there is enough on all others. */
+/**
+ * The darkest background of a light page and the lightest of a dark page: enough contrast there is enough on all
+ * others.
+ */
 export const LIGHT_BACKGROUND = '#f2f4f7'
 export const DARK_BACKGROUND = '#1f2430'
 

@@ -6,8 +6,8 @@ import { formatLongDate, formatShortDateTime, formatTime, getUtcDay } from '../d
 export const IsoTimes = createContext(false)
 
 /**
- * An instant in UTC; the browser module converts it to the reader's time zone. `since`: the start of a span that ends at
- * this instant; on the same day only the time is shown.
+ * An instant in UTC; the browser module converts it to the reader's time zone. `since`: the start of a span that ends
+ * at this instant; on the same day only the time is shown.
  */
 export function Moment({ at, since }: { at: string; since?: string }) {
   if (useContext(IsoTimes)) {
