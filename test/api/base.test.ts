@@ -156,7 +156,7 @@ t.test('a POST without a body needs no content type and minds none; a body that 
   t.equal((await pause({ body: {} })).status, 200)
   for (const unwanted of [[], 'x', 1]) {
     const answer = await pause({ body: JSON.stringify(unwanted) })
-    t.match(answer, { status: 400, body: { error: { message: 'no body is expected here' } } })
+    t.match(answer, { status: 400, body: { error: { message: 'this endpoint does not accept a body' } } })
   }
 })
 

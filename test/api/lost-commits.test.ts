@@ -79,7 +79,7 @@ t.test('a request of which nobody knows whether it was carried out keeps its key
   t.match(await account.call('POST /unknown', {}, headers), { status: 503, body: { error: { code: 'unavailable' } } })
   t.match(await account.call('POST /unknown', {}, headers), {
     status: 409,
-    body: { error: { message: /still being worked on/ } },
+    body: { error: { message: /still being processed/ } },
   })
   const later = { project_id: account.projectId }
   await api
@@ -114,7 +114,7 @@ t.test('what became of a transaction is asked of the database, and unknown while
       await end()
     })
   await begin(async () => {
-    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /did not say whether it committed/ })
+    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /the outcome of a commit is unknown/ })
   })
   await t.rejects(begin(() => Promise.reject(cut)))
   t.same(await Promise.all(ids.map(id => wasCommitted(db, id, cut))), [true, false])

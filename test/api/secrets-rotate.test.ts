@@ -139,7 +139,7 @@ async function seen(api: typeof first) {
 t.test('a rotation that was interrupted is read by a process with both keys, and goes on where it was', async t => {
   const told = await seen(first)
   await t.rejects(rotate(endingAfter(3)), { message: 'the connection ended' })
-  await t.rejects(check(before), { message: /^3 values do not open:/ })
+  await t.rejects(check(before), { message: /^3 values cannot be decrypted:/ })
   const between = await startApi(t, { ...engines, SECRET_KEY: after, SECRET_KEY_OLD: before })
   t.same(await seen(between), told)
   const writing = await startApi(t, { ...engines, SECRET_KEY: before, SECRET_KEY_OLD: after })
@@ -149,9 +149,9 @@ t.test('a rotation that was interrupted is read by a process with both keys, and
   await execute(db, "UPDATE page_subscribers SET asked_at = asked_at - interval '1 day'")
   await subscribe(hook, between)
 
-  t.match(await rotate(), /^\d+ values were sealed anew; SECRET_KEY alone opens everything now$/)
-  t.match(await rotate(), /^0 values were sealed anew/, 'again it has nothing to do')
-  t.match(await check(after), /^SECRET_KEY opens all \d+ sealed values$/)
+  t.match(await rotate(), /^\d+ values were re-encrypted; SECRET_KEY alone decrypts everything now$/)
+  t.match(await rotate(), /^0 values were re-encrypted/, 'again it has nothing to do')
+  t.match(await check(after), /^SECRET_KEY decrypts all \d+ encrypted values$/)
   const last = await startApi(t, { ...engines, SECRET_KEY: after })
   t.same(await seen(last), told)
   t.equal(await (await fetch(`${last.origin}${new URL(made.ping_url).pathname}`)).text(), 'OK')
@@ -171,7 +171,7 @@ t.test('a value that neither key opens is named, and keeps no other from being s
   const next = randomBytes(32).toString('base64')
   const env = { SECRET_KEY: next, SECRET_KEY_OLD: after }
   const rotated = SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
-  const sentence = `1 values do not open:\nalert_channels.config ${records.alert_channel_id}`
+  const sentence = `1 values cannot be decrypted:\nalert_channels.config ${records.alert_channel_id}`
   await t.rejects(rotated, { message: sentence })
   await t.rejects(check(next), { message: sentence })
 })
@@ -180,6 +180,6 @@ t.test('a rotation wants both keys', async t => {
   const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
   await t.rejects(run({ SECRET_KEY: after }), { message: /^SECRET_KEY_OLD is not set/ })
   await t.rejects(run({ SECRET_KEY: after, SECRET_KEY_OLD: 'short' }), {
-    message: /^SECRET_KEY_OLD has to be 32 bytes/,
+    message: /^SECRET_KEY_OLD must be 32 bytes/,
   })
 })

@@ -17,7 +17,7 @@ t.test('a body of half a million values is refused before anything is built of i
   }
   for (const [name, text] of Object.entries(shapes)) {
     const body = Buffer.from(text)
-    const message = name === 'deep' ? 'the body is nested more than 32 deep' : 'the body has more than 50000 values'
+    const message = name === 'deep' ? 'the body must be nested at most 32 levels deep' : 'the body must have at most 50000 values'
     t.throws(() => parseBody(body), { status: 400, code: 'validation_error', message })
     const reference = Buffer.from(shapes.list)
     const refusing = shortestMs(() => {
@@ -51,7 +51,7 @@ t.test('the values of a body are counted as JSON counts them', async t => {
 t.test('a body of as many values as are allowed is taken, one more is refused', async t => {
   const listOf = (items: number) => Buffer.from(JSON.stringify(Array.from({ length: items }, () => 1)))
   t.equal((parseBody(listOf(49_999)) as unknown[]).length, 49_999)
-  t.throws(() => parseBody(listOf(50_000)), { message: 'the body has more than 50000 values' })
+  t.throws(() => parseBody(listOf(50_000)), { message: 'the body must have at most 50000 values' })
 })
 
 t.test('every address that takes a body without a key refuses one that is too long before it is sent', async t => {
@@ -70,7 +70,7 @@ t.test('every address that takes a body without a key refuses one that is too lo
   for (const [path, type, limit] of rows) {
     const answer = await answerBeforeBody(`${origin}${path}`, type, 1_000_000)
     t.equal(answer.status, 413, path)
-    t.match(answer.text, `the body is larger than ${limit}`, path)
+    t.match(answer.text, `the body must not be larger than ${limit}`, path)
   }
 })
 

@@ -71,7 +71,7 @@ t.test('a process does not say that it is ready before it takes requests', async
 t.test('the operator’s port is on loopback unless the operator says otherwise', async t => {
   t.match(readConfig({ ...NEEDED_ENV, HOST: '0.0.0.0' }), { operatorHost: '127.0.0.1', operatorPort: 8081 })
   t.throws(() => readConfig({ ...NEEDED_ENV, PORT: '8081' }), {
-    message: 'PORT and OPERATOR_PORT are both 8081; give each a port of its own',
+    message: 'PORT and OPERATOR_PORT are both 8081; they must differ',
   })
 })
 

@@ -54,17 +54,17 @@ t.test('what keeps the control plane from starting is one sentence without secre
     [
       'a taken port',
       { PORT: port, ROLES: 'deliver' },
-      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with PORT$`),
+      new RegExp(`^port ${port} of 127.0.0.1 is already in use; choose another with PORT$`),
     ],
     [
       'a taken port for the operator',
       { OPERATOR_PORT: port, ROLES: 'deliver' },
-      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with OPERATOR_PORT$`),
+      new RegExp(`^port ${port} of 127.0.0.1 is already in use; choose another with OPERATOR_PORT$`),
     ],
     [
       'a taken port for probes',
       { GRPC_PORT: port, ROLES: 'fleet' },
-      new RegExp(`^127.0.0.1:${port} is taken; .* GRPC_PORT$`),
+      new RegExp(`^127.0.0.1:${port} is already in use; .* GRPC_PORT$`),
     ],
     ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a range of addresses/],
   ]
@@ -159,6 +159,6 @@ t.test('npm run admin makes an account, a token for a probe, and changes a plan'
   t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
   t.match(await run('fly'), {
     code: 2,
-    lines: [{ text: 'there is no command "fly"' }, { text: '' }, { text: 'Usage:' }],
+    lines: [{ text: 'unknown command "fly"' }, { text: '' }, { text: 'Usage:' }],
   })
 })

@@ -33,7 +33,7 @@ t.test('the operator reads what of the watching is well, what is not, since when
     return waitFor(condition, { everyMs: 500, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
   }
   await t.test('all is well, on the command line and next to /metrics', async t => {
-    t.match(await untilSaid(0, /^All is well\./), /All 16 partitions of results have an owner\./)
+    t.match(await untilSaid(0, /^No problems found\./), /All 16 partitions of results have an owner\./)
     const answer = await fetch(`${operator}/internal/health`)
     t.equal(answer.status, 200)
     const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
@@ -54,23 +54,23 @@ t.test('the operator reads what of the watching is well, what is not, since when
     const words = await untilSaid(
       1,
       /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Does a process/,
-      /No probe of us-east is live; 1 monitors use the region, since/,
+      /Region us-east has no live probe; 1 monitors use it, since/,
     )
-    t.match(words, /^\d of \d+ points are not well:/)
-    t.match(words, /well {6}PostgreSQL answers/)
+    t.match(words, /^\d of \d+ checks found a problem:/)
+    t.match(words, /ok {7}PostgreSQL answers/)
   })
 
   await t.test('an engine that is away hides nothing of the others', async t => {
     await picket.nats.stop()
     const words = await untilSaid(1, /NATS does not answer/)
     t.match(words, 'No probe of us-east is live')
-    t.match(words, /well {6}ClickHouse answers/)
+    t.match(words, /ok {7}ClickHouse answers/)
   })
 
   await t.test('when everything is back, all is well again', async t => {
     await picket.nats.restart()
     await picket.restartControlPlane()
-    t.ok(await untilSaid(0, /^All is well\./))
+    t.ok(await untilSaid(0, /^No problems found\./))
   })
 })
 

@@ -51,21 +51,21 @@ t.test('every command tells what it takes and does, and all of them are listed',
   t.match(formatHelp(null, 'plan'), 'plan set')
   t.notMatch(formatHelp(null, 'plan'), 'organization list')
   t.match(formatUsageHint(['plan']), /^Usage:/)
-  t.match(formatUsageHint(['plan', 'sett', 'x']), /^there is no command "plan sett x"\n\nUsage:\n {2}plan show/)
+  t.match(formatUsageHint(['plan', 'sett', 'x']), /^unknown command "plan sett x"\n\nUsage:\n {2}plan show/)
 })
 
 t.test('a command that is called wrongly says in one sentence what is wrong', async t => {
   const wrong: [string, string | RegExp][] = [
-    ['organization show', 'give the id of an organization'],
-    ['organization list all', 'it takes nothing, and was given all'],
+    ['organization show', 'missing argument: the id of an organization'],
+    ['organization list all', 'this command accepts no arguments: all'],
     ['organization rename x', '--name is missing'],
-    ['audit list --limit many', '--limit has to be a number of rows'],
+    ['audit list --limit many', '--limit must be a number of rows, at least 1'],
     ['user claim-link nobody', '"nobody" is not an e-mail address'],
-    ['plan set a b c', 'give the id of an organization and a plan'],
-    ['plan set', 'give the id of an organization and a plan'],
-    ['organization delete --yes', 'give the id of an organization'],
-    [`organization rename x --name ${'x'.repeat(101)}`, 'a name is one line of 1 to 100 characters'],
-    ['bootstrap --email a@example.com --name two\nlines', 'a name is one line of 1 to 100 characters'],
+    ['plan set a b c', 'missing argument: the id of an organization and a plan'],
+    ['plan set', 'missing argument: the id of an organization and a plan'],
+    ['organization delete --yes', 'missing argument: the id of an organization'],
+    [`organization rename x --name ${'x'.repeat(101)}`, 'a name must be one line of 1 to 100 characters'],
+    ['bootstrap --email a@example.com --name two\nlines', 'a name must be one line of 1 to 100 characters'],
     ['probe-token create --planet mars', /Unknown option '--planet'/],
   ]
   for (const [line, message] of wrong) {
@@ -152,7 +152,7 @@ t.test('the operator removes a founder whose address is not proven, but not the 
     `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (?, ?, 'admin', now())`,
     [made.organization_id, (await insertTenant(db)).userId],
   )
-  t.match(await run(remove), 'founder@example.com is not a member any more')
+  t.match(await run(remove), 'founder@example.com is no longer a member')
   await t.rejects(run(remove), { message: /not found/ })
   const acts = await run(`audit list --organization ${made.organization_id}`)
   t.match(acts, `\toperator\tdeleted\tmember\t`)
@@ -192,7 +192,7 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   ]
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
-    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); say --yes to do it$/,
+    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); add --yes to delete it$/,
   })
   t.same(await Promise.all(tables.map(countOf)), before)
 

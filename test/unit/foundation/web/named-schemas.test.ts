@@ -21,6 +21,6 @@ t.test('a schema with a title is said once, under its name', async t => {
 
 t.test('two different schemas of one title are a mistake', async t => {
   t.throws(() => extractNamedSchemas(documentOf(monitor, { ...monitor, properties: {} })), {
-    message: /two schemas.*Monitor/,
+    message: /two different schemas.*Monitor/,
   })
 })

@@ -36,10 +36,10 @@ t.test('a body is parsed without a byte of it being changed', async t => {
 
 t.test('a refused body says where', async t => {
   const rows: [string, string][] = [
-    ['{"a":[1,"\\u0000"]}', 'a[1] holds characters that are not text'],
+    ['{"a":[1,"\\u0000"]}', 'a[1] contains invalid characters'],
     ['{"a":{"b\\u0000":1}}', 'a has a key that is not allowed'],
     ['{"a":{"__proto__":1}}', 'a has a key that is not allowed'],
-    ['{"a":"\\udc00"}', 'a holds characters that are not text'],
+    ['{"a":"\\udc00"}', 'a contains invalid characters'],
   ]
   for (const [text, message] of rows) t.throws(() => parseBody(Buffer.from(text)), { status: 400, message })
 })
