@@ -36,7 +36,7 @@ const OTHER_ANSWERS: Record<string, number> = {
   'GET /chat/installations/{id}/channels': 409,
 }
 
-t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
+t.test('The success of each operation matches /openapi.json exactly', async t => {
   const account = await makeOperator(api.db, await api.tenant())
   const receiver = await startReceiver(t)
   const records = await createRecords(api, account, receiver.url)
@@ -53,7 +53,7 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
   }
 })
 
-t.test('each operation refuses in the shape that /openapi.json describes', async t => {
+t.test('The errors of each operation match /openapi.json', async t => {
   const account = await api.tenant()
   const records = await createRecords(api, account)
   for (const operation of operations) {

@@ -82,7 +82,7 @@ const PLAIN = [
   'status_page_images.bytes',
 ]
 
-t.test('every column of bytes is known to the rotation, a hash, or plain', async t => {
+t.test('Every bytea column is covered by the rotation, a hash, or plain', async t => {
   const columns = await query<{ name: string }>(
     db,
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
@@ -94,7 +94,7 @@ t.test('every column of bytes is known to the rotation, a hash, or plain', async
 })
 
 for (const { table, column } of ENCRYPTED_COLUMNS) {
-  t.test(`there is a value in ${table}.${column} to be rotated`, async t => {
+  t.test(`${table}.${column} has a value to rotate`, async t => {
     const rows = await query(db, `SELECT 1 FROM "${table}" WHERE length("${column}") > 0 LIMIT 1`)
     t.equal(rows.length, 1)
   })
@@ -136,7 +136,7 @@ async function seen(api: typeof first) {
   return { answers: answers.map(({ body }) => body.data), replayed: replayed.body }
 }
 
-t.test('a rotation that was interrupted is read by a process with both keys, and goes on where it was', async t => {
+t.test('A process with both keys reads the state of an interrupted rotation, and the rotation continues', async t => {
   const told = await seen(first)
   await t.rejects(rotate(endingAfter(3)), { message: 'the connection ended' })
   await t.rejects(check(before), { message: /^3 values cannot be decrypted:/ })
@@ -161,12 +161,12 @@ t.test('a rotation that was interrupted is read by a process with both keys, and
   t.equal(subscribers.length, 1, 'an address is still one subscriber')
 })
 
-t.test('the audit log says that the key was rotated, and of no record that it was changed', async t => {
+t.test('The audit log contains the rotation, and no change of a record', async t => {
   const rows = await query(db, `SELECT action, resource FROM audit_log WHERE actor_kind = 'operator'`)
   t.same(rows, [{ action: 'rotated', resource: 'secret_key' }])
 })
 
-t.test('a value that neither key opens is named, and keeps no other from being sealed', async t => {
+t.test('A value that neither key decrypts is named, and all others are re-encrypted', async t => {
   await execute(db, `UPDATE alert_channels SET config = 'x'::bytea WHERE id = ?`, [records.alert_channel_id])
   const next = randomBytes(32).toString('base64')
   const env = { SECRET_KEY: next, SECRET_KEY_OLD: after }
@@ -176,7 +176,7 @@ t.test('a value that neither key opens is named, and keeps no other from being s
   await t.rejects(check(next), { message: sentence })
 })
 
-t.test('a rotation wants both keys', async t => {
+t.test('A rotation needs both keys', async t => {
   const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
   await t.rejects(run({ SECRET_KEY: after }), { message: /^SECRET_KEY_OLD is not set/ })
   await t.rejects(run({ SECRET_KEY: after, SECRET_KEY_OLD: 'short' }), {

@@ -38,7 +38,7 @@ const gauge = async (name: string) => {
 }
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status)
 
-t.test('of 25 imports of a project one runs, a few wait without a connection, and the rest may come again', async t => {
+t.test('One of 25 imports of a project runs, a few wait without a connection, and the others are refused', async t => {
   const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
   const refused: Answer[] = []
   const { all } = await whileHolding(busy.organizationId, async () => {
@@ -69,7 +69,7 @@ t.test('of 25 imports of a project one runs, a few wait without a connection, an
   t.equal(await gauge('picket_api_heavy_writes_waiting'), 0)
 })
 
-t.test('of 40 requests of a project at once six are worked on; requests of others are answered meanwhile', async t => {
+t.test('Six of 40 concurrent requests of a project run; requests of other projects are answered meanwhile', async t => {
   const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
   const { all, aborted } = await whileHolding(busy.organizationId, async () => {
     const all = Array.from({ length: 40 }, () => api.call('POST', '/monitors', { key: busy.key, body: monitor }))

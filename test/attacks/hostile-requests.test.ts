@@ -38,7 +38,7 @@ const PLACES: Record<string, (text: string) => { body: object; spec: Partial<Che
 const OWN_HEADERS = ['host', 'user-agent', 'accept', 'connection', 'content-length']
 
 for (const [place, of] of Object.entries(PLACES)) {
-  t.test(`a text that is taken as ${place} of a monitor is sent as it is, and nothing else with it`, async t => {
+  t.test(`A text that is accepted as ${place} of a monitor is sent unchanged and adds nothing else`, async t => {
     let taken = 0
     for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
       const { body, spec } = of(text)

@@ -99,7 +99,7 @@ function attempts(ids: Records, methods: string[] = METHODS) {
   )
 }
 
-t.test('a record of another tenant is 404 by every method, and nothing of it changes', async t => {
+t.test('A record of another tenant is 404 with every method and does not change', async t => {
   const before = await storedIn(api.db)
   const withId = attempts(ofOther).filter(({ path }) => path.includes('{id}'))
   t.ok(withId.length > 200)
@@ -110,7 +110,7 @@ t.test('a record of another tenant is 404 by every method, and nothing of it cha
   t.same(await storedIn(api.db), before)
 })
 
-t.test('a key that may only read changes nothing, whatever it sends', async t => {
+t.test('A read key changes nothing with any request', async t => {
   const before = await storedIn(api.db)
   const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
   for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
@@ -121,7 +121,7 @@ t.test('a key that may only read changes nothing, whatever it sends', async t =>
   t.same(await storedIn(api.db), before)
 })
 
-t.test('no read answers a secret that was stored, to a key of any scope', async t => {
+t.test('No read returns a stored secret to a key of any scope', async t => {
   const secrets = { ...NEEDLES, 'the signing secret': signingSecret, 'an API key': write }
   const reads = closed.filter(({ method }) => method === 'GET')
   t.ok(reads.length > 40)
@@ -149,7 +149,7 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
 /** What answers without a key. A route that is new here is one that strangers may use. */
 const OPEN = ['GET /chat/oauth/callback', 'POST /agent/bootstrap']
 
-t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
+t.test('Without a key only open routes of the API answer, with every method', async t => {
   const open = operations.filter(({ isOpen }) => isOpen).map(({ name }) => name)
   t.same(open.sort(), OPEN)
   const before = await storedIn(api.db)
@@ -160,37 +160,34 @@ t.test('without a key nothing of the API answers but what is open, whatever the 
   t.same(await storedIn(api.db), before)
 })
 
-t.test(
-  'a body that is too large, too deep or of too many values is refused by every route, and nothing is stored',
-  async t => {
-    const before = await storedIn(api.db)
-    const hostile: [string, string][] = [
-      ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
-      ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-      ['100,000 values', JSON.stringify({ name: Array.from({ length: 100_000 }, () => 1) })],
-      ['100,000 names', `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join()}}`],
-      ['a number without an end', `{"name":${'9'.repeat(100_000)}}`],
-      ['no JSON', '{"name":'],
-    ]
-    const withBody = operations.filter(({ body }) => body !== null)
-    t.ok(withBody.length > 25)
-    for (const operation of withBody) {
-      for (const [what, body] of hostile) {
-        const key = operation.isOpen ? null : victim.key
-        const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
-        // 429: a network that sends such bodies to an open route is not read for a while
-        t.ok(
-          status === 400 || status === 413 || (operation.isOpen && status === 429),
-          `${operation.name} ${what}: ${status}`,
-        )
-      }
+t.test('Every route refuses a body that is too large, too deep or has too many values, and stores nothing', async t => {
+  const before = await storedIn(api.db)
+  const hostile: [string, string][] = [
+    ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
+    ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['100,000 values', JSON.stringify({ name: Array.from({ length: 100_000 }, () => 1) })],
+    ['100,000 names', `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join()}}`],
+    ['a number without an end', `{"name":${'9'.repeat(100_000)}}`],
+    ['no JSON', '{"name":'],
+  ]
+  const withBody = operations.filter(({ body }) => body !== null)
+  t.ok(withBody.length > 25)
+  for (const operation of withBody) {
+    for (const [what, body] of hostile) {
+      const key = operation.isOpen ? null : victim.key
+      const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
+      // 429: a network that sends such bodies to an open route is not read for a while
+      t.ok(
+        status === 400 || status === 413 || (operation.isOpen && status === 429),
+        `${operation.name} ${what}: ${status}`,
+      )
     }
-    t.same(await storedIn(api.db), before)
-  },
-)
+  }
+  t.same(await storedIn(api.db), before)
+})
 
 // the last one, because it changes and deletes the records
-t.test('the owner of a record is not answered 404 where others are', async t => {
+t.test('The owner of a record does not get the 404 of other tenants', async t => {
   const depth = (path: string) => path.split('/').length
   // what belongs to another record is deleted before it
   const deletes = (one: Operation, other: Operation) =>

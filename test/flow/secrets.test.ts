@@ -193,7 +193,7 @@ async function rowsOfClickhouse(): Promise<unknown[]> {
   return rows
 }
 
-t.test('no secret is to be found in any log, answer, metric or table once it was given', async t => {
+t.test('No log, response, metric or table contains a stored secret', async t => {
   const places: Record<string, unknown> = { answers: await live() }
   const sent = receiver.received.map(({ headers }) => headers.authorization)
   t.ok(sent.includes(`Bearer ${secrets['channel header']}`), 'the receiver got its credential')

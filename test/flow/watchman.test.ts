@@ -63,7 +63,7 @@ const untilQuiet = () => {
   return waitFor(condition, { everyMs: 500, label: () => `${last} end` })
 }
 
-t.test('in health no alert goes on firing', async () => {
+t.test('No alert fires in a healthy installation', async () => {
   // at one a second: longer than any alert waits
   await waitFor(async () => (await prometheus.samples('picket_verdict_partitions_owned')) >= 8, { everyMs: 500 })
   // on a busy machine the hurried rules may see a loop stand still for seconds; what fires in health does not end
@@ -71,7 +71,7 @@ t.test('in health no alert goes on firing', async () => {
 })
 
 t.test(
-  'a region that cannot publish, a clock that is wrong, results from the future and messages that cannot be read raise alerts, which end with the faults',
+  'A region that cannot publish, a wrong clock, results from the future and unreadable messages raise alerts, which end with the faults',
   async t => {
     const forger = await connectNats(nats.url, 'a probe that goes by no clock')
     t.teardown(() => forger.close())
@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('results that arrive while no process decides raise an alert until one does', async t => {
+t.test('Results that arrive without a verdict process raise an alert until one runs', async t => {
   await verdict.kill9()
   await untilFiring('PicketPartitionsWithoutOwner', 'PicketNothingDecided', 'PicketProcessDown')
   t.pass('it is reported')

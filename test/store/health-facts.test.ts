@@ -74,7 +74,7 @@ const LOSSES: Record<string, (relay: TcpRelay) => unknown> = {
   'breaks the connection': relay => relay.cut(),
 }
 
-t.test('a NATS that is lost in the middle of its facts is named, and no process ends because of it', async t => {
+t.test('A NATS that is lost while facts are read is named, and no process exits', async t => {
   const cases = Object.entries(LOSSES).flatMap(([how, lose]) =>
     Object.entries(MOMENTS).map(([moment, question]) => ({ title: `${how} at ${moment}`, lose, question })),
   )
@@ -97,7 +97,7 @@ t.test('a NATS that is lost in the middle of its facts is named, and no process 
   t.same(unhandled, [])
 })
 
-t.test('the facts are there before a silent NATS has let all questions time out', async t => {
+t.test('The facts are read before all requests to a silent NATS time out', async t => {
   const { nats, relay } = await connectFar(t)
   // as in a process that has just begun
   const { clock, ...rest } = nats
@@ -116,7 +116,7 @@ t.test('the facts are there before a silent NATS has let all questions time out'
   t.same(unhandled, [])
 })
 
-t.test('when NATS is there again its facts are', async t => {
+t.test('Facts of NATS are read again when it is back', async t => {
   const { nats, relay } = await connectFar(t)
   await relay.cut()
   t.equal((await readHealthFacts({ db, nats, clickhouse })).nats, null)

@@ -37,7 +37,7 @@ async function insertDeliveries(projectId: string, count: number, every: number)
   )
 }
 
-t.test('old addresses are sealed in portions, wherever they are in the log of deliveries', async t => {
+t.test('Old addresses in the delivery log are encrypted in batches', async t => {
   const { projectId } = await insertTenant(db)
   await insertDeliveries(projectId, 1_700, 17)
   const portions: string[] = []
@@ -55,7 +55,7 @@ t.test('old addresses are sealed in portions, wherever they are in the log of de
   for (const row of rows) t.match(decryptAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
 })
 
-t.test('a round that has to end early goes on where it ended, so that the last deliveries are sealed too', async t => {
+t.test('A round that ends early is continued, so that the last deliveries are encrypted as well', async t => {
   await execute(db, 'DELETE FROM deliveries')
   const { projectId } = await insertTenant(db)
   await insertDeliveries(projectId, 1_700, 17)

@@ -9,7 +9,7 @@ const NEEDED = {
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
 
-t.test('three addresses and a secret key are enough', async t => {
+t.test('Three addresses and a secret key are sufficient', async t => {
   t.match(readConfig(NEEDED), {
     port: 8080,
     operatorHost: '127.0.0.1',
@@ -38,7 +38,7 @@ t.test('three addresses and a secret key are enough', async t => {
   })
 })
 
-t.test('a wrong value is told in one sentence with the variable’s name', async t => {
+t.test('A wrong value is reported in one sentence with the name of the variable', async t => {
   const rows: [Record<string, string>, RegExp][] = [
     [{ DATABASE_URL: '' }, /^DATABASE_URL is not set$/],
     [{ DATABASE_URL: 'mysql://u:hunter2@db' }, /^DATABASE_URL must be a URL that begins with postgres:/],
@@ -85,13 +85,13 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
   }
 })
 
-t.test('roles keep their order whatever order they are asked for in, and links have no double slash', async t => {
+t.test('Roles keep their order, and links have no double slash', async t => {
   const config = readConfig({ ...NEEDED, ROLES: 'fleet, api', PUBLIC_URL: 'https://picket.example/' })
   t.same(config.roles, ['api', 'fleet'])
   t.equal(config.publicUrl, 'https://picket.example')
 })
 
-t.test('addresses need no confirmation where registration is not open, or where mail is only shown', async t => {
+t.test('Addresses need no confirmation when registration is not open or mail is only shown', async t => {
   const confirms = (change: Record<string, string>) =>
     readConfig({ ...NEEDED, ...change }).mailRules.requiresConfirmation
   t.equal(confirms({}), true)
@@ -101,7 +101,7 @@ t.test('addresses need no confirmation where registration is not open, or where 
   t.equal(confirms({ SMTP_IS_LOCAL: 'yes' }), false)
 })
 
-t.test('a limit is one number for all plans, or one for each', async t => {
+t.test('A limit is one number for all plans, or one for each plan', async t => {
   const limits = (value: string) =>
     readConfig({ ...NEEDED, MAILS_PER_ORGANIZATION: value }).mailRules.limits.alert.organization
   t.same(limits('5'), { free: 5, pro: 5, business: 5 })

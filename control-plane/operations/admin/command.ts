@@ -49,7 +49,8 @@ export function parseOptions(
 /** The only argument of a command; `what` describes it. */
 export function parseOnlyArgument(args: string[], what: string): string {
   const [argument] = args
-  if (args.length !== 1 || argument === undefined || argument.startsWith('--')) throw new UsageError(`missing argument: ${what}`)
+  if (args.length !== 1 || argument === undefined || argument.startsWith('--'))
+    throw new UsageError(`missing argument: ${what}`)
   return argument
 }
 

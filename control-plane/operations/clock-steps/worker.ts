@@ -26,8 +26,7 @@ export function startClockStepWorker({
     if (!dueMs.some(ms => ms <= nowMs)) return
     for (const wait of PLANNED_WAITS) {
       const rows = await shortenWaits(db, wait, { vendorSeconds: config.vendorIntervalSeconds })
-      if (rows > 0)
-        tools.log.warn({ table: wait.table, rows }, 'the clock was set back: deferred work was rescheduled')
+      if (rows > 0) tools.log.warn({ table: wait.table, rows }, 'the clock was set back: deferred work was rescheduled')
     }
     dueMs = dueMs.filter(ms => ms > nowMs)
   })

@@ -20,7 +20,9 @@ function createGauges(metrics: Metrics): (facts: HealthFacts, findings: HealthFi
   const findings = metrics.gauge('picket_health_findings', 'Number of problems', ['subject'])
   const bytes = metrics.gauge('picket_stream_bytes', 'Size of a stream', ['stream'])
   const maxBytes = metrics.gauge('picket_stream_max_bytes', 'How large a stream may grow', ['stream'])
-  const sequence = metrics.gauge('picket_stream_last_sequence', 'Sequence of the newest message of a stream', ['stream'])
+  const sequence = metrics.gauge('picket_stream_last_sequence', 'Sequence of the newest message of a stream', [
+    'stream',
+  ])
   const history = metrics.gauge('picket_history_waiting_seconds', 'Age of the oldest message not recorded', ['stream'])
   const deliveries = metrics.gauge('picket_deliveries_due_seconds', 'How long the oldest delivery has been due')
   const fanOuts = metrics.gauge('picket_fan_outs_waiting', 'Events whose deliveries are not queued')

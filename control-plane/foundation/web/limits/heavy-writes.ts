@@ -29,9 +29,7 @@ export type HeavyWrites = {
  */
 export function createHeavyWrites(metrics: Metrics): HeavyWrites {
   const waiting = metrics.gauge('picket_api_heavy_writes_waiting', 'Imports and bulk creates that wait for their turn')
-  const refused = metrics.counter('picket_api_heavy_writes_refused_total', 'Refused imports and bulk creates', [
-    'why',
-  ])
+  const refused = metrics.counter('picket_api_heavy_writes_refused_total', 'Refused imports and bulk creates', ['why'])
   const refuse = (why: 'full' | 'late') => {
     refused.inc({ why })
     if (why === 'late') return tooBusy('other large changes take too long')

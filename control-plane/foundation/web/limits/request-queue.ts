@@ -26,9 +26,11 @@ export type RequestQueue = {
 /** Limits the concurrent requests of a project, and so its share of the database connections (docs/design/api.md#request-queue). */
 export function createRequestQueue(metrics: Metrics): RequestQueue {
   const waiting = metrics.gauge('picket_api_requests_waiting', 'Requests that wait for other requests of their project')
-  const refused = metrics.counter('picket_api_requests_refused_total', 'Requests refused because of other requests of their project', [
-    'why',
-  ])
+  const refused = metrics.counter(
+    'picket_api_requests_refused_total',
+    'Requests refused because of other requests of their project',
+    ['why'],
+  )
   const turns = createFairLimiter({
     ...{ maxConcurrent: Number.POSITIVE_INFINITY, maxConcurrentPerKey: MAX_CONCURRENT, maxWaitingPerKey: MAX_WAITING },
     waitTimeoutMs: WAIT_TIMEOUT_MS,

@@ -49,7 +49,10 @@ export function unmaskHeaders(sent: HeaderMap, stored: HeaderMap | null, path: s
     if (value !== MASK || !isSensitiveName(name)) return [name, value]
     const kept = known.get(name.toLowerCase())
     if (kept === undefined) {
-      problems.push({ path: `${path}.${name}`, message: `${path}.${name} is masked, but no value is stored; send the value` })
+      problems.push({
+        path: `${path}.${name}`,
+        message: `${path}.${name} is masked, but no value is stored; send the value`,
+      })
     }
     return [name, kept ?? value]
   })

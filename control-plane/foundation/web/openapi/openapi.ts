@@ -8,7 +8,13 @@ import { buildOperationId } from './operation-id.ts'
 
 const IdempotencyHeader = {
   type: 'object',
-  properties: { 'Idempotency-Key': { type: 'string', maxLength: 255, description: 'A repeated request with the same key returns the first response.' } },
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      maxLength: 255,
+      description: 'A repeated request with the same key returns the first response.',
+    },
+  },
 }
 
 const DESCRIPTION = `Monitor addresses from several regions, receive outages by signed webhooks, and query response times.

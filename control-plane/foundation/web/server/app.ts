@@ -146,8 +146,7 @@ function addAuthorization(app: App, context: AppContext): void {
       'ratelimit-remaining': use.remaining,
       'ratelimit-reset': use.resetSeconds,
     })
-    if (!use.allowed)
-      throw rateLimited(`more than ${use.limit} requests a minute with this API key`, use.resetSeconds)
+    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute with this API key`, use.resetSeconds)
     // requests beyond the limit of a key do not count against the project
     const all = limitOfProject(caller.projectId, nowMs())
     if (!all.allowed)

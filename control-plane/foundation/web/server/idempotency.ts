@@ -72,7 +72,12 @@ export function addIdempotency(app: App, { db, secrets }: { db: Db; secrets: Sec
   })
 
   /** Stores the answer, or releases the key when the answer is not to be stored. */
-  async function settle(claim: IdempotencyClaim, request: FastifyRequest, status: number, answer: string): Promise<void> {
+  async function settle(
+    claim: IdempotencyClaim,
+    request: FastifyRequest,
+    status: number,
+    answer: string,
+  ): Promise<void> {
     try {
       if (!isTransient(status)) await storeEncrypted(claim, status, answer)
       else if (!(await releaseIdempotencyKey(db, claim))) {

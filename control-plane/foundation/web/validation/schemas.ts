@@ -35,7 +35,9 @@ export const Timestamp = Type.Unsafe<Date | string>({ type: 'string', format: 'd
 
 /** Query properties of a paginated list; spread them with the filters into a `strictObject` (docs/design/api.md#pagination). */
 export const pageProperties = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Number of the page, from 1. Default 1.' })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Number of the page, from 1. Default 1.' }),
+  ),
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Records on a page. Default 25.' })),
 }
 export const PageQuery = strictObject(pageProperties)

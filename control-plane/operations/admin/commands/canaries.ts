@@ -30,7 +30,9 @@ export const CANARY_COMMANDS: Record<string, AdminCommand> = {
       const { text } = parseOptions(args, { optional: ['url', 'every', 'for', 'kinds'] })
       const kinds = parseFailureKinds(text('kinds') ?? DEFAULT_SCHEDULE.kinds.join(','))
       if (kinds === null)
-        throw new UsageError(`--kinds must be one or more of ${FAILURE_KINDS.join(', ')}, each once, separated by commas`)
+        throw new UsageError(
+          `--kinds must be one or more of ${FAILURE_KINDS.join(', ')}, each once, separated by commas`,
+        )
       const schedule = {
         everySeconds: Number(text('every') ?? DEFAULT_SCHEDULE.everySeconds),
         forSeconds: Number(text('for') ?? DEFAULT_SCHEDULE.forSeconds),

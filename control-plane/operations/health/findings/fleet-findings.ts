@@ -33,13 +33,23 @@ function findRegionProblems({
   if (liveProbes === 0) {
     const text = `Region ${region} has no live probe; ${monitors} monitors use it`
     return [
-      reportProblem('regions', text, noLiveProbeSinceMs, 'Check the logs of its probes, and that they can reach the role fleet.'),
+      reportProblem(
+        'regions',
+        text,
+        noLiveProbeSinceMs,
+        'Check the logs of its probes, and that they can reach the role fleet.',
+      ),
     ]
   }
   if (unassigned === 0) return []
   const text = `No live probe of ${region} can check ${unassigned} of ${monitors} monitors`
   return [
-    reportProblem('regions', text, null, 'GET /probes shows the capabilities of its probes; add a probe with the missing ones.'),
+    reportProblem(
+      'regions',
+      text,
+      null,
+      'GET /probes shows the capabilities of its probes; add a probe with the missing ones.',
+    ),
   ]
 }
 

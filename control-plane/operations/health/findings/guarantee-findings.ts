@@ -12,7 +12,8 @@ const ADVICE =
 export function assessGuarantee({ nowMs, plannedOutages }: PostgresFacts): HealthFinding[] {
   const { kept, missed, lastMiss } = plannedOutages
   const all = kept + missed
-  if (all === 0) return [reportHealthy('guarantee', 'No planned outages of the last day were compared with the guarantee')]
+  if (all === 0)
+    return [reportHealthy('guarantee', 'No planned outages of the last day were compared with the guarantee')]
   if (lastMiss === null) {
     return [reportHealthy('guarantee', `All ${all} planned outages of the last day were reported within the guarantee`)]
   }

@@ -42,7 +42,8 @@ function assessProgress(
     return [reportProblem('verdicts', text, findOldest(behind.map(waitingSince)), ADVICE)]
   }
   const lastAtMs = streams.find(({ name }) => name === 'RESULTS')?.lastAtMs ?? 0
-  const arrived = lastAtMs > 0 ? `the newest arrived ${formatDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none has arrived yet'
+  const arrived =
+    lastAtMs > 0 ? `the newest arrived ${formatDuration((logMs ?? nowMs) - lastAtMs)} ago` : 'none has arrived yet'
   return [reportHealthy('verdicts', `Results are counted as they arrive; ${arrived}`)]
 }
 

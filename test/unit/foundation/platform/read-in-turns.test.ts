@@ -13,7 +13,7 @@ const SENDER = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
 
 t.test(
-  'of a long answer at most 128 KiB are read between two turns of the event loop, and all of it arrives',
+  'At most 128 KiB of a long answer are read between two turns of the event loop, and all of it arrives',
   async t => {
     const sender = new Worker(SENDER, { eval: true })
     t.teardown(() => sender.terminate())
@@ -41,7 +41,7 @@ t.test(
   },
 )
 
-t.test('the same of an answer in pieces of 16 KiB, as TLS has them', async t => {
+t.test('The same holds for an answer in chunks of 16 KiB, as with TLS', async t => {
   let left = 256
   const stream = new Duplex({
     read() {
