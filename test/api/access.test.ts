@@ -14,10 +14,10 @@ const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
-/** What a key with scope write may not do (decisions 2.2). */
+/** Operations that a key with scope write may not call (docs/design/api.md#scopes). */
 const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite|audit-log)/
 
-/** It is asked about what is gone, so its filters know no "not found". */
+/** The audit log contains deleted records, so its filters accept unknown ids. */
 const isOfTheGone = ({ path }: Operation) => path === '/audit-log'
 
 function send(
@@ -115,7 +115,7 @@ t.test('An id of another tenant, an unknown and a malformed id in a path are 404
   t.same(await everything(), before)
 })
 
-/** Records below another one, each a part of a path. */
+/** Nested records, each as a part of a path. */
 const INNER = ['component_id', 'group_id', 'subscriber_id', 'field_id'] as const
 
 t.test(
@@ -144,10 +144,10 @@ t.test(
   },
 )
 
-/** Of somebody else's making, so no id of ours. */
+/** Ids of external systems. */
 const FOREIGN_WORDS = ['relay_source_id']
 
-/** Each id that a body names, however deep and in a list too, and the body with another one in its place. */
+/** Each id in a body at any depth, and the body with another id in its place. */
 function idsIn(value: unknown, name = ''): { name: string; bodyWith: (id: string) => unknown }[] {
   if (typeof value === 'string') {
     const isId = /_ids?$/.test(name) && !FOREIGN_WORDS.includes(name)

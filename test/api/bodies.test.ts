@@ -22,13 +22,13 @@ function send(operation: Operation, body: string, headers = {}) {
 
 type Refusal = { status: number; code: string; message: string; details: { path: string; message: string }[] }
 
-/** What is wrong with the refusal of a fault; null when it is as it should be. */
+/** The problem of an error response; null when it is correct. */
 function complaintAbout(status: number, refusal: Refusal | undefined, path: string): string | null {
   if (status !== 400 || refusal?.status !== 400 || refusal.code !== 'validation_error') return `answered ${status}`
   const { details, message } = refusal
   if (!details.some(detail => detail.path === path)) return `points at ${details.map(detail => detail.path).join(', ')}`
   const sentences = [message, ...details.map(detail => detail.message)]
-  // words of the validating library or of the language instead of a sentence
+  // texts of the validation library or of JavaScript instead of a sentence
   const poor = sentences.find(
     sentence => !/^\S.* \S/.test(sentence) || /NOT|undefined|\[object|must match/.test(sentence),
   )
@@ -73,7 +73,7 @@ t.test('POST /monitors/bulk reports invalid items by index and stores nothing', 
   t.same(await stored(), before)
 })
 
-/** What an operation without a key takes. */
+/** The body of an operation without a key. */
 const OPEN_BODY_BYTES = 4_096
 
 t.test(

@@ -5,7 +5,7 @@ import { bodyOfChannel } from '../support/bodies.ts'
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-/** How often each status came, such as `{ 201: 1, 409: 9 }`. */
+/** The number of responses by status, such as `{ 201: 1, 409: 9 }`. */
 function countsOf(answers: { status: number }[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
@@ -115,7 +115,7 @@ t.test('Concurrent changes of one monitor are all applied, and each increments t
 t.test('One of two concurrent deletions of the last two admin keys is refused', async t => {
   const { key } = await api.tenant()
   const spare = await api.call('POST', '/api-keys', { key, body: { name: 'spare', scope: 'admin' } })
-  // the process knows the key from now on, also when its own deletion is carried out before it is asked again
+  // from here on the process has the key in its cache
   const { body } = await api.call('GET', '/api-keys', { key: spare.body.data.key })
   const answers = await Promise.all(
     body.data.map(({ id }: { id: string }) => api.call('DELETE', `/api-keys/${id}`, { key: spare.body.data.key })),

@@ -324,7 +324,7 @@ t.test('Two concurrent imports of one file create each record once', async t => 
 })
 
 const name = fc.constantFrom('Shop', 'Router', 'Åland 🌊', "it's: a #name", '- dash', 'null', '0x1F', ' spaced ', 'yes')
-/** Of a header; what looks like a secret's is masked, and has to be filled in elsewhere. */
+/** The value of a header; values that look like secrets are masked and must be filled in. */
 const openName = fc.stringMatching(/^[A-Z][a-z]{1,8}$/).filter(text => !isSensitiveName(text))
 const monitor = fc.record(
   {

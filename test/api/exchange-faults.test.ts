@@ -6,7 +6,7 @@ const api = await createResourceApi(t, exchangeApi)
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
 const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 
-/** A list of the places that a refusal names. */
+/** The paths that an error names. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
 const placesOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
 

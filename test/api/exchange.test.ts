@@ -6,7 +6,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
-/** A file of every kind of record, with a slug that nobody else has. */
+/** A file with every kind of record and a unique slug. */
 const fileOf = (slug: string) => ({
   version: 1,
   alert_settings: { is_digest_enabled: false, digest_threshold: 7 },

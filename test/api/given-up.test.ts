@@ -5,7 +5,7 @@ import type { Teardown } from '../support/teardown.ts'
 
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-/** An API whose database gives up soon, by the settings of its connections. */
+/** An API whose connections have short time limits. */
 async function impatientApi(t: Teardown, settings: string) {
   const url = new URL((await createDatabase(t)).url)
   url.searchParams.set('options', settings)

@@ -19,7 +19,7 @@ t.test('The meta of every list describes the first page, also of an empty list',
     const keys = list.path.includes('{') ? [mine.key] : [mine.key, empty.key]
     for (const key of keys) {
       const { status, body } = await api.call('GET', addressOf(list, records), { key })
-      // lists of the operator, and of a team that has ended the app
+      // lists of the operator, and of a team that removed the app
       if (status === 403 || status === 409) continue
       const { page, per_page, total, total_pages } = body.meta
       t.same([page, per_page, total_pages], [1, 25, Math.ceil(total / 25)], list.name)

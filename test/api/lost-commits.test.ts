@@ -12,7 +12,7 @@ const api = await createResourceApi(
   t,
   (app, handles) => {
     channelRoutes(app, handles)
-    // what a bug, or a database that is away for long, does to a request
+    // the effect of a bug, or of a database that is unreachable for long
     app.post('/fails-late', async request => {
       await execute(withRequestActor(handles.db, request), 'UPDATE projects SET updated_at = now()')
       throw new Error('after the commit')

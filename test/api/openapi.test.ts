@@ -18,13 +18,13 @@ const operations: { name: string; operation: Node }[] = Object.entries(document.
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-/** What a schema of the document finds wrong with a value. */
+/** The errors of a value against a schema of the document. */
 function faultsIn(schema: Node, value: unknown): unknown[] {
   const isRight = ajv.validate({ ...schema, components: document.components }, value)
   return isRight ? [] : [value, ...(ajv.errors ?? [])]
 }
 
-/** Every schema in a tree, with the words that lead to it. */
+/** Every schema in a tree, with the path to it. */
 function walk(node: Node, path: string, visit: (node: Node, path: string) => void): void {
   if (typeof node !== 'object' || node === null) return
   visit(node, path)

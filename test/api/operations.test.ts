@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts'
 t.test('/healthz, /readyz and /metrics answer without a key', async t => {
   const api = await startApi(t)
   t.match(await api.call('GET', `${api.origin}/healthz`, { key: null }), { status: 200, body: { status: 'ok' } })
-  // an engine that takes longer than three seconds counts as away
+  // an engine that needs longer than three seconds counts as unreachable
   const ready = await waitFor(async () => {
     const answer = await api.call('GET', `${api.operator}/readyz`, { key: null })
     return answer.status === 200 ? answer : null

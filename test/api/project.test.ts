@@ -84,7 +84,7 @@ t.test('The curl snippet of GET /project creates a monitor in a shell', async t 
   t.match(JSON.parse(stdout), { data: { name: 'Example', url: 'https://example.com' } })
 })
 
-/** The status of what stands at a public address of this installation, or at a domain that leads to it. */
+/** The status of a public address of this installation, or of a domain that points to it. */
 function visit(link: string): Promise<number | undefined> {
   const { host, pathname } = new URL(link)
   return new Promise((resolve, reject) => {

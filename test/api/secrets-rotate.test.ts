@@ -43,7 +43,7 @@ await db.transaction(tx =>
 
 await sealAddressOfDelivery()
 
-/** As the delivery's worker does, which does not run here. */
+/** As the delivery worker does, which does not run here. */
 async function sealAddressOfDelivery(): Promise<void> {
   const path = `/alerts/channels/${records.alert_channel_id}/test`
   const { id } = (await first.call('POST', path, { key })).body.data
@@ -52,7 +52,7 @@ async function sealAddressOfDelivery(): Promise<void> {
   await execute(db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [address, id])
 }
 
-/** What the provider of a team's chat grants, and what it has still to end. */
+/** The tokens of a chat installation, and its revocations. */
 async function insertChatTokens(): Promise<void> {
   const { projectId } = account
   const ids = { id: uuidv7(), projectId }
@@ -72,7 +72,7 @@ async function insertChatTokens(): Promise<void> {
   )
 }
 
-/** Bytes that are stored as they are. */
+/** Bytes that are stored unencrypted. */
 const PLAIN = [
   'partition_checkpoints.data',
   'deliveries.request_body',
@@ -112,7 +112,7 @@ const rotate = (unauditedDb: Db = db) =>
 const check = (secretKey: string) =>
   SECRET_COMMANDS['secrets check']!.run({ db, unauditedDb: db, env: { SECRET_KEY: secretKey } }, [])
 
-/** A connection that ends in the middle of the work. */
+/** A connection that breaks during the work. */
 function endingAfter(updates: number): Db {
   let left = updates
   const raw = (sql: string, bindings: never) => {
@@ -122,7 +122,7 @@ function endingAfter(updates: number): Db {
   return Object.create(db, { raw: { value: raw } })
 }
 
-/** What the API shows of everything sealed, by one process. */
+/** The encrypted values as one API process returns them. */
 async function seen(api: typeof first) {
   const paths = [
     '/monitors',
@@ -145,7 +145,7 @@ t.test('A process with both keys reads the state of an interrupted rotation, and
   const writing = await startApi(t, { ...engines, SECRET_KEY: before, SECRET_KEY_OLD: after })
   t.same(await seen(writing), told, 'whichever of the two it seals with')
 
-  // somebody subscribes again in the middle, at a process that cannot find the address yet
+  // a visitor subscribes again meanwhile, at a process that cannot find the address yet
   await execute(db, "UPDATE page_subscribers SET asked_at = asked_at - interval '1 day'")
   await subscribe(hook, between)
 

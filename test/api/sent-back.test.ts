@@ -11,7 +11,7 @@ const call = (method: string, path: string, body?: unknown) =>
 
 type Json = Record<string, unknown>
 
-/** What a create body may name, of a monitor as it was read. */
+/** The properties of a read monitor that a create body may contain. */
 const creatable = (monitor: Json): Json =>
   Object.fromEntries(Object.keys(MonitorCreate.properties).map(name => [name, monitor[name]]))
 

@@ -7,7 +7,7 @@ import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
 
-/** What the lists of the specification say of requests, tried one by one on a running API. */
+/** The requests of the specification's lists, sent one by one to a running API. */
 const PUBLIC_URL = 'https://picket.example.com'
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', PUBLIC_URL })
 const mine = await api.tenant('business')
@@ -54,17 +54,17 @@ t.test('A read key may use every specified GET', async t => {
   }
 })
 
-/** What only counts together with something else. */
+/** Properties that are valid only together with others. */
 const TOGETHER: Record<string, string[]> = { auth_type: ['auth_config'], auth_config: ['auth_type'] }
 
-/** Values beyond those of test/support/bodies.ts: an id that was never given out, and addresses where no server answers now. */
+/** Values in addition to test/support/bodies.ts: an unknown id, and addresses without a server. */
 const EXTREMES: Json = {
   id: uuidv7(),
   logo_url: 'https://127.0.0.1:1/logo.png',
   favicon_url: 'https://127.0.0.1:1/icon',
 }
 
-/** A second one of a pair is a 409: taken, and there already. */
+/** A duplicate is a 409: it was accepted and exists already. */
 const isTaken = (status: number) => status < 300 || status === 409
 
 const pick = (body: Json, names: string[]): Json => Object.fromEntries(names.map(name => [name, body[name]]))

@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 const nowMs = Date.now()
 const hoursAgo = (hours: number) => new Date(nowMs - hours * HOUR_MS)
 
-/** A monitor that is in `status` now, after the transitions before: how many hours ago, and to what. */
+/** A monitor in `status`, with earlier transitions: how many hours ago, and to which status. */
 async function insertHistory(projectId: string, status: string | null, transitions: [number, string | null][]) {
   const id = await insertMonitor(db, projectId)
   await execute(db, 'UPDATE monitors SET status = ? WHERE id = ?', [status, id])
@@ -42,7 +42,7 @@ async function insertTransitions(to: Db, ids: string[], transitions: [number, st
   )
 }
 
-/** A summary waits for the history two seconds; a busy machine may need more. */
+/** A summary waits two seconds for the history; a busy machine may need more. */
 const summaryWithChecks = (key: string) =>
   waitFor(async () => {
     const answer = await api.call('GET', '/analytics/summary', { key })

@@ -37,7 +37,7 @@ t.test('A key of one process works at the other, and stops soon after its deleti
   await waitFor(async () => (await two.call('GET', '/monitors', { key: short })).status === 401)
 })
 
-/** What plans count, with how many a free account may add. */
+/** The resources that plans limit, and how many a free account may add. */
 const COUNTED: { path: string; may: number; body: (n: number) => object }[] = [
   { path: '/monitors', may: 50, body: () => ({ name: 'Shop', type: 'http' }) },
   { path: '/status-pages', may: 1, body: n => ({ name: 'Acme', slug: `acme-${n}-${uuidv7()}` }) },

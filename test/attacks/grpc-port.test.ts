@@ -45,7 +45,7 @@ t.test('One address cannot use all connections', async t => {
   })
   t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="full"\} 150/)
   for (const socket of openOf(sockets)) socket.destroy()
-  // the server may not have noticed yet that they are closed
+  // the server may not have noticed the close yet
   const isLetIn = async () => {
     const [tried] = openSockets(1, port)
     let isGreeted = false

@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 25 s
 
-// Hostile texts on their way out of a running control plane: mails, webhooks, chats, files, metrics and its log.
+// Hostile texts in the output of a running control plane: mails, webhooks, chats, files, metrics and logs.
 
 const ORIGIN = 'https://picket.example.com'
 const PLAIN = 'Plain words'
@@ -53,7 +53,7 @@ const CHANNELS: [type: string, config: object][] = [
   ['chat_c', { webhook_url: to('chat_c') }],
   ['email', { to: ['ops@example.com'] }],
 ]
-// one message of each event: no digests
+// one message for each event, no digests
 await api.call('PUT', '/alerts/settings', { body: { is_digest_enabled: false } })
 const channelIds: string[] = []
 for (const [type, config] of CHANNELS) {
@@ -62,9 +62,9 @@ for (const [type, config] of CHANNELS) {
   await add('/alerts/project-channels', { alert_channel_id: id, alert_type: 'incident' })
 }
 
-/** What one scene sends to each channel: two incidents, an update of each; the resolved one's is its end. */
+/** The messages of one scene to each channel: two incidents with an update each; one update resolves its incident. */
 const OF_SCENE = 4
-/** A heartbeat that fails: the monitor is down, and the incident that the verdict opens. */
+/** A failing heartbeat: the monitor is down, and the verdict opens an incident. */
 const OF_HEARTBEAT = 2
 const PER_TEXT = OF_SCENE + OF_HEARTBEAT
 

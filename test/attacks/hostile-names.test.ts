@@ -16,7 +16,7 @@ import { specOf } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// What an address leads to is known only when it is connected to: names, and redirects.
+// The target of names and redirects is known only at connect.
 
 const dns = await startInnerNames(t)
 const forbidden = await startForbiddenPlace(t)
@@ -25,15 +25,15 @@ const EVERY_HOST = [...INNER_LITERALS, ...INNER_NAMES]
 const servers = [`127.0.0.1:${dns.port}`]
 const resolver = createResolver({ servers })
 
-/** As in production: nothing inside is allowed. */
+/** As in production: no internal address is allowed. */
 const strict = createEgress({ allow: [], resolver })
-/** As `npm start` has it: this machine is allowed, without what belongs to the installation. */
+/** As under `npm start`: this machine is allowed, except components of the installation. */
 const local = createEgress({ allow: ['127.0.0.0/8', '::1/128'], deny: [`127.0.0.1:${port}`], resolver })
-/** node writes a header as Latin-1: this way its bytes are UTF-8. */
+/** node writes headers as Latin-1; this makes the bytes UTF-8. */
 const inBytes = (text: string) => Buffer.from(text).toString('latin1')
 const GUARDS: Record<string, Egress> = { 'with nothing allowed': strict, 'with this machine allowed': local }
 
-/** What a request to an inner place comes to: never a status, a time-out or a refusal of the connection. */
+/** The outcomes of a request to an internal address: never a status, a timeout or a refused connection. */
 const REFUSED = { error: { code: 'blocked_target', message: /must not be checked|part of this installation/ } }
 
 for (const [which, egress] of Object.entries(GUARDS)) {

@@ -4,7 +4,7 @@ import { startApi } from '../support/api-server.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 import { shortestMs } from '../support/shortest.ts'
 
-/** As behind the proxy of deploy/, with one more name. */
+/** As behind the proxy of deploy/, with one additional name. */
 const api = await startApi(t, {
   HOST: '0.0.0.0',
   PUBLIC_URL: 'https://picket.example',

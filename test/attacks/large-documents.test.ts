@@ -15,7 +15,7 @@ import { turnsDuring } from '../support/turns-during.ts'
 const MIB = 1024 * 1024
 const HEADERS = { 'content-type': 'application/json' }
 const ROOT = join(import.meta.dirname, '../..')
-/** The part of a document that is read, next to the rest that fills it. */
+/** The part of a document that is used, next to its padding. */
 const SERVICES = '"services":{"api":{"status":"ok"}}'
 
 /** Documents of almost 5 MiB that take long to read. */

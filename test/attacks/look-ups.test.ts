@@ -13,7 +13,7 @@ import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
 
 const [ATTACKER, OTHER] = ['192.0.2.1', '198.51.100.7']
-/** More than any limit lets through, also when a new minute begins in between. */
+/** More than any limit allows, also when a new minute begins meanwhile. */
 const MANY = 3_000
 
 t.test('A network that guesses keys is refused, and costs others neither time nor cache entries', async t => {

@@ -15,7 +15,7 @@ const compile = createSchemaCompiler() as unknown as CompileSchema
 const wrong = (monitor: object) => Array.from({ length: 50 }, () => ({ name: 'x', type: 'http', ...monitor }))
 const list = <T>(item: (n: number) => T) => Array.from({ length: 900 }, (_, n) => item(n))
 
-/** Bodies of 50 monitors, with hundreds of faults each. */
+/** Bodies of 50 monitors with hundreds of faults each. */
 const BODIES: Record<string, object[]> = {
   'empty assertions': wrong({ assertions: list(() => ({})) }),
   'wrong regions': wrong({ regions: list(n => `nowhere-${n}`) }),

@@ -84,7 +84,7 @@ t.test('A network with too many bootstrap requests is refused before its bodies 
     return answerBeforeBody(url, JSON_TYPE)
   }
   let early = await flood()
-  // a new minute may have begun in between
+  // a new minute may have begun meanwhile
   for (let n = 0; early.status !== 429 && n < 5; n++) early = await flood()
   t.equal(early.status, 429)
   const { error } = JSON.parse(early.text)

@@ -47,7 +47,7 @@ t.test('Off loopback the operator port accepts any host', async t => {
   }
 })
 
-/** Connects to the operator's port until that is open, then at once to the other, and says whether that was open. */
+/** Connects to the operator port until it is open, then immediately to the other, and returns whether that was open. */
 const LOOKING = `
   const { workerData: { first, second }, parentPort } = require('node:worker_threads')
   const { connect } = require('node:net')

@@ -13,7 +13,7 @@ t.jobs = 5
 const REGIONS = ['us-east', 'eu-west']
 type Watch = { picket: Picket; target: Target; receiver: Receiver; id: string }
 
-/** A healthy monitor of two regions with a webhook, one verdict given. */
+/** A healthy monitor in two regions with a webhook, after its first verdict. */
 async function startWatch(t: Test, retryCount: number, env: Record<string, string> = {}): Promise<Watch> {
   const [picket, target, receiver] = await Promise.all([
     startPicket(t, { regions: REGIONS, env }),
@@ -34,7 +34,7 @@ const until = ({ picket, id }: Watch, status: string) =>
     label: `status ${status}`,
   })
 
-/** Breaks the target, asks for a check at once, and resolves when the first attempts have failed. */
+/** Breaks the target, requests a check, and resolves when the first attempts have failed. */
 async function breakTarget({ picket, target, id }: Watch): Promise<void> {
   target.behave({ kind: 'answer', status: 503 })
   const before = target.requests.length

@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
-/** What the command prints, and its exit code. */
+/** The output of the command, and its exit code. */
 function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
   return command.then(
     words => ({ code: 0, words }),

@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait.ts'
 
 const { url, server, db, nats } = await startVerdictEngines(t)
 
-/** Monitors of two tenants in one partition, each tenant with a channel for all of its own. */
+/** Monitors of two tenants in one partition; each tenant has a channel for all of its monitors. */
 async function twoTenants() {
   const [held, free] = [await insertTenant(db), await insertTenant(db)]
   const [ofHeld, ofFree] = [
@@ -46,10 +46,10 @@ const reach = (ids: string[], statuses: string) =>
 const count = async (table: string, column: string, id: string) =>
   (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
 
-/** Locks rows until the answer is called. */
+/** Locks rows until the returned function is called. */
 async function hold(rows: string, ids: string[]): Promise<Tx> {
   const tx = await db.transaction()
-  // as from an operator's psql: the pool would end it after ten seconds
+  // as from an operator's psql; the pool would end the transaction after ten seconds
   await query(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
   return tx

@@ -34,11 +34,11 @@ t.test('An outage is reported while requests of other tenants use every connecti
   await publish(nats, [resultOf(id!, { up: true })])
   await reaches('up')
 
-  // whatever changes a monitor waits for this lock while it has its connection
+  // every change of a monitor waits for this lock and keeps its connection
   const holder = await db.transaction()
   await query(holder, 'SELECT pg_advisory_xact_lock(7026001)')
   let isOver = false
-  // one tenant has a share of the connections only (decision 168)
+  // one tenant has only a share of the connections (docs/design/api.md#request-queue)
   const tenants = await Promise.all(Array.from({ length: 4 }, () => insertTenant(db)))
   const keys = await Promise.all(tenants.map(tenant => createApiKey(db, tenant, { name: 'test', scope: 'write' })))
   const apis = keys.map(({ key }) => createApi(picket.origin, key))

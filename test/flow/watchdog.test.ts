@@ -33,7 +33,7 @@ t.test('A process that was suspended for longer than the limit continues', async
   const { program, rounds, reach } = startWatched(t, 1_000)
   await reach(2)
   program.freeze()
-  // longer than the limit by any measure
+  // clearly longer than the limit
   await new Promise(resolve => setTimeout(resolve, 3 * LIMIT_MS))
   program.thaw()
   await reach(rounds() + 4)

@@ -5,21 +5,21 @@ import { LIMITS, type Limit } from './limits.ts'
 import { OPERATIONS } from './operations.ts'
 import { faultOfField, type Schema } from './schema-match.ts'
 
-/** What the specification is compared with. */
+/** The facts with which the specification is compared. */
 export type Facts = {
-  /** of the OpenAPI document, by `GET /monitors`, references resolved */
+  /** operations of the OpenAPI document by `GET /monitors`, with references resolved */
   operations: Record<string, { operationId: string; body: Schema | null; answers: Record<string, Schema | null> }>
-  /** what tests say: titles and the sentences of their tables */
+  /** titles of tests and the sentences of their tables */
   tests: { path: string; titles: string[]; sentences: string[] }[]
   /** bodies of sample deliveries, by event */
   deliveries: Record<string, { body: Record<string, unknown> }>
 }
 
-/** A line of a table: its cells, and what is missing to it; null when all of it is there. */
+/** A row of a table: its cells, and what is missing; null when nothing is missing. */
 type Row = { cells: string[]; missing: string | null }
 type Table = { title: string; head: string[]; rows: Row[] }
 
-/** Tables over everything that the specification lists, each row with where it is to be found. */
+/** Tables of everything that the specification lists; each row names where it is. */
 export function coverageOf(facts: Facts): Table[] {
   return [
     {
@@ -36,7 +36,7 @@ export function coverageOf(facts: Facts): Table[] {
   ]
 }
 
-/** What the specification asks for and is not there, or has no test. */
+/** Everything of the specification that is missing or has no test. */
 export const missingOf = (tables: Table[]): string[] =>
   tables.flatMap(({ rows }) => rows.flatMap(({ missing }) => missing ?? []))
 
@@ -63,7 +63,7 @@ function operationRows({ operations, tests }: Facts): Row[] {
   })
 }
 
-/** What users of the best peers expect, and the specification does not show (docs/decisions.md). */
+/** Operations that users of comparable products expect, in addition to the specification. */
 function otherRows({ operations }: Facts): Row[] {
   return Object.entries(operations)
     .filter(([name]) => !OPERATIONS[name])

@@ -7,7 +7,7 @@ import type { Facts } from './coverage.ts'
 
 const SAMPLES = 'test/fixtures/channels/webhook'
 
-/** What is there: the routes as they are declared, what tests say, and recorded deliveries. */
+/** The facts: declared routes, titles of tests, and recorded deliveries. */
 export async function readFacts(): Promise<Facts> {
   const { operations } = operationsOf(await describeApi('https://picket.test'))
   return {

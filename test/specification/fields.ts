@@ -1,12 +1,12 @@
 type Schema = Record<string, unknown>
 
-/** A resource of the specification: what its bodies take by field, and what an answer shows. */
+/** A resource of the specification: the accepted fields of its bodies, and the fields of a response. */
 export type Resource = {
   name: string
   create?: { operation: string; required: string[]; fields: Record<string, Schema> }
-  /** `refuses`: what a create takes and an update does not */
+  /** `refuses`: fields that a create accepts and an update does not */
   update?: { operation: string; fields: Record<string, Schema>; refuses?: string[] }
-  /** an operation whose answer is one record or a list of them */
+  /** an operation that returns one record or a list */
   answer?: { operation: string; fields: string[] }
 }
 

@@ -1,4 +1,4 @@
-/** A limit of the specification: a bound of a body that the document states, or what a test says of it. */
+/** A limit of the specification: a bound of a body in the document, or the title of a test. */
 export type Limit = { name: string; value: string } & (
   | { operation: string; field: string; bounds: Record<string, number> }
   | { says: RegExp }

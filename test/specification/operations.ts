@@ -1,4 +1,4 @@
-/** Every operation of the specification, with each status that it gives it; where it gives none, what decisions 1.2 says. */
+/** Every operation of the specification with its statuses; without one, 201 for creates and 200 for the rest (docs/design/api.md#records). */
 export const OPERATIONS: Record<string, number[]> = {
   'POST /agent/bootstrap': [201, 409, 429],
   'POST /agent/invite': [200, 409],

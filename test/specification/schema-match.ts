@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of any shape
 export type Schema = any
 
-/** What is wrong with a field of a body, compared with what the specification says of it; undefined: nothing. */
+/** The difference of a field of a body from the specification; undefined: none. */
 export function faultOfField(body: Schema, field: string, wanted: Schema, isRequired: boolean): string | undefined {
   const found = body?.properties?.[field]
   if (!found) return 'is not taken'
@@ -9,7 +9,7 @@ export function faultOfField(body: Schema, field: string, wanted: Schema, isRequ
   return differenceOf(found, wanted)
 }
 
-/** The first thing that `wanted` says and `found` does not. `nullable` in `wanted`: null is taken too. */
+/** The first difference of `found` from `wanted`. `nullable` in `wanted`: null is accepted as well. */
 function differenceOf(found: Schema, { nullable, ...wanted }: Schema): string | undefined {
   const branches: Schema[] = found.anyOf ?? [found]
   const takesNull = branches.some(one => one.type === 'null' || (Array.isArray(one.type) && one.type.includes('null')))

@@ -15,10 +15,10 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 40 s
 
-/** How long a request waits at the server while nothing comes. */
+/** How long a request waits at the server without messages. */
 const IDLE_WAIT_MS = 5_000
 
-/** Consumers of a server of its own, on which a test sees each request for messages. */
+/** Consumers of a separate server, on which a test sees each request for messages. */
 async function setUp(t: Test) {
   const server = await startNats(t)
   const nats = await connectNats(server.url, 'test')
@@ -57,7 +57,7 @@ t.test('A single message is returned immediately', async t => {
     }
     ended.push('messages')
   }
-  // what hands them over when the request ends takes five seconds for each
+  // an implementation that returns them at the end of the request needs five seconds for each
   const limits = pause((texts.length - 1) * IDLE_WAIT_MS, null, { ref: false }).then(() => ended.push('limits'))
   await Promise.race([awaitAll(), limits])
   t.same(ended, ['messages'])

@@ -30,10 +30,10 @@ const registries: Registries = {
   rdapBaseUrl: rdap.url,
   bootstrap: null,
   whoisServer: { host: '127.0.0.1', port: whoisPort },
-  // however busy this machine is
+  // also on a busy machine
   timeoutMs: 120_000,
 }
-/** Tomorrow at noon: in whole seconds, as registries have them, and later than PostgreSQL's own clock, by which a new watch is due. */
+/** Tomorrow at noon: in whole seconds, as in registries, and later than PostgreSQL's clock, by which a new watch is due. */
 const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)

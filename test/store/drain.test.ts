@@ -56,7 +56,7 @@ async function regionOf(region: string, ...capabilities: string[][]): Promise<st
   return ids
 }
 
-/** The other regions found `odd` wrong about so many monitors. */
+/** The other regions contradicted `odd` for this many monitors. */
 const disagree = (region: string, odd: string, other: string, monitors: number, secondsAgo = 1, to: Db | Tx = db) =>
   insertDisagreements(
     to,

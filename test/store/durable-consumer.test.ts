@@ -17,7 +17,7 @@ await ensureStreams(nats.manager)
 const publish = (text: string) => nats.js.publish(resultSubject(0, 'eu-west'), text)
 
 t.test('A lost message is delivered again within ten seconds', async t => {
-  // as an earlier release made it
+  // as an earlier release created it
   await nats.manager.consumers.add(RESULTS_STREAM, {
     durable_name: 'lost',
     ack_policy: 'explicit',

@@ -24,7 +24,7 @@ const clickhouse = createClickhouse(url)
 const server = await startNats(t)
 const direct = await connectNats(server.url, 'test')
 await ensureStreams(direct.manager)
-// no partition has counted it: the reader asks for the messages of each partition
+// no partition has counted it, so the reader requests messages of each partition
 await direct.js.publish(resultSubject(3, 'us-east'), 'x')
 t.teardown(async () => {
   await direct.close()
@@ -32,11 +32,11 @@ t.teardown(async () => {
   await db.destroy()
 })
 
-/** Rejections that nothing handles would end a process of the control plane. */
+/** Unhandled rejections would end a process of the control plane. */
 const unhandled: unknown[] = []
 process.on('unhandledRejection', error => void unhandled.push(error))
 
-/** A connection to NATS of its own, which can be taken away without the others. It knows the time already. */
+/** A separate connection to NATS, which can be cut without the others. Its clock is already learned. */
 async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
   const relay = await startTcpRelay(t, server.url)
   const nats = await connectNats(relay.url, 'far')
@@ -45,7 +45,7 @@ async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
   return { nats, relay }
 }
 
-/** Runs `act` right before the first question whose subject begins like this is sent. */
+/** Runs `act` right before the first request whose subject has this prefix. */
 function beforeQuestion({ connection }: Nats, subjectStart: string, act: () => unknown): () => boolean {
   const ask = connection.request.bind(connection)
   let isAsked = false
@@ -99,7 +99,7 @@ t.test('A NATS that is lost while facts are read is named, and no process exits'
 
 t.test('The facts are read before all requests to a silent NATS time out', async t => {
   const { nats, relay } = await connectFar(t)
-  // as in a process that has just begun
+  // as in a process that has just started
   const { clock, ...rest } = nats
   const young = { ...rest, clock: createRemoteClock(monotonicMs) }
   relay.swallow()
@@ -109,7 +109,7 @@ t.test('The facts are read before all requests to a silent NATS time out', async
       ended.push('facts')
       t.same(engines(facts), ['PostgreSQL answers', 'NATS does not answer', 'ClickHouse answers'])
     }),
-    // the first of the questions alone: three limits of five seconds, one after the other
+    // the first request alone: three limits of five seconds in sequence
     syncJetstreamClock(young).catch(() => ended.push('questions')),
   ])
   t.same(ended, ['facts', 'questions'])

@@ -20,7 +20,7 @@ const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
 const { nowMs } = await loadServerNow(db)
 
-/** A channel in a project of its own, with lanes due so many seconds ago (ahead: negative); `leased`: being sent to. */
+/** A channel in a separate project, with lanes due this many seconds ago (negative: in the future); `leased`: in flight. */
 async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> {
   const { projectId } = await insertTenant(db)
   const channelId = await insertChannel(db, projectId, [])
@@ -49,7 +49,7 @@ t.test('Deliveries count as due when their project has none in flight', async t 
   await lanes([900, -60], [false, true])
   await lanes([-30], [false])
   t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
-  // the process that sent to it is gone: its lease has ended
+  // the process that was sending died, and its lease expired
   await lanes([120, 90], [false, true])
   const due = await loadDueDeliveries(db)
   t.equal(due.count, 2)

@@ -5,7 +5,7 @@ import { startRawServer } from '../support/raw-server.ts'
 import { startSmtp } from '../support/smtp.ts'
 import type { Teardown } from '../support/teardown.ts'
 
-/** Never passes here, however busy this machine is. */
+/** Never reached here, also on a busy machine. */
 const PATIENCE_MS = 120_000
 const FROM = 'Picket <picket@example.com>'
 const mail: Mail = {

@@ -46,7 +46,7 @@ t.test('A migration may take longer than the idle timeout of transactions, and o
   const wanted = await tables()
   await execute(db, 'DROP SCHEMA public CASCADE')
   await execute(db, 'CREATE SCHEMA public')
-  // the first migrations cannot make a table of that name while this transaction is open
+  // the first migrations cannot create a table of that name while this transaction is open
   const inTheWay = await db.transaction()
   await execute(inTheWay, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await execute(inTheWay, 'CREATE TABLE organizations ()')

@@ -23,7 +23,7 @@ async function openPool(options: Partial<PoolOptions> = {}) {
   const relay = await startTcpRelay(t, url)
   const db = createPostgres(relay.url, { max: 4, ...options })
   t.teardown(() => db.destroy())
-  /** as many connections at once as the pool has */
+  /** all connections of the pool */
   const four = () => Promise.all([1, 2, 3, 4].map(() => query(db, 'SELECT pg_sleep(0.1)')))
   await four()
   return { relay, db, four }
@@ -33,7 +33,7 @@ t.test('A query on a dead connection fails, and the pool works afterwards', asyn
   const { relay, db, four } = await openPool()
   relay.abandon()
   await t.rejects(query(db, 'SELECT 1'), /does not answer/)
-  // the three other connections were idle, and as dead
+  // the three other connections were idle and dead as well
   await four()
   t.pass('no query found a dead connection again')
 })

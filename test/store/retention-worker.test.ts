@@ -21,7 +21,7 @@ const eventId = await insertEvent(db, projectId, 1)
 const at = { projectId, channelId, eventId }
 const DELIVERIES = RETENTION_RULES.find(({ name }) => name === 'deliveries')!
 
-/** Many old deliveries at once, and as many young ones. */
+/** Many old deliveries, and as many young ones. */
 const insertMany = (count: number) =>
   execute(
     db,

@@ -289,7 +289,7 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
   const probes = {
     gone: await probe(tokens.usedByGone, 181),
     living: await probe(tokens.usedByLiving, 179),
-    // its token would let it in again
+    // it could enrol again with its token
     revoked: await probe(tokens.reusable, 190, { revoked_at: daysAgo(190) }),
     revokedWithToken: await probe(tokens.revoked, 190, { revoked_at: daysAgo(190) }),
   }

@@ -33,7 +33,7 @@ const monitor = (name: string): StoredMonitor =>
 const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
 const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
 const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
-/** On rows locked in the order of ids, as every change is. */
+/** With rows locked in the order of ids, as in every change. */
 const change = async (tx: Tx, ids: string[]) => {
   await lockMonitors(tx, ids)
   await execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
@@ -94,7 +94,7 @@ t.test('A reader of revisions misses no change of concurrent transactions', asyn
       await db.transaction(async tx => {
         await change(tx, mine)
         if (round % 4 === 0) await change(tx, mine.slice(1))
-        // a commit that takes longer: it has its revisions and is not to be seen yet
+        // a slow commit: it has its revisions and is not visible yet
         if (round % 3 === 0) await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
         if (round % 3 !== 1) await tx.raw('SELECT pg_sleep(random() / 100)')
       })
@@ -121,7 +121,7 @@ t.test('Each changed monitor has one unique revision, also after several changes
   await db.transaction(async tx => {
     await insertMonitors(tx, [one!, two!])
     await change(tx, [one!.id])
-    // what is taken back takes its revision along
+    // a rollback also rolls its revision back
     await tx
       .transaction(async inner => {
         await insertMonitors(inner, [three!])

@@ -17,7 +17,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secrets = createSecretCipher(randomBytes(32))
 
-/** Deliveries; each `every`th of them has its address in plain text. */
+/** Deliveries; every `every`th one has its address in plain text. */
 async function insertDeliveries(projectId: string, count: number, every: number) {
   await execute(
     db,
@@ -61,7 +61,7 @@ t.test('A round that ends early is continued, so that the last deliveries are en
   await insertDeliveries(projectId, 1_700, 17)
   const seen: (string | null)[] = []
   const portion = async (after: string) => {
-    // longer than a round of the loop below may take
+    // longer than the time limit of the loop below
     await sleep(50)
     const last = await encryptPlainAddresses(db, secrets, after)
     seen.push(last)

@@ -19,11 +19,11 @@ export const RETENTION: RetentionSettings = {
 
 export const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
 
-/** A record id as it would have been made then. */
+/** A record id of that time. */
 export const idOf = (days: number) => firstIdAt(daysAgo(days)).slice(0, 24) + randomBytes(6).toString('hex')
 export const deliveryIdOf = (days: number) => `whd_${idOf(days).replaceAll('-', '')}`
 
-/** A process with the role schedule that deletes what is old. */
+/** A process with the role schedule that deletes old rows. */
 export function startRetention(db: Db, retention: Partial<RetentionSettings> = {}) {
   const metrics = createMetrics()
   const log = createLog('test', process.env.LOG_LEVEL ?? 'silent')
@@ -36,7 +36,7 @@ export function startRetention(db: Db, retention: Partial<RetentionSettings> = {
   return { ...worker, sample }
 }
 
-/** One round to its end. Answers how many rows each rule changed. */
+/** Runs one round to its end. Returns the number of changed rows of each rule. */
 export async function deleteOld(db: Db, retention: Partial<RetentionSettings> = {}) {
   const worker = startRetention(db, retention)
   try {
@@ -47,7 +47,7 @@ export async function deleteOld(db: Db, retention: Partial<RetentionSettings> = 
   }
 }
 
-/** Inserts a row from a record of its columns; answers its id. */
+/** Inserts a row from a record of its columns. Returns its id. */
 export async function insertRow(db: Db, table: string, row: Record<string, unknown>): Promise<string> {
   const columns = Object.keys(row)
   const [first] = await query<{ id: string }>(
@@ -133,7 +133,7 @@ export const affect = (db: Db, incidentId: string, monitorId: string) =>
 export const deleteMonitorAt = (db: Db, monitorId: string, days: number) =>
   execute(db, 'UPDATE monitors SET deleted_at = ? WHERE id = ?', [daysAgo(days), monitorId])
 
-/** Which of these are still in a table. */
+/** The ids of these rows that still exist. */
 export async function keptOf(db: Db, table: string, ids: Record<string, string>): Promise<string[]> {
   const rows = await query<{ id: string }>(db, `SELECT id FROM ${table} WHERE id::text = ANY (:ids)`, {
     ids: Object.values(ids),

@@ -7,7 +7,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
 
-/** What an answer holds that the OpenAPI document does not say of this status, and what it lacks; empty: as described. */
+/** Differences of a response from the OpenAPI document for this status; empty: none. */
 export function differencesOf({ answers }: Operation, status: number, body: unknown): unknown[] {
   const check = ajv.compile(closed(answers[status] ?? answers.default))
   return check(body)
@@ -15,7 +15,7 @@ export function differencesOf({ answers }: Operation, status: number, body: unkn
     : (check.errors ?? []).map(({ instancePath, message, params }) => ({ instancePath, message, params }))
 }
 
-/** The schema with every object that names its properties closed. */
+/** The schema with additional properties refused in every object with named properties. */
 function closed(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema

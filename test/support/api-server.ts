@@ -18,27 +18,27 @@ export type Answer = { status: number; headers: Headers; body: any }
 export type Sent = {
   /** null: none; left out: the admin key of the first tenant */
   key?: string | null
-  /** sent as JSON; a text or bytes go as they are */
+  /** sent as JSON; strings and bytes are sent unchanged */
   body?: unknown
   headers?: Record<string, string>
 }
 
 export type ApiServer = {
   origin: string
-  /** where the operator's endpoints are */
+  /** the base URL of the operator port */
   operator: string
   db: Db
   databaseUrl: string
-  /** `path` is relative to /api/v1; a whole address goes as it is. */
+  /** `path` is relative to /api/v1; a complete URL is used unchanged. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>
-  /** the typed client, for what is asked rightly */
+  /** the typed client, for valid requests */
   picket(key: string): Picket
   /** another organization with its project and an admin key */
   tenant(plan?: string): Promise<Tenant & { key: string }>
   keyOf(tenant: Tenant, scope: Scope): Promise<string>
 }
 
-/** The control plane with the role `api` on engines of its own, ended with the test. `env` goes on top. */
+/** The control plane with the role `api` on separate engines, stopped with the test. `env` overrides its settings. */
 export async function startApi(t: Teardown, env: Record<string, string> = {}): Promise<ApiServer> {
   const config = readConfig({
     DATABASE_URL: env.DATABASE_URL ?? (await createDatabase(t)).url,

@@ -12,7 +12,7 @@ export type Api = {
   put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>
 }
 
-/** A client of `/api/v1` with one key (null: none). Paths begin with a slash; a body that is no text is sent as JSON. */
+/** A client of `/api/v1` with one key (null: none). Paths begin with a slash; a body that is not a string is sent as JSON. */
 export function createApi(origin: string, apiKey: string | null): Api {
   const send = async (method: string, path: string, body: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(`${origin}/api/v1${path}`, {

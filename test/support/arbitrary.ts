@@ -1,14 +1,14 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Schema } from './operations.ts'
 
-/** Ids of records that are there, by the name that a property gives them. */
+/** Ids of existing records, by the name of the property that refers to them. */
 export type KnownIds = Record<string, string>
 
 const MOST = 12
 const ADDRESSES = ['http://127.0.0.1:9/', 'https://shop.example.com/a?b=c', 'tcp://127.0.0.1:1', 'file:///etc/passwd']
 const TEXTS = ['', ' ', '\u0000', 'a\r\nb: c', '‮', '{{x}}', "' OR 1=1 --", '<img src=x>', '*', '$.a[*]', '../..']
 
-/** Values that a JSON Schema allows, and now and then, in one place or another, one that it does not. */
+/** Values that a JSON Schema allows, sometimes with an invalid one in a random place. */
 export function arbitraryOf(schema: Schema, ids: KnownIds, name = ''): Arbitrary<unknown> {
   const good = goodOf(schema, ids, name)
   return fc.oneof(

@@ -62,7 +62,7 @@ export const CSS_ATTACKS = [
   `.x{color:red}}</style ><script>window.hit=37</script>`,
 ]
 
-/** `view` with `text` in every field that somebody can write a text into. */
+/** `view` with `text` in every field that accepts a text. */
 export function poisoned(view: PageView, text: string): PageView {
   const component = (one: ComponentView): ComponentView => ({
     ...one,

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-/** Its program, as text: a page has to run it once before its findings are asked for. */
+/** The program as text; a page must run it once before its findings are read. */
 export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
 
-/** What axe has to say about the page as it stands. */
+/** The findings of axe for the current page. */
 export async function findingsOf(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
     violations: Violation[]

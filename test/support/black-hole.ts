@@ -13,12 +13,12 @@ export async function startBlackHole(t: Teardown): Promise<number> {
     for (const filler of fillers) filler.destroy()
     child.kill('SIGKILL')
   })
-  // A stopped process accepts nothing; once its queue is full, the kernel drops what comes.
+  // A stopped process accepts no connections; when its queue is full, the kernel drops new ones.
   for (;;) {
     const filler = connect(port, '127.0.0.1').on('error', () => {})
     fillers.push(filler)
     await Promise.race([once(filler, 'connect'), new Promise(resolve => setTimeout(resolve, 150))])
-    // on a busy machine both may have come, and only the timer been seen
+    // on a busy machine both may have happened, and only the timer was seen
     await new Promise(resolve => setImmediate(resolve))
     if (filler.connecting) return port
   }

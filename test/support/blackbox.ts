@@ -6,13 +6,13 @@ import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-/** A module of its configuration: prober, timeout, and what the prober takes. */
+/** A module of its configuration: prober, timeout, and the settings of the prober. */
 export type BlackboxModule = { prober: 'http' | 'tcp' | 'dns' | 'icmp'; timeout: string } & Record<string, unknown>
 
-/** Asks for a target by one of the modules: whether it succeeded, and what the exporter wrote about it. */
+/** Probes a target with one of the modules. Returns whether it succeeded, and the output of the exporter. */
 export type Blackbox = (module: string, target: string) => Promise<{ isUp: boolean; log: string }>
 
-/** prometheus-blackbox-exporter with these modules. Rejects with what to do when the machine does not have it. */
+/** prometheus-blackbox-exporter with these modules. Rejects with instructions when it is not installed. */
 export async function startBlackbox(t: Teardown, modules: Record<string, BlackboxModule>): Promise<Blackbox> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-blackbox-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))

@@ -65,7 +65,7 @@ export const FIELD = {
   degraded_rule_config: { value: 'slow' },
   display_order: 2.5,
 } satisfies CreateDataSourceFieldData['body']
-/** What a read adds to a field. */
+/** The properties that a read adds to a field. */
 const AS_READ = {
   child_monitors: [{ key: 'api', name: 'api' }],
   created_at: '2026-01-01T00:00:00.000Z',
@@ -106,10 +106,10 @@ const PAGE_UPDATE = {
   show_uptime_percentage: false,
 } satisfies StatusPageUpdate
 
-/** A webhook channel to nowhere. */
+/** A webhook channel to an address without a server. */
 export const bodyOfChannel = () => CHANNEL
 
-/** A body that each operation takes, with every property that it knows. A new operation with a body needs a line. */
+/** A valid body of each operation with every property. A new operation with a body needs a line. */
 export function bodyOf({ name }: Operation, records: Records): Record<string, unknown> {
   const { auth_type, auth_config, heartbeat_interval, heartbeat_grace, screenshot_threshold, ...update } = MONITOR
   const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
@@ -171,7 +171,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   return body
 }
 
-/** A file of an entry of each kind, with every property that it knows. What it refers to is there by its id. */
+/** A file with an entry of each kind and every property. References exist by id. */
 function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<string, unknown> {
   const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
   const { display_order, ...field } = FIELD

@@ -3,7 +3,7 @@ import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
-/** The browser that probes find on this machine too; `npm test` installs it. */
+/** The browser that probes use on this machine; `npm test` installs it. */
 export function chromiumPath(): string {
   const found = findBrowser(null)
   if (found && 'path' in found) return found.path
@@ -15,7 +15,7 @@ export type Pictures = {
   look(bytes: Buffer, contentType: string, x: number, y: number): Promise<{ rgb: number[]; size: [number, number] }>
 }
 
-/** Looks at pictures as a customer's browser does. */
+/** Decodes images as a customer's browser does. */
 export async function openPictures(t: Teardown): Promise<Pictures> {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
   t.teardown(() => browser.close())
@@ -25,7 +25,7 @@ export async function openPictures(t: Teardown): Promise<Pictures> {
     async look(bytes, contentType, x, y) {
       const source = `data:${contentType};base64,${bytes.toString('base64')}`
       await page.setContent(`<img src="${source}">`)
-      // as text: the program of the page, not of the test
+      // as text, because it runs in the page and not in the test
       return page.evaluate(`(async () => {
         const image = document.querySelector('img')
         await image.decode()

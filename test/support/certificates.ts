@@ -11,11 +11,11 @@ export type Authority = {
   /** a certificate for this name, valid from and to these days from now */
   issue(name: string, fromDays: number, toDays: number): KeyPair
   selfSigned(name: string): KeyPair
-  /** a certificate behind so many authorities between it and ours; `cert` holds all of them, its own first */
+  /** a certificate with this many intermediate authorities; `cert` contains all of them, the leaf first */
   issueLong(name: string, between: number): KeyPair
 }
 
-/** A certificate authority of a test's own, made with openssl. */
+/** A certificate authority for a test, created with openssl. */
 export function createAuthority(t: Teardown): Authority {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -68,7 +68,7 @@ default_md=sha256\npolicy=any\ncopy_extensions=copy\nunique_subject=no\n[any]\nc
   }
 }
 
-/** YYYYMMDDHHMMSSZ, so many days from now. */
+/** YYYYMMDDHHMMSSZ, this many days from now. */
 function stamp(days: number): string {
   const at = new Date(Date.now() + days * 86_400_000)
   return `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`

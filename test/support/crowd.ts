@@ -38,7 +38,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
-  /** the events that each channel got of each monitor, in order, and of how many channels that is true */
+  /** the sequences of events that channels got for each monitor, and the number of channels with each sequence */
   const toldToAll = () =>
     query(
       db,

@@ -7,14 +7,14 @@ import type { Teardown } from './teardown.ts'
 const MIGRATIONS = new URL('../../control-plane/foundation/migrations/postgres/', import.meta.url)
 
 /**
- * A database with the newest schema for one test file, dropped at its end. The migrations run once, in a template that
- * all files clone; it is named by what they contain, so a changed migration makes a new one.
+ * A database with the newest schema for one test file, dropped at its end. The migrations run once, in a template
+ * that all files clone. Its name contains a hash of the migrations, so a changed migration creates a new one.
  */
 export async function createDatabase(t: Teardown): Promise<{ url: string }> {
   const template = `picket_template_${migrationsHash()}`
   const name = `picket_test_${randomBytes(8).toString('hex')}`
   await withServer(async server => {
-    // held to the end: a template can be cloned by one session at a time, and made by one
+    // held to the end, because a template can be created or cloned by one session at a time
     await server.query('SELECT pg_advisory_lock(7026001)')
     const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [template])
     if (rowCount === 0) await createTemplate(server, template)

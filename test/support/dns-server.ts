@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:net'
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from 'dns-packet'
 import type { Teardown } from './teardown.ts'
 
-/** What the server does with each question. */
+/** The behaviour of the server for each query. */
 export type DnsBehaviour =
   | 'answer'
-  /** says over UDP that the answer is too long, and gives it over TCP */
+  /** sends a truncated answer over UDP, and the whole answer over TCP */
   | 'truncate'
   | 'truncate-and-refuse-tcp'
   | 'silent'
@@ -30,11 +30,11 @@ const RCODES: Partial<Record<DnsBehaviour, number>> = { servfail: 2, nxdomain: 3
 export type DnsServer = {
   port: number
   behave: (behaviour: DnsBehaviour) => void
-  /** every question that came, as `udp MX example.com` */
+  /** every query, as `udp MX example.com` */
   questions: string[]
 }
 
-/** A DNS server on 127.0.0.1, UDP and TCP, that knows `zone` and misbehaves on demand. */
+/** A DNS server on 127.0.0.1, UDP and TCP, that serves `zone` and misbehaves on demand. */
 export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsServer> {
   let behaviour: DnsBehaviour = 'answer'
   const questions: string[] = []
@@ -84,7 +84,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
       if (!answer) return
       const length = Buffer.alloc(2)
       length.writeUInt16BE(answer.length)
-      // In pieces, as a network may deliver it.
+      // in chunks, as a network may deliver it
       for (const piece of [length, answer.subarray(0, 5), answer.subarray(5)]) socket.write(piece)
     })
   })
@@ -103,7 +103,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
   }
 }
 
-/** UDP and TCP on the same free port; one that is free for the one may be taken for the other. */
+/** UDP and TCP on the same free port; a port that is free for one may be in use for the other. */
 async function bindBoth(): Promise<{ udp: Socket; tcp: Server }> {
   for (;;) {
     const udp = createSocket('udp4').bind(0, '127.0.0.1')

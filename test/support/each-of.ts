@@ -1,4 +1,4 @@
-/** Works through rows, so many at once. */
+/** Processes rows with limited concurrency. */
 export async function eachOf<Row>(
   rows: readonly Row[],
   atOnce: number,

@@ -17,7 +17,7 @@ import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
 import { unwatched } from './unwatched.ts'
 
-/** Everything that a file can hold, and what imports and exports it. */
+/** Everything that a file can contain, and functions to import and export it. */
 export function exchangeApi(app: App, handles: Handles): void {
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
@@ -50,7 +50,7 @@ export const apply = ({ call }: Account, file: unknown, options = ''): Promise<A
 export const changesOf = ({ body }: ApiAnswer): string[] =>
   body.data.changes.map(({ action, resource, key }: File) => `${action} ${resource} ${key}`)
 
-/** A file without ids, and with another slug: a page's address is its own. */
+/** A file without ids and with another slug, because the slug of a page is unique. */
 export function withoutIds(file: File): File {
   if (Array.isArray(file)) return file.map(withoutIds)
   if (typeof file !== 'object' || file === null) return file

@@ -1,17 +1,17 @@
 import type { Schema } from './operations.ts'
 
-/** A value made wrong in one place. `text`: the value as JSON. `path`: where the answer has to point. */
+/** A value with one fault. `text`: the value as JSON. `path`: the path that the error must name. */
 export type Fault = { what: string; path: string; text: string }
 
 type Json = Record<string, unknown>
 
-/** Numbers that JSON can write and JSON.stringify does not: `"raw 1e400"` stands for one until it is written. */
+/** Numbers that JSON allows and JSON.stringify cannot write: `"raw 1e400"` is replaced when the text is written. */
 const rawNumber = (digits: string) => `raw ${digits}`
 const write = (value: unknown) => JSON.stringify(value)?.replace(/"raw ([^"]*)"/g, '$1')
 
 /**
- * Every way to break a body that its JSON Schema tells of, one at a time: what is required left out, null, other types,
- * both sides of each bound, unknown properties, characters that are no text.
+ * Every fault of a body according to its JSON Schema, one at a time: required properties left out, null, other types,
+ * both sides of each bound, unknown properties, invalid characters.
  */
 export function faultsOf(schema: Schema, valid: unknown, path = ''): Fault[] {
   const isNullable = schema.anyOf?.some((branch: Schema) => branch.type === 'null') === true
@@ -21,7 +21,7 @@ export function faultsOf(schema: Schema, valid: unknown, path = ''): Fault[] {
   return faultsOfValue(branch, valid, path, isNullable)
 }
 
-/** Tells apart the objects that a value may be one of. */
+/** Distinguishes the variants of a union of objects. */
 const isShapeOf = ({ properties, required = [] }: Schema, valid: unknown): boolean => {
   if (!properties || typeof valid !== 'object' || valid === null) return false
   return required.every((key: string) => key in valid) && Object.keys(valid).every(key => key in properties)
@@ -65,7 +65,7 @@ function wrongValues(schema: Schema, valid: unknown, path: string): Wrong[] {
   }
 }
 
-/** What ends up in the line of a request or in a name to be looked up, whatever its format is. */
+/** Texts that become part of a request line or a name to be resolved, in any format. */
 const IN_A_REQUEST = /(^|[._])(url|domain|host)$/
 const LINES: Wrong[] = [
   ['CR LF in an address', 'https://a.example/\r\nX: y'],
@@ -101,7 +101,7 @@ function wrongNumbers({ type, minimum, maximum }: Schema): Wrong[] {
   return wrong
 }
 
-/** What is longer is a 413, whatever it holds. */
+/** A longer body is a 413, whatever it contains. */
 const LARGEST_BYTES = 1_000_000
 
 function wrongLists({ minItems, maxItems, uniqueItems }: Schema, valid: unknown[]): Wrong[] {
@@ -136,7 +136,7 @@ function faultsInObject(schema: Schema, valid: Json, path: string): Fault[] {
   return [...missing, ...unknown, prototype, ...inner, ...free]
 }
 
-/** Headers that no request could carry, or that would be two of them. */
+/** Headers that no request can contain, or that would be duplicates. */
 function faultsInHeaders(path: string): Fault[] {
   const rows: [string, string, string][] = [
     ['a header with CR LF', 'X-A', 'b\r\nX-C: d'],
@@ -150,7 +150,7 @@ function faultsInHeaders(path: string): Fault[] {
   return rows.map(([what, name, value]) => ({ what, path: `${path}.${name}`, text: write({ [name]: value }) }))
 }
 
-/** What no value may hold, however free the form of its object is. */
+/** Values that are refused even in free-form objects. */
 function faultsInFreeForm(valid: Json, path: string): Fault[] {
   const values: Wrong[] = [
     ['an endless number', rawNumber('1e400')],
@@ -160,7 +160,7 @@ function faultsInFreeForm(valid: Json, path: string): Fault[] {
   return values.map(([what, value]) => ({ what, path: `${path}.p`, text: replaced(valid, 'p', write(value)) }))
 }
 
-/** The object as JSON, with the text of one property put in as it is. */
+/** The object as JSON, with the raw text of one property. */
 function replaced(valid: Json, key: string, text: string): string {
   const { [key]: _, ...rest } = valid
   const others = write(rest).slice(1, -1)

@@ -5,7 +5,7 @@ import {
 } from '../../control-plane/integrations/data-sources/fetching/http-reader.ts'
 import type { DeadlineSignal, Egress } from '../../shared/egress/index.ts'
 
-/** Fetches from a source and reads the document that the answer holds. */
+/** Fetches a source and parses the document of the response. */
 export async function fetchDocument(
   egress: Egress,
   asked: SourceRequest & { rootPath: string | null },

@@ -9,8 +9,8 @@ const isWriting = process.env.PICKET_WRITE_FIXTURES === '1'
 type Tap = { equal(found: unknown, wanted: unknown, message: string): unknown }
 
 /**
- * Holds a message against what was reviewed by eye: a mail as its two halves beside its headers, all else as indented
- * JSON. With PICKET_WRITE_FIXTURES=1 it is written instead, to be looked at in what git shows.
+ * Compares a message with its reviewed file: a mail as its headers and two parts, everything else as indented
+ * JSON. With PICKET_WRITE_FIXTURES=1 it is written instead, to be reviewed in the diff.
  */
 export function compareGolden(t: Tap, folder: string, name: string, message: ChannelMessage): void {
   for (const [file, content] of Object.entries(filesOf(name, message))) {

@@ -4,12 +4,12 @@ import type { ApiServer } from './api-server.ts'
 
 type Api = Pick<ApiServer, 'call'>
 
-/** A page with one text wherever the API takes it, and an incident about it that goes on. */
+/** A page with one text wherever the API accepts it, and an open incident about it. */
 export type Scene = { slug: string; componentId: string; monitorId: string; incidentId: string; taken: string[] }
 
 const HARMLESS = 'Plain words'
 
-/** Sends a body with a text in the named fields, and again with harmless words in those that refuse it. */
+/** Sends a body with a text in the named fields, and again with harmless words in the fields that refuse it. */
 async function offer(
   api: Api,
   key: string,
@@ -33,7 +33,7 @@ async function offer(
 
 let scenes = 0
 
-/** `text` in each field of what visitors see, as far as the API takes it there. */
+/** `text` in each public field, as far as the API accepts it. */
 export async function setScene(api: Api, key: string, text: string): Promise<Scene> {
   const taken: string[] = []
   const make = async (path: string, body: object, fields: string[], method = 'POST') => {

@@ -1,5 +1,5 @@
 /**
- * Texts that become more than text where a place forgets to escape them. What breaks out of markup is an element or an
+ * Texts that break out where escaping is missing. A text that breaks out of markup becomes an element or an
  * attribute called `broken-out`, a link to `evil.example`, or a header called `X-Broken-Out`.
  */
 export const HOSTILE_TEXTS: Record<string, string> = {
@@ -45,5 +45,5 @@ export const HOSTILE_TEXTS: Record<string, string> = {
   long: 'W'.repeat(100),
 }
 
-/** Such as PostgreSQL cannot keep: refused wherever they come. */
+/** Texts that PostgreSQL cannot store; they are refused everywhere. */
 export const isUnstorable = (text: string) => /\0|\p{Surrogate}/u.test(text)

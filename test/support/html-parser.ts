@@ -3,17 +3,17 @@ import { chromiumPath } from './browser.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
-/** What a browser makes of a document. */
+/** A document as a browser parses it. */
 export type Parsed = {
   /** `a[href][class]`: each kind of element with the names of its attributes */
   elements: string[]
-  /** what its attributes lead to, as they are written */
+  /** the addresses in its attributes, as written */
   links: string[]
   /** texts of its scripts and styles */
   code: string[]
-  /** everything that is to be read */
+  /** all visible text */
   text: string
-  /** texts with marks of direction that stand next to others and are not set apart from them */
+  /** texts with direction marks that are not isolated from their neighbours */
   turned: string[]
 }
 
@@ -33,14 +33,14 @@ const LINKS = [
   'xlink:href',
 ]
 
-/** A browser's parser of HTML; nothing of the documents runs or is loaded. */
+/** The HTML parser of a browser; nothing in the documents runs or is loaded. */
 export async function openHtmlParser(t: Teardown): Promise<HtmlParser> {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
   t.teardown(() => browser.close())
   const page = await browser.newPage()
   page.setDefaultTimeout(HANG_MS)
   return {
-    // as text: the program of the page, not of the test
+    // as text, because it runs in the page and not in the test
     parse: html =>
       page.evaluate(`(() => {
         const found = new DOMParser().parseFromString(${JSON.stringify(html)}, 'text/html')

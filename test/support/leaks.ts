@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Processes whose command line or environment names the directory, beside this one. */
+/** Other processes whose command line or environment contains the directory. */
 export function processesOf(dataDir: string): number[] {
   const names = (pid: string) => {
     try {

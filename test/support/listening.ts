@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** Lets a server listen on a free port until the test ends; answers the port. */
+/** Makes a server listen on a free port until the test ends. Returns the port. */
 export async function listenUntilEnd(t: Teardown, server: Server, host: string): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, host, resolve))
   t.teardown(

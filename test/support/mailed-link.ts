@@ -3,7 +3,7 @@ import { waitFor } from './wait.ts'
 
 export type Smtp = Awaited<ReturnType<typeof startSmtp>>
 
-/** The link in the mail number `count` to an address, once it has come. */
+/** Waits for mail number `count` to an address and returns its link. */
 export async function mailedLink({ mails }: Smtp, email: string, count: number): Promise<string> {
   const ofAddress = () => mails.filter(({ to }) => to.includes(email))
   const mail = await waitFor(() => ofAddress()[count - 1], { label: `mail ${count} to ${email}` })

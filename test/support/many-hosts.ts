@@ -10,14 +10,14 @@ export type SeenAtHost = { host: number; pid: number | null; atMs: number; isLos
 export type ManyHosts = {
   /** the address of one of them, by its number from 1 to 254 */
   url(host: number): string
-  /** from now on connections of this process to these hosts are reset; to none: all arrive again */
+  /** resets connections of this process to these hosts from now on; an empty list: none */
   lose(pid: number, hosts: readonly number[]): void
-  /** from now on these hosts answer this process with status 503 */
+  /** makes these hosts answer this process with status 503 from now on */
   breakFor(pid: number, hosts: readonly number[]): void
   seen: SeenAtHost[]
 }
 
-/** Hosts with an address each, of which a process can lose any, as with routes that are gone or a firewall that rejects. */
+/** Hosts with an address each, of which a process can lose any, as with missing routes or a rejecting firewall. */
 export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
   const lost = new Map<number, ReadonlySet<number>>()
   const broken = new Map<number, ReadonlySet<number>>()
@@ -28,7 +28,7 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
   )
   server.on('connection', socket => {
     const host = Number(socket.localAddress?.split('.').at(-1))
-    // to find the process costs much on a busy machine, and is of use only once something was lost
+    // finding the process is slow on a busy machine, and only needed after the first loss
     const pid = lost.size + broken.size === 0 ? null : clientProcess(socket, pids())
     if (pid !== null && broken.get(pid)?.has(host)) brokenSockets.add(socket)
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)

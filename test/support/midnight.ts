@@ -3,6 +3,6 @@ import { waitFor } from './wait.ts'
 
 const ENOUGH_SECONDS = 240
 
-/** Limits of a day begin again at midnight (UTC): where that is near, this waits for the new day. */
+/** Daily limits restart at midnight (UTC): shortly before it, this waits for the new day. */
 export const awayFromMidnight = () =>
   waitFor(() => computeSecondsToNextDay(new Date()) > ENOUGH_SECONDS, { label: 'the next day' })

@@ -1,4 +1,4 @@
-/** What a control plane needs in its environment at least, all of it on this machine. Nothing listens there. */
+/** The minimum environment of a control plane, with addresses on this machine where nothing listens. */
 export const NEEDED_ENV = {
   DATABASE_URL: 'postgres://127.0.0.1/picket',
   CLICKHOUSE_URL: 'http://127.0.0.1:8123/picket',

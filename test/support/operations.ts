@@ -3,7 +3,7 @@ import type { ApiServer } from './api-server.ts'
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of any shape
 export type Schema = any
 
-/** One operation of the OpenAPI document; `path` as the document writes it, without the prefix. */
+/** One operation of the OpenAPI document; `path` as in the document, without the prefix. */
 export type Operation = {
   name: string
   operationId: string
@@ -11,7 +11,7 @@ export type Operation = {
   path: string
   isOpen: boolean
   body: Schema | null
-  /** what bytes it takes instead of JSON */
+  /** the content type that it accepts instead of JSON */
   upload: string | null
   query: { name: string; required: boolean; schema: Schema }[]
   /** by status */
@@ -20,7 +20,7 @@ export type Operation = {
 
 const PREFIX = '/api/v1'
 
-/** What the running API says that it can do: tests that go through this list meet every route, new ones too. */
+/** The operations of the running API: tests over this list include every route, also new ones. */
 export async function readOperations(api: ApiServer): Promise<{ operations: Operation[]; document: Schema }> {
   return operationsOf((await api.call('GET', `${api.origin}/openapi.json`, { key: null })).body)
 }

@@ -2,20 +2,20 @@ import { execFile, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 
-/** Root gets a network of its own at once, everybody else inside a user namespace. */
+/** Root gets a network namespace directly, other users inside a user namespace. */
 const UNSHARE = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 
-/** Whether this machine lets a program have a network of its own, whose kernel settings are nobody else's. */
+/** Whether this machine allows a program to have a network namespace with its own kernel settings. */
 export const hasOwnNetwork = () => spawnSync('unshare', [...UNSHARE, 'true']).status === 0
 
-/** Runs a TypeScript program in a network of its own and answers what it printed, read as JSON. */
+/** Runs a TypeScript program in its own network namespace and returns its output, parsed as JSON. */
 export async function runInOwnNetwork<T>(file: string, input: unknown): Promise<T> {
   const args = [...UNSHARE, process.execPath, '--import=tsx', file, JSON.stringify(input)]
   const { stdout } = await promisify(execFile)('unshare', args)
   return JSON.parse(stdout) as T
 }
 
-/** What such a program does first. SIOCSIFFLAGS with IFF_UP on `lo`: not every machine has a program for it. */
+/** The first step of such a program. SIOCSIFFLAGS with IFF_UP on `lo`, because not every machine has a program for it. */
 export function bringUpLoopback(): void {
   const koffi = createRequire(import.meta.url)('koffi')
   const libc = koffi.load(null)

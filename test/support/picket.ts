@@ -25,7 +25,7 @@ export type PicketOptions = {
   /** default: one probe in us-east */
   regions?: string[]
   probesPerRegion?: number
-  /** for the control plane, over what is set here (DEFAULT_PLAN is business, so that no limit is met by chance) */
+  /** for the control plane; overrides the settings here (DEFAULT_PLAN is business, so that no limit is reached by chance) */
   env?: Record<string, string>
   probeEnv?: Record<string, string>
 }
@@ -34,7 +34,7 @@ export type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string
-  /** where the operator's endpoints are */
+  /** the base URL of the operator port */
   operator: string
   api: Api
   apiKey: string
@@ -44,17 +44,17 @@ export type Picket = {
   nats: TestNats
   databaseUrl: string
   clickhouseUrl: string
-  /** the operator's command line; resolves to what it printed */
+  /** the operator's command line; resolves to its output */
   admin(...args: string[]): Promise<string>
-  /** one more probe; resolves when it is connected */
+  /** starts another probe; resolves when it is connected */
   addProbe(region: string, env?: Record<string, string>): Promise<Probe>
-  /** one more control plane beside the first, on ports of its own */
+  /** starts another control plane on other ports */
   addControlPlane(env?: Record<string, string>): Promise<Program>
   /** after `kill9` or `stop`: the same ports again; resolves when it is ready */
   restartControlPlane(): Promise<void>
 }
 
-/** What a control plane is told beside its engines: a key of its own, this machine open to checks, no limits. */
+/** Settings of a control plane in addition to its engines: a key, checks of this machine, no limits. */
 export const householdEnv = () => ({
   SECRET_KEY: randomBytes(32).toString('base64'),
   EGRESS_ALLOW: LOOPBACK,
@@ -69,17 +69,17 @@ export const householdEnv = () => ({
   WEBHOOK_BURST: '1000000',
 })
 
-/** What a probe is told beside where the fleet is and who it is. */
+/** Settings of a probe in addition to its identity and the address of the fleet. */
 export const PROBE_ENV = { EGRESS_ALLOW: LOOPBACK, LOG_LEVEL: 'info', CHROMIUM_PATH: 'off' }
 
-/** The operator's command line; resolves to what it printed. */
+/** The operator's command line; resolves to its output. */
 export async function runAdmin(env: Record<string, string>, args: string[]): Promise<string> {
   const options = { env: { PATH: process.env.PATH, ...env } }
   return (await promisify(execFile)(process.execPath, [ADMIN, ...args], options)).stdout.trim()
 }
 
 /**
- * A whole Picket for a flow test: its own NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
+ * A whole Picket for a flow test: separate NATS, PostgreSQL and ClickHouse databases, and the control plane and probes
  * from `dist` (run `npm run build`; `npm test` does) as processes. Resolves when every probe is connected; all of it is
  * gone at the end of the test.
  */
@@ -104,13 +104,13 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     return { program, ready: await program.untilEvent('ready') }
   }
 
-  // as the operator's command line does, without its seconds of starting
+  // as the operator's command line does, without its start time
   const onDatabase = <T>(work: (db: Db) => Promise<T>) => withPostgres(common.DATABASE_URL, work)
   const registration = { name: null, plan: readDefaultPlan(common), publicUrl: readPublicUrl(common) }
   const account = await onDatabase(db =>
     db.transaction(tx => createAccount(tx, { email: 'owner@example.com', provesEmail: false, ...registration })),
   )
-  // it keeps them when it is started again
+  // it keeps them at a restart
   const ports = {
     PORT: String(await reserveFreePort()),
     OPERATOR_PORT: String(await reserveFreePort()),

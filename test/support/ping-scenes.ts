@@ -1,4 +1,4 @@
-/** Ping checks in a network of their own, which has nothing but a loopback; see own-network.ts. */
+/** Ping checks in a network namespace that has only a loopback; see own-network.ts. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type CheckExecution, runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
@@ -6,7 +6,7 @@ import { bringUpLoopback } from './own-network.ts'
 import { specOf } from './spec.ts'
 
 export type PingScene = {
-  /** what the kernel allows */
+  /** the permissions of the kernel */
   sockets: 'allowed' | 'refused'
   /** the name of the system's ping */
   program?: string
@@ -14,7 +14,7 @@ export type PingScene = {
   /** addresses of the name `shop.test` */
   addresses?: string[]
   timeoutMs?: number
-  /** so many echoes are not answered, over IPv4 and over IPv6 */
+  /** this many echoes are not answered, over IPv4 and over IPv6 */
   lost?: number
   allow?: string[]
 }
@@ -23,13 +23,13 @@ export type PingSeen = {
   ways: [ipv4: string, ipv6: string]
   ran: CheckExecution[]
   elapsedMs: number
-  /** how long a bare timer took for the timeout, beside the checks: more where the machine had no time */
+  /** how long a plain timer took for the timeout during the checks: longer on a busy machine */
   timerMs: number
 }
 
 const SETTINGS = '/proc/sys/net'
 const set = (name: string, value: string) => writeFileSync(`${SETTINGS}/${name}`, value)
-/** How many echoes have come, answered or not. */
+/** The number of echoes, answered or not. */
 const countEchoes = {
   4: () => {
     const [names = [], values = []] = linesOf('snmp', 'Icmp:')
@@ -43,7 +43,7 @@ const linesOf = (file: string, beginning: string) =>
     .filter(line => line.startsWith(beginning))
     .map(line => line.split(/\s+/))
 
-/** By counting, not by time: a ping program may take long to begin. Call what is answered to leave off. */
+/** By counting and not by time, because a ping program may start slowly. The returned function stops it. */
 function lose(echoes: number, family: 4 | 6, setting: string): () => void {
   const enough = countEchoes[family]() + echoes
   set(setting, '1')

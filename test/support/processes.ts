@@ -14,33 +14,33 @@ export type ProgramOptions = {
   args?: string[]
   /** nothing else but PATH is passed on */
   env?: Record<string, string>
-  /** told of each line of its log */
+  /** called for each line of its log */
   onLine?: (line: LogLine) => void
 }
 
-/** A line of a program's log: the parsed JSON, or `{ text }` for anything else it printed. */
+/** A line of a program's log: the parsed JSON, or `{ text }` for other output. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into log lines of every kind
 export type LogLine = Record<string, any>
 
 export type Program = {
   readonly pid: number
   readonly lines: LogLine[]
-  /** resolves to its exit code when it has ended, null after a signal; anew after each start */
+  /** resolves to its exit code when it has ended, null after a signal; replaced at each start */
   readonly exited: Promise<number | null>
-  /** the first line with that `event`, already printed or to come; fails when the program ends before */
+  /** the first line with that `event`, already printed or in the future; rejects when the program ends before */
   untilEvent(event: string, timeoutMs?: number): Promise<LogLine>
-  /** asks it to end (SIGTERM) and resolves to its exit code */
+  /** sends SIGTERM and resolves to its exit code */
   stop(): Promise<number | null>
   kill9(): Promise<void>
-  /** freezes and thaws it, as a machine that hangs would */
+  /** freezes and thaws it, like a hanging machine */
   freeze(): void
   thaw(): void
   signal(signal: NodeJS.Signals): void
-  /** starts the same program again, with changed environment if given; `lines` begins anew */
+  /** starts the same program again, optionally with a changed environment; `lines` is cleared */
   start(env?: Record<string, string>): void
 }
 
-/** Runs one of our programs as a process of its own. What is left at the end of the test is killed, and told. */
+/** Runs one of the programs as a process. A process that is left at the end of the test is killed and reported. */
 export function startProgram(t: Teardown, options: ProgramOptions): Program {
   let env = options.env ?? {}
   let lines: LogLine[] = []
@@ -57,7 +57,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     const { program, args = [] } = options
     const node = [process.execPath, `${ROOT}${program}`]
     const [command = '', ...before] = isAbsolute(program) ? [program] : node
-    // a test that crashes leaves no program behind
+    // a crashing test leaves no program behind
     child = spawn(...buildBoundCommand(command, [...before, ...args], 'SIGKILL'), {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...env },

@@ -8,29 +8,29 @@ import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
 export type Prometheus = {
-  /** names of the alerts that fire now, in order, each once */
+  /** names of the firing alerts, sorted and unique */
   firing(): Promise<string[]>
-  /** how many samples of a series it has */
+  /** the number of samples of a series */
   samples(series: string): Promise<number>
 }
 
-/** Rates need some samples, and some gauges change each ten seconds only. */
+/** Rates need some samples, and some gauges change only every ten seconds. */
 const SHORTEST_RANGE_S = 15
 const SECONDS = { s: 1, m: 60, h: 3_600 }
 const inSeconds = (number: string, unit: string) => Number(number) * SECONDS[unit as keyof typeof SECONDS]
 
-/** The rules that operators load, with each time a small part of what it is. */
+/** The alert rules of operators, with shortened times. */
 export const hurried = (rules: string): string =>
   rules
     .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
     .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(SHORTEST_RANGE_S, inSeconds(n, unit) / 20)}s]`)
 
-/** What it says once it has taken a free port. */
+/** Its log line with the chosen port. */
 const LISTENING = /"Listening on" address=(\S+)/
 
 /**
- * A Prometheus of one's own on loopback, which scrapes control planes and evaluates the alert rules: each second, with
- * hurried rules, or as often as is said, with the rules as they are.
+ * A Prometheus on loopback that scrapes control planes and evaluates the alert rules: every second with
+ * shortened rules, or at another interval with the original rules.
  */
 export async function startPrometheus(
   t: Teardown,

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 
 type Sent = { headers?: Record<string, string>; method?: string; body?: string }
 
-/** A request with any `Host` and any spelling of the path: `fetch` lets its callers choose neither. */
+/** A request with any `Host` and any spelling of the path, which `fetch` does not allow. */
 export async function rawAsk(
   origin: string,
   path: string,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** A TCP server on a free port of 127.0.0.1 that leaves each connection to `handle`. Answers the port. */
+/** A TCP server on a free port of 127.0.0.1 that passes each connection to `handle`. Returns the port. */
 export async function startRawServer(t: Teardown, handle: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -20,12 +20,12 @@ export async function startRawServer(t: Teardown, handle: (socket: Socket) => vo
   return (server.address() as AddressInfo).port
 }
 
-/** Sends `bytes` as soon as a request has come, and closes. */
+/** Sends `bytes` when a request arrives, and closes. */
 export function startCanned(t: Teardown, bytes: string | Buffer): Promise<number> {
   return startRawServer(t, socket => socket.once('data', () => socket.end(bytes)))
 }
 
-/** A DNS server for questions of type A and AAAA; `answer` gives addresses of IPv4, or a code such as 3 for NXDOMAIN. */
+/** A DNS server for queries of type A and AAAA; `answer` returns IPv4 addresses, or a code such as 3 for NXDOMAIN. */
 export async function startDnsServer(t: Teardown, answer: (name: string) => string[] | number): Promise<string> {
   const server = createSocket('udp4')
   server.on('message', (query, peer) => server.send(dnsReply(query, answer), peer.port, peer.address))

@@ -8,9 +8,9 @@ export type Received = {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** the bytes as they came, for signatures */
+  /** the raw bytes, for signatures */
   rawBody: string
-  /** the parsed body; undefined when it is no JSON */
+  /** the parsed body; undefined when it is not JSON */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every event
   json: any
   atMs: number
@@ -29,11 +29,11 @@ export type Receiver = {
   url: string
   /** in the order of arrival */
   received: Received[]
-  /** the answers of the next requests, in order; after them it answers 200 */
+  /** sets the answers of the next requests, in order; after them it answers 200 */
   answerWith(...answers: Answer[]): void
-  /** what it answers when nothing is scripted; a function is asked each time */
+  /** sets the answer without a script; a function is called each time */
   always(answer: Answer | ((received: Received) => Answer)): void
-  /** waits until `count` requests (that `match`, if given) have come, and returns those */
+  /** waits for `count` requests (that `match`, if given), and returns them */
   waitFor(count: number, options?: { match?: (received: Received) => boolean }): Promise<Received[]>
   close(): Promise<void>
 }

@@ -39,7 +39,7 @@ export const PIXEL = Buffer.from(
   'base64',
 )
 
-/** Makes one record of each kind, through the API where it can. */
+/** Creates one record of each kind, through the API where possible. */
 export async function createRecords(
   api: ApiServer,
   { key, projectId, userId }: Account,
@@ -81,7 +81,7 @@ export async function createRecords(
   }
 }
 
-/** Which record the `{id}` of a path is. A new kind of path needs a line. */
+/** The record to which `{id}` of a path refers. A new kind of path needs a line. */
 export function pathIdOf({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
@@ -104,7 +104,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   return records[kind[1]]
 }
 
-/** The address of an operation on these records, with the query that it requires. */
+/** The URL of an operation on these records, with its required query. */
 export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
   const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
@@ -118,7 +118,7 @@ export function addressOf(operation: Operation, records: Records, id = pathIdOf(
   return path.replace('{id}', id ?? '') + (query && `?${query}`)
 }
 
-/** Publishes the page; somebody subscribes to it by its form, and has confirmed. */
+/** Publishes the page and adds a confirmed subscriber by its form. */
 async function subscribe(api: ApiServer, key: string, pageId: string): Promise<string> {
   const { body } = await api.call('PUT', `/status-pages/${pageId}`, { key, body: { is_published: true } })
   const form = new URLSearchParams({ email: 'ann@example.com' })
@@ -127,7 +127,7 @@ async function subscribe(api: ApiServer, key: string, pageId: string): Promise<s
   return (await query<{ id: string }>(api.db, confirm, [pageId]))[0]!.id
 }
 
-/** A comparison that the baseline can be set to; nothing asks for its bytes. */
+/** A comparison that can become the baseline; its bytes are never read. */
 async function insertScreenshot(api: ApiServer, projectId: string, monitorId: string): Promise<void> {
   const bindings = { id: uuidv7(), probeId: uuidv7(), projectId, monitorId, url: MONITOR.url }
   await execute(
@@ -146,7 +146,7 @@ async function insertScreenshot(api: ApiServer, projectId: string, monitorId: st
   )
 }
 
-/** One that its team has ended: nothing is left to be revoked. */
+/** An installation that its team removed; nothing is left to revoke. */
 async function insertChatInstallation(api: ApiServer, projectId: string): Promise<string> {
   const id = uuidv7()
   await execute(
@@ -159,7 +159,7 @@ async function insertChatInstallation(api: ApiServer, projectId: string): Promis
   return id
 }
 
-/** Somebody who was invited and has set no password yet. */
+/** An invited user without a password. */
 async function addMember(api: ApiServer, key: string): Promise<string> {
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email: `${uuidv7()}@example.com` } })
   return body.data.user_id

@@ -4,14 +4,14 @@ export type RegisteredMetric = { name: string; type: string; labels: string[] }
 
 const CALL = /\.(counter|gauge|histogram)\(\s*'(picket_\w+)'/g
 
-/** Every metric that a program registers, by name: read from the source, since no one process has all of them. */
+/** Every metric that a program registers, by name, read from the source, because no process has all of them. */
 export function registeredMetrics(program: 'control-plane' | 'probe-agent'): RegisteredMetric[] {
   return sources(program)
     .flatMap(({ code }) => [...code.matchAll(CALL)].map(match => metricOf(match, code)))
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** After the help text only labels are texts: buckets are numbers. */
+/** After the help text only labels are strings; buckets are numbers. */
 function metricOf(match: RegExpMatchArray, code: string): RegisteredMetric {
   const [start, type = '', name = ''] = match
   const rest = code.slice(match.index! + start.length)

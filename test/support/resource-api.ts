@@ -33,12 +33,12 @@ export type Handles = {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every resource
 export type ApiAnswer = { status: number; body: any; headers: Record<string, unknown> }
-/** Calls the API with one key: `call('POST /monitors', { name: … })`; a text is sent as it is. */
+/** Calls the API with one key: `call('POST /monitors', { name: … })`; a string is sent unchanged. */
 export type Call = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>
 export type Account = Tenant & {
   call: Call
   callWith(scope: Scope): Promise<Call>
-  /** the typed client, with an admin key; for what is asked rightly */
+  /** the typed client with an admin key, for valid requests */
   picket: Picket
 }
 
@@ -47,11 +47,11 @@ export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 type Options = {
   egressAllow?: string[]
   egressTrust?: string[]
-  /** the way to the database, from its URL; straight unless it is given */
+  /** the connection to the database, from its URL; defaults to a direct one */
   lead?(url: string): Promise<string>
 }
 
-/** The API with the routes of some rooms, over a database of its own, with real keys. */
+/** The API with the routes of some areas, a separate database and real keys. */
 export async function createResourceApi(
   t: Teardown,
   addRoutes: (app: App, handles: Handles) => void,
@@ -136,7 +136,7 @@ export async function createResourceApi(
   }
 }
 
-/** `fetch` that ends in the application without a socket. */
+/** A `fetch` that calls the application without a socket. */
 function injectedFetch(app: App): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)

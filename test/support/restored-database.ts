@@ -2,11 +2,11 @@ import { Client } from 'pg'
 import type { Teardown } from './teardown.ts'
 
 export type DatabaseCopy = {
-  /** Puts the copy in the place of the database: all that was written since is lost. All connections break. */
+  /** Replaces the database by the copy: all later writes are lost. All connections break. */
   restore(): Promise<void>
 }
 
-/** Copies a database as it is now, as a backup does. Its connections break for that moment. */
+/** Copies a database, as a backup does. Its connections break meanwhile. */
 export async function copyDatabase(t: Teardown, url: string, label: string): Promise<DatabaseCopy> {
   const name = new URL(url).pathname.slice(1)
   const [copy, lost] = [`${name}_${label}`, `${name}_${label}_lost`]

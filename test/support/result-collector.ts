@@ -13,11 +13,11 @@ export type ResultCollector = {
   /** every message stored, oldest first; asks the server */
   messages: (stream?: string) => Promise<Collected[]>
   results: (stream?: string) => Promise<Result[]>
-  /** a monitor's results in the stream RESULTS, in their order, once there are so many */
+  /** the results of a monitor in the stream RESULTS, in order, when there are this many */
   atLeast: (count: number, monitorId: string) => Promise<Result[]>
 }
 
-/** Makes the two streams of results on a NATS server and reads what they hold. */
+/** Creates the two streams of results on a NATS server and reads them. */
 export async function collectResults(
   t: Teardown,
   natsUrl: string,

@@ -15,14 +15,14 @@ export type Smtp = {
   mails: TakenMail[]
   /** how many connections were opened */
   connections(): number
-  /** closes what is open without a word; answers when it is closed */
+  /** closes open connections without a reply; resolves when they are closed */
   hangUp(): Promise<void>
-  /** replies to the next mails instead of taking them, such as `451 4.3.0 Try later`; after them it takes every mail */
+  /** replies to the next mails instead of accepting them, such as `451 4.3.0 Try later`; after them it accepts every mail */
   replyWith(...replies: string[]): void
   waitFor(count: number): Promise<TakenMail[]>
 }
 
-/** A real mail server on a free port of 127.0.0.1. Recipients whose address has `unknown` in it are refused with a 550. */
+/** A real mail server on a free port of 127.0.0.1. Recipients whose address contains `unknown` are refused with 550. */
 export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): Promise<Smtp> {
   const mails: TakenMail[] = []
   const script: string[] = []

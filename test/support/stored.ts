@@ -1,9 +1,9 @@
 import { type Db, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 
-/** Not what a request stores: what is counted and remembered about requests, and a process's sign of life. */
+/** Tables that requests do not store into: counters, caches, and heartbeats of processes. */
 const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']
 
-/** Every row of every table, by table; when a key was last used left out. */
+/** Every row of every table, by table, without the last use of keys. */
 export async function storedIn(db: Db): Promise<Record<string, unknown[]>> {
   const tables = await query<{ name: string }>(
     db,

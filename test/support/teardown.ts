@@ -1,9 +1,9 @@
-/** The part of a tap test that the support files need: where to put what has to be undone. */
+/** The part of a tap test that the support files need: the registration of a teardown. */
 export type Teardown = { teardown(undo: () => unknown): void }
 
 /**
- * Runs `work` with a place to leave what has to be undone after it, last first, each even when another fails. Throws
- * what `work` throws, else what the first undoing throws.
+ * Runs `work` with a teardown registry. Teardowns run in reverse order, each even when another fails. Throws
+ * the error of `work`, otherwise that of the first failing teardown.
  */
 export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
   const undo: (() => unknown)[] = []

@@ -15,7 +15,7 @@ import type { Tenant } from './tenant.ts'
 
 export type Change = { monitorId: string; status: 'up' | 'down' | 'degraded'; incident?: MonitorEventData['incident'] }
 
-/** The event of a change of a monitor, as the verdict makes it. */
+/** The event of a status change, as the verdict creates it. */
 export function changeEvent(
   { projectId }: Tenant,
   { monitorId, status, incident = null }: Change,
@@ -39,14 +39,14 @@ export function changeEvent(
   }
 }
 
-/** Makes all deliveries that wait for the fan-out, as its worker does. */
+/** Queues all deliveries that wait for the fan-out, as its worker does. */
 export async function fanOutAll(db: Db, now: Date): Promise<void> {
   for (let line = await listWaitingProjects(db); line.length > 0; line = await listWaitingProjects(db)) {
     for (const projectId of line) await runFanOutTurn(db, projectId, now)
   }
 }
 
-/** Tells changes in one transaction that holds their monitors, as the verdict does, and makes all their deliveries. */
+/** Publishes changes in one transaction that locks their monitors, as the verdict does, and queues all their deliveries. */
 export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await announceChanges(db, tenant, changes, now)
   await fanOutAll(db, now)
@@ -62,7 +62,7 @@ export async function announceChanges(db: Db, tenant: Tenant, changes: Change[],
   })
 }
 
-/** As tellChanges, with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
+/** Like tellChanges, with the incidents of the verdict: first the change of a monitor, then that of its incident. */
 export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)
@@ -88,7 +88,7 @@ export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now
   await fanOutAll(db, now)
 }
 
-/** Lets a channel hear of the project's incidents. */
+/** Subscribes a channel to the incidents of the project. */
 export async function subscribe(db: Db, { projectId }: Tenant, channelId: string): Promise<void> {
   await execute(
     db,
@@ -98,7 +98,7 @@ export async function subscribe(db: Db, { projectId }: Tenant, channelId: string
   )
 }
 
-/** A channel that hears of every change of these monitors. Without secrets nothing can be sent to it. */
+/** A channel that gets every change of these monitors. Without secrets nothing can be sent to it. */
 export async function insertListener(
   db: Db,
   { projectId }: Tenant,
@@ -135,7 +135,7 @@ export type Told = {
   data: { changes?: { url: string; status: string }[] }
 }
 
-/** What was queued for a channel, in order. */
+/** The deliveries of a channel, in order. */
 export function toldTo(db: Db, channelId: string): Promise<Told[]> {
   return query(
     db,

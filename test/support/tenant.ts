@@ -5,7 +5,7 @@ import { execute } from '../../control-plane/foundation/platform/postgres/client
 
 export type Tenant = { organizationId: string; projectId: string; userId: string }
 
-/** A user with an organization and a project, straight into the tables: for tests below the API. */
+/** A user with an organization and a project, inserted into the tables, for tests below the API. */
 export async function insertTenant(db: Db, plan = 'business'): Promise<Tenant> {
   const tenant = { organizationId: uuidv7(), projectId: uuidv7(), userId: uuidv7() }
   const email = `${randomBytes(6).toString('hex')}@example.com`

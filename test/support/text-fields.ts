@@ -3,7 +3,7 @@ import formats from 'ajv-formats'
 import { FORMATS } from '../../control-plane/foundation/web/validation/validation-errors.ts'
 import type { Schema } from './operations.ts'
 
-/** A place of a body: the keys that lead to it. */
+/** A path in a body, as its keys. */
 export type Place = (string | number)[]
 type Json = Record<string, unknown>
 
@@ -14,14 +14,14 @@ for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format
 export const nameOf = (place: Place) =>
   place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key}`)).join('')
 
-/** The places of a valid body where its schema takes any text of one line; also those where the body has nothing yet. */
+/** The paths of a valid body at which its schema accepts any line of text, also those that the body does not contain. */
 export function textFieldsOf(schema: Schema, valid: unknown): Place[] {
   const check = ajv.compile(schema)
   const places = new Map([...textsIn(valid), ...textsWithout(schema, valid)].map(place => [nameOf(place), place]))
   return [...places.values()].filter(place => check(withTextAt(valid, place, 'any text')))
 }
 
-/** Where a value holds texts. */
+/** The paths of the texts in a value. */
 function textsIn(value: unknown, place: Place = []): Place[] {
   if (typeof value === 'string') return [place]
   if (Array.isArray(value)) return value.flatMap((item, i) => textsIn(item, [...place, i]))
@@ -29,7 +29,7 @@ function textsIn(value: unknown, place: Place = []): Place[] {
   return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, [...place, key]))
 }
 
-/** Where a schema takes a text and a valid value has none. */
+/** The paths at which a schema accepts a text and a valid value has none. */
 function textsWithout(schema: Schema, valid: unknown, place: Place = []): Place[] {
   const branches: Schema[] = schema.anyOf?.filter((one: Schema) => one.type !== 'null') ?? [schema]
   if (valid === undefined || valid === null) return branches.some(one => one.type === 'string') ? [place] : []
@@ -42,7 +42,7 @@ function textsWithout(schema: Schema, valid: unknown, place: Place = []): Place[
   )
 }
 
-/** A copy with another text in one place. */
+/** A copy with another text at one path. */
 export function withTextAt<T>(value: T, place: Place, text: string): T {
   const [key, ...rest] = place
   if (key === undefined) return text as T
@@ -50,6 +50,6 @@ export function withTextAt<T>(value: T, place: Place, text: string): T {
   return { ...value, [key]: withTextAt((value as Json)[key], rest, text) }
 }
 
-/** The value at a place; undefined where there is none. */
+/** The value at a path; undefined when there is none. */
 export const valueAt = (value: unknown, place: Place): unknown =>
   place.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value)

@@ -11,7 +11,7 @@ import type { Teardown } from './teardown.ts'
 import { nameOf, type Place, textFieldsOf, valueAt, withTextAt } from './text-fields.ts'
 
 export type TextTable = {
-  /** all writes that take a body */
+  /** all writes with a body */
   operations: Operation[]
   fieldsOf(operation: Operation): Place[]
   /** sends each hostile text in each text field of an operation */
@@ -20,18 +20,18 @@ export type TextTable = {
 
 const AT_ONCE = 6
 
-/** Texts that a write takes and does not keep: as they were read, or an id that finds nothing. */
+/** Texts that a write accepts and does not store: read-only values, or an id without a record. */
 const NOT_KEPT = /(^|[.\]])(id|created_at|updated_at)$|child_monitors/
-/** What names another record. */
+/** References to other records. */
 const REFERS = /_ids?(\[0\])?$|fields\[0\]\.id$|slug$/
-/** A file is as much work as all other routes, whose schemas it has: each of its fields gets one text of so many. */
+/** A file has the schemas of all other routes, so each of its fields gets only one of this many texts. */
 const SHARE_OF_FILES = 9
 
-/** A change of what another one is changing is a 409. */
+/** A concurrent change is a 409. */
 const isAlone = ({ isOpen, name }: Operation) => isOpen || name === 'PUT /dependencies/{id}'
 const isFile = ({ path }: Operation) => path === '/import'
 
-/** What is wrong with an answer; null when the text was refused, or came back as it was sent. */
+/** The problem of a response; null when the text was refused or returned unchanged. */
 function complaintAbout({ status, headers, body }: Answer, field: Place, text: string): string | null {
   const sniffed = headers.get('x-content-type-options')
   if (!headers.get('content-type')?.startsWith('application/json') || sniffed !== 'nosniff')
@@ -51,7 +51,7 @@ function rowsOf(operation: Operation, fields: Place[]) {
   return fields.flatMap((field, f) => texts.filter((_, i) => isTaken(f, i)).map(row => [field, ...row] as const))
 }
 
-/** Every text field of every write of the OpenAPI document × hostile texts: a new route is in the table without a line here. */
+/** Every text field of every write of the OpenAPI document × hostile texts; new routes are included automatically. */
 export async function startTextTable(t: Teardown): Promise<TextTable> {
   const api = await startApi(t, {
     RATE_LIMIT_PER_MINUTE: '1000000',
@@ -66,7 +66,7 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
 
   function bodyFor(operation: Operation): Record<string, unknown> {
     const body = bodyOf(operation, records)
-    // what is fetched at once comes from a receiver that answers
+    // addresses that are fetched immediately point to a receiver that answers
     return operation.path === '/data-sources/preview' ? { ...body, url: receiver.url } : body
   }
 
@@ -78,7 +78,7 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
     return api.call(operation.method, address, { key: operation.isOpen ? null : tenant.key, body })
   }
 
-  /** A create of the table is undone, so that no limit of how many there may be is met. */
+  /** A create of the table is undone, so that no limit is reached. */
   async function undo(operation: Operation, { status, body }: Answer): Promise<void> {
     const { method, path } = operation
     const isUndone = operations.some(one => one.method === 'DELETE' && one.path.startsWith(`${path}/{`))
@@ -103,7 +103,7 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
   }
 }
 
-/** Operations whose rows take as long as all others: they have a test file of their own. */
+/** Operations whose rows take as long as all others; they have a separate test file. */
 export const isLong = ({ path }: Operation): boolean =>
   /^\/(import|data-sources|dependencies|maintenance-windows)(\/|$)/.test(path)
 

@@ -1,4 +1,4 @@
-/** What some work answers, and how often the event loop went round meanwhile. */
+/** The result of `work`, and the number of event loop turns meanwhile. */
 export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ answer: T; turns: number }> {
   let turns = 0
   let isDone = false

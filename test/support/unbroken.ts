@@ -1,13 +1,13 @@
 import type { Result } from '../../proto/gen/probe/v1/result.ts'
 
-/** A check that lasts longer than this may, on a busy machine, be known to have ended only after the next slot. */
+/** On a busy machine, the end of a longer check may be noticed only after the next slot. */
 const LONG_CHECK_MS = 500
 
 const endOf = ({ startedAtMs, totalUs }: Result) => startedAtMs + totalUs / 1_000
 
 /**
- * Whether no slot of a monitor was left out, its results in the order of their slots. A check that is still running when
- * a slot comes takes that slot with it.
+ * Whether no slot of a monitor was missed; its results are in the order of their slots. A check that still runs when
+ * a slot begins also covers that slot.
  */
 export function isUnbroken(results: readonly Result[], intervalMs = 1_000): boolean {
   return results.slice(1).every((result, i) => {

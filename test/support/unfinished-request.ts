@@ -2,7 +2,7 @@ import { request } from 'node:http'
 
 export type EarlyAnswer = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
-/** What a server answers to a request of which only the head is sent: it cannot have looked at the body. */
+/** The response to a request of which only the head was sent, so the server cannot have read the body. */
 export function answerBeforeBody(
   url: string,
   headers: Record<string, string>,

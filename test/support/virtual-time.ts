@@ -2,13 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Timers } from '../../probe-agent/clock.ts'
 
 export type VirtualTime = Timers & {
-  /** Lets so many ms pass: every timer that is due meanwhile fires, in order, and what it started goes on. */
+  /** Advances the time by this many ms: every due timer fires in order, and the work that it started continues. */
   pass: (ms: number) => Promise<void>
 }
 
 type Timer = { dueMs: number; work: () => void }
 
-/** Time that passes only when the test says so. */
+/** Time that passes only when the test advances it. */
 export function createVirtualTime(): VirtualTime {
   let nowMs = 0
   const timers = new Set<Timer>()

@@ -4,14 +4,14 @@ export type Shown = { status: number; text: string; location: string | null; hea
 
 export type Visitor = {
   get(path: string, headers?: Record<string, string>): Promise<Shown>
-  /** sends a form as a page of the site does */
+  /** submits a form as a page of the site does */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Shown>
   /** the token of the session, null when there is none */
   cookie(): string | null
   setCookie(token: string | null): void
 }
 
-/** Somebody with a browser that keeps our cookie and follows no redirects. Paths begin with a slash. */
+/** A visitor whose browser keeps cookies and follows no redirects. Paths begin with a slash. */
 export function createVisitor(origin: string): Visitor {
   let token: string | null = null
   const send = async (path: string, init: RequestInit, headers: Record<string, string>): Promise<Shown> => {

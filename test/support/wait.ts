@@ -1,15 +1,15 @@
-/** A limit that only a hang can reach, on any machine and next to any load. */
+/** A limit that only a hang can reach, on any machine with any load. */
 export const HANG_MS = 300_000
 
 export type WaitOptions = {
   timeoutMs?: number
-  /** what is waited for; a function is asked when it did not come about */
+  /** describes the condition; a function is called after a timeout */
   label?: string | (() => string)
   everyMs?: number
 }
 
 /**
- * Waits until `condition` gives something truthy and returns it. A throw of the condition counts as "not yet"; after
+ * Waits until `condition` returns something truthy and returns it. An error of the condition counts as "not yet"; after
  * `timeoutMs` (five minutes) the wait fails with the label and the last reason.
  */
 export async function waitFor<T>(

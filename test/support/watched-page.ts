@@ -2,11 +2,11 @@ import type { BrowserContext, Page } from 'playwright-core'
 
 export type WatchedPage = {
   page: Page
-  /** what should not have happened: console messages, errors, dialogs, requests to other origins */
+  /** unexpected console messages, errors, dialogs and requests to other origins */
   complaints: string[]
 }
 
-/** A tab that writes down whatever a visitor should never meet. Requests that leave `origin` are noted and not made. */
+/** A tab that records everything that visitors must not see. Requests to other origins are recorded and blocked. */
 export async function openWatchedPage(context: BrowserContext, origin: string): Promise<WatchedPage> {
   const page = await context.newPage()
   const complaints: string[] = []

@@ -6,8 +6,8 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 
 /**
- * A process of its own with one critical loop and the watchdog, as a control plane has them. Its argument says how long
- * a round takes, in ms; the limit is 3 s. `SIGUSR2`: the round that is under way never ends.
+ * A process with one critical loop and the watchdog, as in a control plane. Its argument is the length of a round
+ * in ms; the limit is 3 s. `SIGUSR2`: the current round never ends.
  */
 const roundMs = Number(process.argv[2])
 const log = createLog('watched', 'info')

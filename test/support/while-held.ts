@@ -1,10 +1,10 @@
 import { type Db, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { waitFor } from './wait.ts'
 
-/** Lets `others` wait for what `change` has locked, then commits that. Answers what became of the others. */
+/** Makes `others` wait for the locks of `change`, then commits it. Returns the outcome of `others`. */
 export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>, others: () => Promise<T>): Promise<T> {
   const under = await db.transaction(async tx => {
-    // on a slow machine the others may come late
+    // on a slow machine the others may start late
     await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await change(tx)
     const waiting = others()

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 
-/** Throws for whatever is not well-formed XML with namespaces; answers the names of all elements and attributes. */
+/** Throws unless the text is well-formed XML with namespaces. Returns the names of all elements and attributes. */
 export function namesOf(xml: string): { elements: Set<string>; attributes: Set<string> } {
   const names = { elements: new Set<string>(), attributes: new Set<string>() }
   const parser = new SaxesParser({ xmlns: true })

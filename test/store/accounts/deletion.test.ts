@@ -23,7 +23,7 @@ const TRANSITIONS_EACH = 4
 const count = async (sql: string, values: string[]) =>
   (await query<{ count: number }>(db, `SELECT count(*)::integer AS count ${sql}`, values))[0]!.count
 
-/** An organization with a thousand monitors and what comes of them in a month. */
+/** An organization with a thousand monitors and a month of their data. */
 async function insertFull() {
   const tenant = await insertTenant(db)
   const { projectId } = tenant
@@ -43,7 +43,7 @@ const transitionsOf = (projectId: string) => count('FROM transitions WHERE proje
 const namedOf = (projectId: string) => count(`FROM monitors WHERE project_id = ? AND name <> ''`, [projectId])
 const livingOf = (projectId: string) => count('FROM monitors WHERE project_id = ? AND deleted_at IS NULL', [projectId])
 
-/** Holds one row until it is released: whatever wants to delete or change it waits. */
+/** Locks one row until it is released, so that deletions and changes of it wait. */
 async function hold(db: Db, table: string, id: string) {
   const tx = await db.transaction()
   await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')

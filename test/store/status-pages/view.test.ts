@@ -21,17 +21,17 @@ t.teardown(async () => {
 })
 
 const DAY_MS = 86_400_000
-/** Pages are shown at noon, so that no midnight comes between two lines. */
+/** Pages are rendered at noon, so that no midnight passes between two lines. */
 const now = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const ago = (ms: number) => new Date(now.getTime() - ms)
 const daysAgo = (days: number, hour = 0) =>
   new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
-/** Waits for the history, however busy this machine is. */
+/** Waits for the history, also on a busy machine. */
 const createReader = (from = clickhouse) =>
   createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, historyTimeoutMs: 60_000 })
 const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
-/** A published page of a project of its own, with ways to fill it. */
+/** A published page of a separate project, with functions to fill it. */
 async function scene(fields: { show_response_times?: boolean; show_uptime_percentage?: boolean } = {}) {
   const { projectId } = await insertTenant(db)
   const [pageId, slug] = [uuidv7(), uuidv7()]

@@ -6,7 +6,7 @@ import t from 'tap'
 import { readInChunks } from '../../../../control-plane/foundation/platform/postgres/chunked-reading.ts'
 
 const BYTES = 16 * 1024 * 1024
-/** It goes on sending while this thread reads, as PostgreSQL does. */
+/** Keeps sending while this thread reads, as PostgreSQL does. */
 const SENDER = `
   const { parentPort } = require('node:worker_threads')
   const server = require('node:net').createServer(socket => socket.end(Buffer.alloc(${BYTES}, 'x')))
@@ -30,7 +30,7 @@ t.test(
       bytes += piece.length
       sinceTurn += piece.length
       most = Math.max(most, sinceTurn)
-      // rows take their time too, in which more arrives
+      // rows take time as well, in which more data arrives
       const untilMs = performance.now() + 1
       while (performance.now() < untilMs);
     })

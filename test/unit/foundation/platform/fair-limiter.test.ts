@@ -13,7 +13,7 @@ const LIMITS: FairLimiterOptions = {
   refuse,
 }
 
-/** Work that is ended by hand; `begun` lists what has begun. */
+/** Work that the test ends; `begun` lists the work that has begun. */
 function workshop(limits: Partial<FairLimiterOptions> = {}) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()

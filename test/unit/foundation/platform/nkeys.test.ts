@@ -7,7 +7,7 @@ import {
   generateNkey,
 } from '../../../../control-plane/foundation/platform/nats/nkeys.ts'
 
-// the client library's own copy of what NATS itself uses
+// the client library's copy of the implementation of NATS
 const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
 const { fromPublic, fromSeed } = createRequire(client.resolve('@nats-io/nats-core'))('@nats-io/nkeys')
 

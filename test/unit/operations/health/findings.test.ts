@@ -18,7 +18,7 @@ const postgres: PostgresFacts = {
       ...{ region: 'us-east', monitors: 40, unassigned: 0, liveProbes: 2 },
       ...{ noLiveProbeSinceMs: null, lastHeartbeatAtMs: ago(2) },
     },
-    // no monitor uses it, and the last probe left days ago
+    // no monitor uses it, and its last probe left days ago
     {
       ...{ region: 'ap-northeast', monitors: 0, unassigned: 0, liveProbes: 0 },
       ...{ noLiveProbeSinceMs: ago(900_000), lastHeartbeatAtMs: ago(900_000) },
@@ -69,7 +69,7 @@ const withRegion = (change: object): HealthFacts => withPostgres({ regions: [{ .
 const withProbe = (change: object): HealthFacts => withPostgres({ probes: [{ ...postgres.probes[0]!, ...change }] })
 const withStandby = (change: object): HealthFacts =>
   withPostgres({ standbys: [{ ...postgres.standbys[0]!, ...change }] })
-/** The last miss was measured so long ago, 10 minutes after it began. */
+/** The last miss was measured `seconds` ago, 10 minutes after it began. */
 const withMiss = (seconds: number, lateSeconds: number | null): HealthFacts => {
   const times = { startedAtMs: ago(seconds + 600), measuredAtMs: ago(seconds) }
   return withPostgres({ plannedOutages: { kept: 46, missed: 2, lastMiss: { kind: 'hang', lateSeconds, ...times } } })
