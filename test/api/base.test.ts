@@ -46,7 +46,7 @@ t.test('Every error has a code, a message and the status', async t => {
       'validation_error',
       /key/,
     ],
-    ['a NUL', 'POST', '/api-keys', { body: { ...NAME, name: 'a\0b' } }, 400, 'validation_error', /name holds/],
+    ['a NUL', 'POST', '/api-keys', { body: { ...NAME, name: 'a\0b' } }, 400, 'validation_error', /name contains/],
     [
       'half a surrogate pair',
       'POST',
@@ -54,7 +54,7 @@ t.test('Every error has a code, a message and the status', async t => {
       { body: '{"name":"\\ud800","scope":"read"}' },
       400,
       'validation_error',
-      /name holds/,
+      /name contains/,
     ],
     [
       'a line break in a name',

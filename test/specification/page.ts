@@ -1,10 +1,10 @@
 import { coverageOf, missingOf, toMarkdown } from './coverage.ts'
 import { readFacts } from './facts.ts'
 
-const HEAD = `# What of the specification is there
+const HEAD = `# Coverage of the API
 
-Made by \`npm run generate\` of the specification's lists (\`test/specification\`), the routes as they are declared and what the tests say; a test makes it again and
-compares, and fails for whatever the specification lists that has no route, another bound, or no test.`
+\`npm run generate\` writes this page from the lists in \`test/specification\`, the declared routes and the titles of tests. A test compares it with the code, and fails when
+something in the lists has no route, another bound, or no test.`
 
 /** The text of docs/api-coverage.md, and what is missing of the specification. */
 export async function makePage(): Promise<{ text: string; missing: string[] }> {
