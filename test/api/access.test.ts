@@ -14,10 +14,10 @@ const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
-/** What a key with scope write may not do (decisions 2.2). */
+/** Operations that a key with scope write may not call (docs/design/api.md#scopes). */
 const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite|audit-log)/
 
-/** It is asked about what is gone, so its filters know no "not found". */
+/** The audit log contains deleted records, so its filters accept unknown ids. */
 const isOfTheGone = ({ path }: Operation) => path === '/audit-log'
 
 function send(
@@ -29,7 +29,7 @@ function send(
   return api.call(operation.method, address, { key, headers: sent.headers, body })
 }
 
-t.test('every operation but the open ones is 401 without a key that is known, in whatever form it comes', async t => {
+t.test('Every operation except the open ones answers 401 without a valid key', async t => {
   const swapped = mine.key.replace(/.$/, last => (last === '0' ? '1' : '0'))
   const basic = `Basic ${Buffer.from(`${mine.key}:`).toString('base64')}`
   const deleted = await api.call('POST', '/api-keys', { key: mine.key, body: { name: 'gone', scope: 'admin' } })
@@ -63,7 +63,7 @@ t.test('every operation but the open ones is 401 without a key that is known, in
   }
 })
 
-t.test('a key whose scope is too low is 403 before anything else is looked at', async t => {
+t.test('A key with too low a scope gets 403 before any other check', async t => {
   for (const scope of ['read', 'write'] as const) {
     const key = await api.keyOf(mine, scope)
     for (const operation of closed) {
@@ -83,7 +83,7 @@ const withId = closed.filter(({ path }) => path.includes('{id}'))
 
 const everything = () => storedIn(api.db)
 
-t.test('an id in a path that is another tenant’s, unknown or malformed is 404 and touches nothing', async t => {
+t.test('An id of another tenant, an unknown and a malformed id in a path are 404 and change nothing', async t => {
   const before = await everything()
   for (const operation of withId) {
     const ids: [string, string][] = [
@@ -115,34 +115,39 @@ t.test('an id in a path that is another tenant’s, unknown or malformed is 404 
   t.same(await everything(), before)
 })
 
-/** Records below another one, each a part of a path. */
+/** Nested records, each as a part of a path. */
 const INNER = ['component_id', 'group_id', 'subscriber_id', 'field_id'] as const
 
-t.test('a record below another one is 404 where it is not that one’s, unknown or malformed, and stays', async t => {
-  const before = await everything()
-  const wrong: [string, (name: (typeof INNER)[number]) => string][] = [
-    ['another tenant’s', name => ofOthers[name]],
-    ['unknown', () => uuidv7()],
-    ['no id', () => 'x'],
-    ['with a NUL', name => `${records[name]}%00`],
-    ['with a line break', name => `${records[name]}%0d%0a`],
-    ['half a surrogate pair', () => '%ed%a0%80'],
-    ['upwards', () => '..%2f..%2fproject'],
-  ]
-  for (const operation of withId.filter(({ path }) => path.split('{').length > 2)) {
-    for (const [what, idOf] of wrong) {
-      const inner = Object.fromEntries(INNER.map(name => [name, idOf(name)]))
-      const { status, body } = await send(operation, addressOf(operation, { ...records, ...inner }), { key: mine.key })
-      t.match([status, body.error?.code], [404, 'not_found'], `${operation.name}: ${what}`)
+t.test(
+  'A nested record that belongs to another parent, is unknown or malformed is 404 and stays unchanged',
+  async t => {
+    const before = await everything()
+    const wrong: [string, (name: (typeof INNER)[number]) => string][] = [
+      ['another tenant’s', name => ofOthers[name]],
+      ['unknown', () => uuidv7()],
+      ['no id', () => 'x'],
+      ['with a NUL', name => `${records[name]}%00`],
+      ['with a line break', name => `${records[name]}%0d%0a`],
+      ['half a surrogate pair', () => '%ed%a0%80'],
+      ['upwards', () => '..%2f..%2fproject'],
+    ]
+    for (const operation of withId.filter(({ path }) => path.split('{').length > 2)) {
+      for (const [what, idOf] of wrong) {
+        const inner = Object.fromEntries(INNER.map(name => [name, idOf(name)]))
+        const { status, body } = await send(operation, addressOf(operation, { ...records, ...inner }), {
+          key: mine.key,
+        })
+        t.match([status, body.error?.code], [404, 'not_found'], `${operation.name}: ${what}`)
+      }
     }
-  }
-  t.same(await everything(), before)
-})
+    t.same(await everything(), before)
+  },
+)
 
-/** Of somebody else's making, so no id of ours. */
+/** Ids of external systems. */
 const FOREIGN_WORDS = ['relay_source_id']
 
-/** Each id that a body names, however deep and in a list too, and the body with another one in its place. */
+/** Each id in a body at any depth, and the body with another id in its place. */
 function idsIn(value: unknown, name = ''): { name: string; bodyWith: (id: string) => unknown }[] {
   if (typeof value === 'string') {
     const isId = /_ids?$/.test(name) && !FOREIGN_WORDS.includes(name)
@@ -156,7 +161,7 @@ function idsIn(value: unknown, name = ''): { name: string; bodyWith: (id: string
   })
 }
 
-t.test('an id in a body or a filter that is another tenant’s, unknown or malformed is 404', async t => {
+t.test('An id of another tenant, an unknown and a malformed id in a body or a filter are 404', async t => {
   const before = await everything()
   const wrongIds = (name: string) => [
     ofOthers[name as keyof Records] ?? ofOthers.alert_channel_id,
@@ -185,7 +190,7 @@ t.test('an id in a body or a filter that is another tenant’s, unknown or malfo
   t.same(await everything(), before)
 })
 
-t.test('an unknown query parameter and an unknown page are 400 wherever there is a list', async t => {
+t.test('Every list refuses an unknown query parameter and an invalid page with 400', async t => {
   for (const operation of closed.filter(({ method }) => method === 'GET')) {
     const address = addressOf(operation, records)
     const more = (text: string) => `${address}${address.includes('?') ? '&' : '?'}${text}`
@@ -206,7 +211,7 @@ t.test('an unknown query parameter and an unknown page are 400 wherever there is
   }
 })
 
-t.test('a time that no clock shows is a 400, whatever filter it stands in', async t => {
+t.test('A time that does not exist is 400 in every filter', async t => {
   const times = [
     'x',
     '',
@@ -249,7 +254,7 @@ t.test('a time that no clock shows is a 400, whatever filter it stands in', asyn
   }
 })
 
-t.test('a deleted record is 404 to every operation on it', async t => {
+t.test('Every operation on a deleted record answers 404', async t => {
   const deletions = closed.filter(({ method, path }) => method === 'DELETE' && path.endsWith('}'))
   const order = [
     '/alerts/rules/{id}',

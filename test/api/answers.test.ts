@@ -16,7 +16,7 @@ t.test('/openapi.json is valid OpenAPI', async t => {
   t.match(await new Validator().validate(document), { valid: true })
 })
 
-/** The order in which operations can all succeed: what reads and changes before what ends, children before parents. */
+/** The order in which all operations can succeed: reads and changes before deletions, children before parents. */
 const ENDS = [
   /^POST .*pause/,
   /^DELETE .*(rules|project-channels)/,
@@ -26,8 +26,8 @@ const ENDS = [
 const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(name))
 
 /**
- * What leads elsewhere, and what is refused here: the installation is no provider of Domain Connect, nobody began to
- * install the app in a chat, and the team of the one that is there has ended it.
+ * Redirects, and operations that are refused here: Domain Connect is not configured, no installation of the chat app
+ * was started, and the team removed the existing one.
  */
 const OTHER_ANSWERS: Record<string, number> = {
   'POST /status-pages/{id}/custom-domain/domain-connect': 422,
@@ -36,7 +36,7 @@ const OTHER_ANSWERS: Record<string, number> = {
   'GET /chat/installations/{id}/channels': 409,
 }
 
-t.test('each operation answers its success as /openapi.json describes it, no more and no less', async t => {
+t.test('The success of each operation matches /openapi.json exactly', async t => {
   const account = await makeOperator(api.db, await api.tenant())
   const receiver = await startReceiver(t)
   const records = await createRecords(api, account, receiver.url)
@@ -53,7 +53,7 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
   }
 })
 
-t.test('each operation refuses in the shape that /openapi.json describes', async t => {
+t.test('The errors of each operation match /openapi.json', async t => {
   const account = await api.tenant()
   const records = await createRecords(api, account)
   for (const operation of operations) {
@@ -67,7 +67,7 @@ const isJson = (headers: Headers) => headers.get('content-type')?.startsWith('ap
 
 async function send(operation: Operation, key: string, records: Records, body?: object) {
   const fresh = isPairOf(operation) ? await newPair(key) : records
-  // a project is YAML unless it is asked for as JSON
+  // an export is YAML unless JSON is requested
   const asJson = operation.name === 'GET /export' ? '?format=json' : ''
   return api.call(operation.method, `${addressOf(operation, records)}${asJson}`, {
     key: operation.isOpen ? null : key,
@@ -76,7 +76,7 @@ async function send(operation: Operation, key: string, records: Records, body?: 
   })
 }
 
-/** A second rule of a pair is a 409, so a rule that is made needs a pair of its own. */
+/** A second rule for the same monitor and channel is a 409, so each new rule needs another pair. */
 const isPairOf = ({ name }: Operation) => name === 'POST /alerts/rules'
 
 async function newPair(key: string) {

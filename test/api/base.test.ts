@@ -5,7 +5,7 @@ import { startApi } from '../support/api-server.ts'
 const api = await startApi(t)
 const NAME = { name: 'a key', scope: 'read' }
 
-t.test('every refusal has the error shape with a code, a sentence and the status', async t => {
+t.test('Every error has a code, a message and the status', async t => {
   const json = { 'content-type': 'application/json' }
   const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
   const rows: [string, string, string, Parameters<typeof api.call>[2], number, string, RegExp][] = [
@@ -46,7 +46,7 @@ t.test('every refusal has the error shape with a code, a sentence and the status
       'validation_error',
       /key/,
     ],
-    ['a NUL', 'POST', '/api-keys', { body: { ...NAME, name: 'a\0b' } }, 400, 'validation_error', /name holds/],
+    ['a NUL', 'POST', '/api-keys', { body: { ...NAME, name: 'a\0b' } }, 400, 'validation_error', /name contains/],
     [
       'half a surrogate pair',
       'POST',
@@ -54,7 +54,7 @@ t.test('every refusal has the error shape with a code, a sentence and the status
       { body: '{"name":"\\ud800","scope":"read"}' },
       400,
       'validation_error',
-      /name holds/,
+      /name contains/,
     ],
     [
       'a line break in a name',
@@ -146,7 +146,7 @@ t.test('every refusal has the error shape with a code, a sentence and the status
   }
 })
 
-t.test('a POST without a body needs no content type and minds none; a body that is not needed is told so', async t => {
+t.test('A POST without a body works with and without a content type; an unexpected body is refused', async t => {
   const { body } = await api.call('POST', '/monitors', { body: { name: 'Shop', type: 'http' } })
   const pause = (sent: Parameters<typeof api.call>[2]) => api.call('POST', `/monitors/${body.data.id}/pause`, sent)
   for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
@@ -156,11 +156,11 @@ t.test('a POST without a body needs no content type and minds none; a body that 
   t.equal((await pause({ body: {} })).status, 200)
   for (const unwanted of [[], 'x', 1]) {
     const answer = await pause({ body: JSON.stringify(unwanted) })
-    t.match(answer, { status: 400, body: { error: { message: 'no body is expected here' } } })
+    t.match(answer, { status: 400, body: { error: { message: 'this endpoint does not accept a body' } } })
   }
 })
 
-t.test('a validation error names every place that is wrong', async t => {
+t.test('A validation error names every invalid field', async t => {
   const { body } = await api.call('POST', '/api-keys', { body: { name: '', scope: 1, colour: 'red' } })
   t.same(body.error.details, [
     { path: 'colour', message: 'colour is not a known property' },
@@ -171,19 +171,19 @@ t.test('a validation error names every place that is wrong', async t => {
   t.equal(body.error.message, 'colour is not a known property (and 3 more)')
 })
 
-t.test('nothing of a refused request is stored', async t => {
+t.test('A refused request stores nothing', async t => {
   const before = await api.call('GET', '/api-keys')
   await api.call('POST', '/api-keys', { body: { ...NAME, extra: true } })
   t.same((await api.call('GET', '/api-keys')).body, before.body)
 })
 
-t.test('HEAD works where GET does and has no body', async t => {
+t.test('HEAD works on GET routes and has no body', async t => {
   const answer = await api.call('HEAD', '/project')
   t.equal(answer.status, 200)
   t.equal(answer.body, '')
 })
 
-t.test('a list says its page, its size and how many there are', async t => {
+t.test('A list returns its page, its size and its total', async t => {
   for (let i = 0; i < 3; i++) await api.call('POST', '/api-keys', { body: { ...NAME, name: `key ${i}` } })
   const { body } = await api.call('GET', '/api-keys?page=2&per_page=2')
   t.same(body.meta, { page: 2, per_page: 2, total: 4, total_pages: 2 })
@@ -194,7 +194,7 @@ t.test('a list says its page, its size and how many there are', async t => {
   )
 })
 
-t.test('bytes that are not HTTP get the error shape too', async t => {
+t.test('Bytes that are not HTTP get an error in the common shape', async t => {
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1', () => socket.write('hello\r\n\r\n'))
     let received = ''

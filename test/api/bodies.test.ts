@@ -22,13 +22,13 @@ function send(operation: Operation, body: string, headers = {}) {
 
 type Refusal = { status: number; code: string; message: string; details: { path: string; message: string }[] }
 
-/** What is wrong with the refusal of a fault; null when it is as it should be. */
+/** The problem of an error response; null when it is correct. */
 function complaintAbout(status: number, refusal: Refusal | undefined, path: string): string | null {
   if (status !== 400 || refusal?.status !== 400 || refusal.code !== 'validation_error') return `answered ${status}`
   const { details, message } = refusal
   if (!details.some(detail => detail.path === path)) return `points at ${details.map(detail => detail.path).join(', ')}`
   const sentences = [message, ...details.map(detail => detail.message)]
-  // words of the validating library or of the language instead of a sentence
+  // texts of the validation library or of JavaScript instead of a sentence
   const poor = sentences.find(
     sentence => !/^\S.* \S/.test(sentence) || /NOT|undefined|\[object|must match/.test(sentence),
   )
@@ -36,7 +36,7 @@ function complaintAbout(status: number, refusal: Refusal | undefined, path: stri
 }
 
 for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/bulk')) {
-  t.test(`${operation.name} 400 tells the place of whatever is wrong with a body, and stores nothing`, async t => {
+  t.test(`${operation.name} 400 names the invalid field of a body and stores nothing`, async t => {
     const before = await stored()
     const faults = faultsOf(operation.body, bodyOf(operation, records))
     t.ok(faults.length > 10, `${faults.length} ways to be wrong`)
@@ -52,7 +52,7 @@ for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/b
   })
 }
 
-t.test('POST /monitors/bulk tells what is wrong with an item by its place, and stores nothing', async t => {
+t.test('POST /monitors/bulk reports invalid items by index and stores nothing', async t => {
   const operation = withBody.find(({ name }) => name === 'POST /monitors/bulk')!
   const before = await stored()
   const complaints: string[] = []
@@ -73,34 +73,37 @@ t.test('POST /monitors/bulk tells what is wrong with an item by its place, and s
   t.same(await stored(), before)
 })
 
-/** What an operation without a key takes. */
+/** The body of an operation without a key. */
 const OPEN_BODY_BYTES = 4_096
 
-t.test('whatever takes a body refuses what is no JSON, too deep, too large or of another type', async t => {
-  const before = await stored()
-  const json = 'application/json'
-  const rows: [string, string, string, number][] = [
-    ['nothing', '', json, 400],
-    ['broken JSON', '{"name":', json, 400],
-    ['two documents', '{}{}', json, 400],
-    ['NaN', '{"name":NaN}', json, 400],
-    ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, json, 400],
-    ['10,000 levels inside', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, json, 400],
-    ['1 MiB and a byte', `"${'x'.repeat(1024 * 1024 - 1)}"`, json, 413],
-    ['a form', 'name=x', 'application/x-www-form-urlencoded', 415],
-    ['text', '{}', 'text/plain', 415],
-    ['no known type', '{}', 'nonsense', 415],
-  ]
-  const complaints: string[] = []
-  for (const operation of withBody) {
-    for (const [what, text, type, expected] of rows) {
-      if (operation.isOpen) await forgetRefusals()
-      const { status, body } = await send(operation, text, { 'content-type': type })
-      const isTooLong = operation.isOpen && text.length > OPEN_BODY_BYTES
-      if (status !== (isTooLong ? 413 : expected) || !body.error?.message)
-        complaints.push(`${operation.name}: ${what}: ${status}`)
+t.test(
+  'Every operation with a body refuses invalid JSON, deep nesting, large bodies and other content types',
+  async t => {
+    const before = await stored()
+    const json = 'application/json'
+    const rows: [string, string, string, number][] = [
+      ['nothing', '', json, 400],
+      ['broken JSON', '{"name":', json, 400],
+      ['two documents', '{}{}', json, 400],
+      ['NaN', '{"name":NaN}', json, 400],
+      ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, json, 400],
+      ['10,000 levels inside', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, json, 400],
+      ['1 MiB and a byte', `"${'x'.repeat(1024 * 1024 - 1)}"`, json, 413],
+      ['a form', 'name=x', 'application/x-www-form-urlencoded', 415],
+      ['text', '{}', 'text/plain', 415],
+      ['no known type', '{}', 'nonsense', 415],
+    ]
+    const complaints: string[] = []
+    for (const operation of withBody) {
+      for (const [what, text, type, expected] of rows) {
+        if (operation.isOpen) await forgetRefusals()
+        const { status, body } = await send(operation, text, { 'content-type': type })
+        const isTooLong = operation.isOpen && text.length > OPEN_BODY_BYTES
+        if (status !== (isTooLong ? 413 : expected) || !body.error?.message)
+          complaints.push(`${operation.name}: ${what}: ${status}`)
+      }
     }
-  }
-  t.same(complaints, [])
-  t.same(await stored(), before)
-})
+    t.same(complaints, [])
+    t.same(await stored(), before)
+  },
+)

@@ -184,7 +184,7 @@ t.test('Another browser has to confirm, and sees who started the installation an
       t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Ours.*Started by/s })
       t.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/)
       const forged = await visitor.post(path, {}, { ...HTML, origin: 'https://evil.example' })
-      t.match(forged, { status: 403, text: /not sent by a page of this site/ })
+      t.match(forged, { status: 403, text: /not sent from a page of this site/ })
     }
   }
   t.same(await installations(key), [], 'nothing happens before the confirmation')

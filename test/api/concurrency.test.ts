@@ -5,7 +5,7 @@ import { bodyOfChannel } from '../support/bodies.ts'
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-/** How often each status came, such as `{ 201: 1, 409: 9 }`. */
+/** The number of responses by status, such as `{ 201: 1, 409: 9 }`. */
 function countsOf(answers: { status: number }[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
@@ -20,7 +20,7 @@ async function create(key: string, path: string, body: object) {
   return answer.body.data.id as string
 }
 
-t.test('requests at once never pass the limit of the plan together, whichever way they come', async t => {
+t.test('Concurrent requests never exceed a limit of the plan together', async t => {
   const { key } = await api.tenant('free')
   const bulk = await api.call('POST', '/monitors/bulk', { key, body: { monitors: Array(45).fill(monitor) } })
   t.equal(bulk.body.monitors.length, 45)
@@ -36,7 +36,7 @@ t.test('requests at once never pass the limit of the plan together, whichever wa
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 50)
 })
 
-t.test('a pair of monitor and channel gets one rule, however many ask for it at once', async t => {
+t.test('Concurrent requests create one rule for a monitor and a channel', async t => {
   const { key } = await api.tenant()
   const monitor_id = await create(key, '/monitors', monitor)
   const alert_channel_id = await create(key, '/alerts/channels', bodyOfChannel())
@@ -47,7 +47,7 @@ t.test('a pair of monitor and channel gets one rule, however many ask for it at 
   t.equal((await api.call('GET', '/alerts/rules', { key })).body.meta.total, 1)
 })
 
-t.test('a default channel that is made while monitors are made is linked to each of them at most once', async t => {
+t.test('A default channel that is created together with monitors is linked to each monitor at most once', async t => {
   const { key } = await api.tenant()
   const [monitors] = await Promise.all([
     together(8, () => api.call('POST', '/monitors', { key, body: monitor })),
@@ -61,7 +61,7 @@ t.test('a default channel that is made while monitors are made is linked to each
   t.equal(pairs.filter((pair: string) => pair.startsWith(after.body.data.id)).length, 2)
 })
 
-t.test('changes and deletions at once: every answer is a 200 or a 404, and what is deleted stays deleted', async t => {
+t.test('Concurrent changes and deletions answer 200 or 404, and a deleted record stays deleted', async t => {
   const { key } = await api.tenant()
   for (const [path, body, changes] of [
     ['/monitors', monitor, [{ name: 'B' }, { url: 'https://b.example.com', regions: ['eu-west'] }]],
@@ -100,7 +100,7 @@ t.test('changes and deletions at once: every answer is a 200 or a 404, and what 
   }
 })
 
-t.test('changes of one monitor at once all count: none is lost, and the config version moves with each', async t => {
+t.test('Concurrent changes of one monitor are all applied, and each increments the config version', async t => {
   const { key } = await api.tenant()
   const id = await create(key, '/monitors', monitor)
   const answers = await together(10, i =>
@@ -112,10 +112,10 @@ t.test('changes of one monitor at once all count: none is lost, and the config v
   t.ok(row.tags[0].startsWith('t') && row.timeout_ms < 1_010)
 })
 
-t.test('of two deletions of the last two admin keys at once one is refused', async t => {
+t.test('One of two concurrent deletions of the last two admin keys is refused', async t => {
   const { key } = await api.tenant()
   const spare = await api.call('POST', '/api-keys', { key, body: { name: 'spare', scope: 'admin' } })
-  // the process knows the key from now on, also when its own deletion is carried out before it is asked again
+  // from here on the process has the key in its cache
   const { body } = await api.call('GET', '/api-keys', { key: spare.body.data.key })
   const answers = await Promise.all(
     body.data.map(({ id }: { id: string }) => api.call('DELETE', `/api-keys/${id}`, { key: spare.body.data.key })),
@@ -123,7 +123,7 @@ t.test('of two deletions of the last two admin keys at once one is refused', asy
   t.same(countsOf(answers as { status: number }[]), { 200: 1, 409: 1 })
 })
 
-t.test('a monitor that is posted many times at once under one Idempotency-Key is made once', async t => {
+t.test('Concurrent requests with one Idempotency-Key create one monitor', async t => {
   const { key } = await api.tenant()
   const headers = { 'idempotency-key': 'once' }
   const answers = await together(10, () => api.call('POST', '/monitors', { key, body: monitor, headers }))
@@ -131,7 +131,7 @@ t.test('a monitor that is posted many times at once under one Idempotency-Key is
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 1)
 })
 
-t.test('one e-mail address that is bootstrapped at once from one place becomes one account', async t => {
+t.test('Concurrent bootstraps of one e-mail address create one account', async t => {
   const body = { email: 'Twice@example.com' }
   const answers = await together(8, i =>
     api.call('POST', '/agent/bootstrap', { key: null, body: i % 2 ? body : { email: body.email.toLowerCase() } }),

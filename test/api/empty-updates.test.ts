@@ -9,7 +9,7 @@ const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
 const takesNothing = ({ method, body }: Operation) => method === 'PUT' && body !== null && !body.required?.length
 
-t.test('PUT with an empty body changes nothing, so updated_at stays, of whatever record', async t => {
+t.test('PUT with an empty body does not change updated_at of any record', async t => {
   const updates = operations.filter(takesNothing)
   t.ok(updates.length >= 11, `${updates.length} updates take an empty body`)
   for (const operation of updates) {

@@ -15,7 +15,7 @@ const accountWith = async (file: object) => {
   return account
 }
 
-t.test('a plan says what each field was and becomes, and not what a secret is', async t => {
+t.test('A plan shows the old and new value of each field, but no secret', async t => {
   const secret = { auth_type: 'bearer', auth_config: { token: 'hunter1' } }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...secret, interval_seconds: 300 }] })
   const file = { version: 1, monitors: [{ ...MONITOR, ...secret, auth_config: { token: 'hunter2' }, retry_count: 0 }] }
@@ -35,7 +35,7 @@ t.test('a plan says what each field was and becomes, and not what a secret is', 
   t.notMatch(JSON.stringify(body), /hunter/)
 })
 
-t.test('whether a monitor may be checked elsewhere is exported, planned and applied', async t => {
+t.test('The witness setting of a monitor is exported, planned and applied', async t => {
   const elsewhere = { witness: false, witness_with_credentials: true }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...elsewhere }] })
   t.match((await exported(account)).monitors, [elsewhere])
@@ -49,7 +49,7 @@ t.test('whether a monitor may be checked elsewhere is exported, planned and appl
 })
 
 t.test(
-  'what a file says no more has its default again, also where the API’s own update has no field for it',
+  'A property that the file no longer contains gets its default, also where an API update has no field for it',
   async t => {
     const job = { name: 'Job', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 5, rules: [] }
     const account = await accountWith({ monitors: [job, { ...MONITOR, screenshot_threshold: 0.5, tags: ['a'] }] })
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('an id renames a record, and what refers to it follows', async t => {
+t.test('A record with an id is renamed, and references to it follow', async t => {
   const account = await accountWith({
     alert_channels: [hook('Ops')],
     monitors: [
@@ -83,7 +83,7 @@ t.test('an id renames a record, and what refers to it follows', async t => {
   })
 })
 
-t.test('several of one name are referred to by their ids, and stay apart', async t => {
+t.test('Records with the same name are referred to by id and stay separate', async t => {
   const account = await accountWith({
     monitors: [
       { ...MONITOR, interval_seconds: 30 },
@@ -110,7 +110,7 @@ t.test('several of one name are referred to by their ids, and stay apart', async
   })
 })
 
-t.test('nothing is deleted without prune, and with it only in the sections that the file has', async t => {
+t.test('Records are deleted only with prune, and only in the sections of the file', async t => {
   const account = await accountWith({
     alert_channels: [{ ...hook('Ops'), subscriptions: ['incident'] }, hook('Old')],
     monitors: [
@@ -173,7 +173,7 @@ t.test('nothing is deleted without prune, and with it only in the sections that 
   t.match(await exported(account), none)
 })
 
-t.test('components keep the order of the file, and a monitor may trade places with its parent', async t => {
+t.test('Components have the order of the file, and a monitor may change places with its parent', async t => {
   const component = (name: string) => ({ name })
   const page = (components: object[]) => [{ name: 'Acme', slug: 'orders', components }]
   const account = await accountWith({
@@ -204,7 +204,7 @@ t.test('components keep the order of the file, and a monitor may trade places wi
   ])
 })
 
-t.test('a circle of dependencies is a 409 that names its monitors, however long it is', async t => {
+t.test('A dependency cycle of any length is a 409 that names its monitors', async t => {
   const account = await api.account()
   const parentOf = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
   const monitors = Array.from({ length: 41 }, (_, i) => ({
@@ -223,7 +223,7 @@ t.test('a circle of dependencies is a 409 that names its monitors, however long 
   t.same((await exported(account)).monitors, [], 'nothing is stored')
 })
 
-t.test('more new monitors, paused, with rules, reminders and parents, cost no statement more', async t => {
+t.test('More new monitors with rules, reminders and parents need no additional statements', async t => {
   const counts: number[] = []
   for (const size of [2, 60]) {
     const account = await api.account()
@@ -246,7 +246,7 @@ t.test('more new monitors, paused, with rules, reminders and parents, cost no st
 })
 
 t.test(
-  'a new monitor of whose rules nothing is said tells the default channels; one with rules tells those only',
+  'A new monitor without rules alerts the default channels; one with rules alerts only their channels',
   async t => {
     const { rules, ...silent } = MONITOR
     const account = await accountWith({
@@ -257,7 +257,7 @@ t.test(
   },
 )
 
-t.test('a maintenance window that is over stays, and is not made again elsewhere', async t => {
+t.test('A past maintenance window stays, and is not created in another project', async t => {
   const over = { title: 'Move', starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-01-01T01:00:00Z', monitors: ['Shop'] }
   const account = await api.account()
   const made = await apply(account, { version: 1, monitors: [MONITOR], maintenance_windows: [over] })
@@ -265,7 +265,7 @@ t.test('a maintenance window that is over stays, and is not made again elsewhere
   t.same((await exported(account)).maintenance_windows, [])
 })
 
-t.test('what refers to a monitor that a data source is still to make is left out, and told', async t => {
+t.test('References to a monitor that a data source has not created yet are left out and reported', async t => {
   const account = await api.account()
   const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
   const made = await apply(account, {
@@ -286,7 +286,7 @@ t.test('what refers to a monitor that a data source is still to make is left out
   ])
 })
 
-t.test('a plan waits for nobody who is changing monitors, and holds nobody up', async t => {
+t.test('A plan does not wait for changes of monitors and does not delay them', async t => {
   const account = await accountWith({ monitors: [MONITOR] })
   const changed = {
     version: 1,
@@ -303,7 +303,7 @@ t.test('a plan waits for nobody who is changing monitors, and holds nobody up', 
   t.match((await exported(account)).monitors, [{ url: MONITOR.url }])
 })
 
-t.test('two applies of one file at once make each record once', async t => {
+t.test('Two concurrent imports of one file create each record once', async t => {
   const account = await api.account()
   const file = {
     version: 1,
@@ -324,7 +324,7 @@ t.test('two applies of one file at once make each record once', async t => {
 })
 
 const name = fc.constantFrom('Shop', 'Router', 'Åland 🌊', "it's: a #name", '- dash', 'null', '0x1F', ' spaced ', 'yes')
-/** Of a header; what looks like a secret's is masked, and has to be filled in elsewhere. */
+/** The value of a header; values that look like secrets are masked and must be filled in. */
 const openName = fc.stringMatching(/^[A-Z][a-z]{1,8}$/).filter(text => !isSensitiveName(text))
 const monitor = fc.record(
   {
@@ -348,7 +348,7 @@ const EMPTY = JSON.stringify({ version: 1, alert_channels: [], monitors: [], sta
 const component = fc.record({ name, description: name }, { requiredKeys: ['name'] })
 const section = fc.oneof(component, fc.record({ name, components: fc.array(component, { maxLength: 3 }) }))
 
-t.test('whatever a project holds, its file makes the same project elsewhere, as YAML and as JSON', async t => {
+t.test('The export of any project creates the same project elsewhere, as YAML and as JSON', async t => {
   const [one, two] = [await api.account(), await api.account()]
   const yaml = { 'content-type': 'application/yaml' }
   const load = async (account: Account, text: string) => {

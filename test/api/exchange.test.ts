@@ -6,7 +6,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
-/** A file of every kind of record, with a slug that nobody else has. */
+/** A file with every kind of record and a unique slug. */
 const fileOf = (slug: string) => ({
   version: 1,
   alert_settings: { is_digest_enabled: false, digest_threshold: 7 },
@@ -85,7 +85,7 @@ const fileOf = (slug: string) => ({
   ],
 })
 
-t.test('a whole project is imported, exported, and imported again without a change', async t => {
+t.test('A whole project is imported, exported and imported again without a change', async t => {
   const mine = await api.account()
   const first = await plan(mine, fileOf('first'))
   t.equal(first.status, 200, first.body.error?.message)
@@ -128,7 +128,7 @@ t.test('a whole project is imported, exported, and imported again without a chan
   t.match((await apply(other, file)).body.data, { create: 0, update: 0, delete: 0 })
 })
 
-t.test('GET /export 200 is YAML that people can read, in the order in which records were made', async t => {
+t.test('GET /export 200 is readable YAML in the order of creation', async t => {
   const account = await api.account()
   await apply(account, { ...fileOf('readable'), status_pages: [] })
   const { status, headers, body } = await account.call('GET /export')
@@ -143,7 +143,7 @@ t.test('GET /export 200 is YAML that people can read, in the order in which reco
   t.equal((await account.call('GET /export')).body, body)
 })
 
-t.test('the file in docs/import-export.md is one that POST /import takes', async t => {
+t.test('POST /import accepts the file in docs/import-export.md', async t => {
   const docs = readFileSync(join(import.meta.dirname, '../../docs/import-export.md'), 'utf8')
   const [, file = ''] = /```yaml\n([\s\S]+?)```/.exec(docs) ?? []
   const account = await api.account()

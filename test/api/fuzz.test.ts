@@ -7,7 +7,7 @@ import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
 
-/** So many requests an operation; more, and other ones, with the two variables: for an hour's search. */
+/** Requests for each operation; the two variables set another number and another seed, for a longer search. */
 const RUNS = Number(process.env.PICKET_FUZZ_RUNS ?? 8)
 const SEED = Number(process.env.PICKET_FUZZ_SEED ?? 7)
 
@@ -15,7 +15,7 @@ const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', TESTS_PER_MINU
 const { operations } = await readOperations(api)
 
 const isDeletion = ({ method }: Operation) => method === 'DELETE'
-/** Reads and changes of all that is there, in an order of their own, then what ends it. */
+/** Reads and changes of all records in random order, then deletions. */
 const inTurn = [...operations.filter(one => !isDeletion(one)), ...operations.filter(isDeletion)]
 
 type Asked = { id: string | null; query: Record<string, unknown>; body: unknown }
@@ -49,7 +49,7 @@ async function send(operation: Operation, key: string, records: Records, { id, q
   })
 }
 
-t.test('whatever is asked of it, no operation fails or answers what /openapi.json does not describe', async t => {
+t.test('No random request makes an operation fail or answer outside /openapi.json', async t => {
   const account = await makeOperator(api.db, await api.tenant())
   const records = await createRecords(api, account)
   for (const operation of inTurn) {

@@ -5,7 +5,7 @@ import type { Teardown } from '../support/teardown.ts'
 
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-/** An API whose database gives up soon, by the settings of its connections. */
+/** An API whose connections have short time limits. */
 async function impatientApi(t: Teardown, settings: string) {
   const url = new URL((await createDatabase(t)).url)
   url.searchParams.set('options', settings)
@@ -19,7 +19,7 @@ const LIMITS: [what: string, settings: string][] = [
 
 for (const [what, settings] of LIMITS) {
   t.test(
-    `a change that meets the limit of ${what} is a 503 with Retry-After, leaves nothing, and may be sent again`,
+    `A change that exceeds the limit of ${what} is a 503 with Retry-After, stores nothing and may be repeated`,
     async t => {
       const api = await impatientApi(t, settings)
       const { key, organizationId } = await api.tenant('business')
@@ -38,7 +38,7 @@ for (const [what, settings] of LIMITS) {
   )
 }
 
-t.test('a change that waits too long for its revision at the commit is taken back as a whole', async t => {
+t.test('A change that waits too long for its revision at the commit is rolled back', async t => {
   const api = await impatientApi(t, '-c lock_timeout=200ms')
   const { key } = await api.tenant('business')
   const holder = await api.db.transaction()

@@ -7,7 +7,7 @@ const create = (key: string, idempotencyKey: string, sent: unknown = body, path 
   api.call('POST', path, { key, body: sent, headers: { 'idempotency-key': idempotencyKey } })
 const countKeys = async (key: string) => (await api.call('GET', '/api-keys', { key })).body.meta.total
 
-t.test('the same request with the same Idempotency-Key gets the first answer again', async t => {
+t.test('The same request with the same Idempotency-Key gets the first answer again', async t => {
   const { key } = await api.tenant()
   const first = await create(key, 'a')
   const again = await create(key, 'a')
@@ -18,7 +18,7 @@ t.test('the same request with the same Idempotency-Key gets the first answer aga
   t.equal(await countKeys(key), 2, 'one was made')
 })
 
-t.test('another body or path with the same Idempotency-Key is a 409', async t => {
+t.test('Another body or path with the same Idempotency-Key is 409', async t => {
   const { key } = await api.tenant()
   await create(key, 'a')
   const other = await create(key, 'a', { ...body, name: 'twice' })
@@ -27,7 +27,7 @@ t.test('another body or path with the same Idempotency-Key is a 409', async t =>
   t.equal(await countKeys(key), 2)
 })
 
-t.test('of ten equal requests at the same moment one works, the others get its answer or a 409', async t => {
+t.test('One of ten equal concurrent requests is executed, the others get its answer or 409', async t => {
   const { key } = await api.tenant()
   const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, 'a')))
   const made = answers.filter(({ status }) => status === 201)
@@ -36,7 +36,7 @@ t.test('of ten equal requests at the same moment one works, the others get its a
   t.equal(await countKeys(key), 2)
 })
 
-t.test('a refusal is kept too, but what was not valid may be corrected under the same key', async t => {
+t.test('A refusal is stored as well, but an invalid request may be corrected with the same key', async t => {
   const { key } = await api.tenant()
   t.equal((await create(key, 'a', { name: 'x' })).status, 400)
   t.equal((await create(key, 'a')).status, 201)
@@ -45,14 +45,14 @@ t.test('a refusal is kept too, but what was not valid may be corrected under the
   t.equal((await create(key, 'b', { ...monitor, url: 'https://example.com' }, '/monitors')).status, 201)
 })
 
-t.test('an Idempotency-Key belongs to a project', async t => {
+t.test('An Idempotency-Key belongs to a project', async t => {
   const [one, other] = [await api.tenant(), await api.tenant()]
   const [first, second] = [await create(one.key, 'a'), await create(other.key, 'a')]
   t.equal(second.status, 201)
   t.not(second.body.data.id, first.body.data.id)
 })
 
-t.test('a kept answer is encrypted at rest', async t => {
+t.test('A stored answer is encrypted at rest', async t => {
   const tenant = await api.tenant()
   const { body: made } = await create(tenant.key, 'a')
   const [row] = await api.db('idempotency_keys').where({ project_id: tenant.projectId })
@@ -60,7 +60,7 @@ t.test('a kept answer is encrypted at rest', async t => {
   t.notOk(row.answer.includes(made.data.key.slice(4)))
 })
 
-t.test('a key that a crash left behind is free after a while, and every key after a day', async t => {
+t.test('The key of a crashed request is free after 90 seconds, and every key after a day', async t => {
   const tenant = await api.tenant()
   const age = (hours: number, changes: object) =>
     api

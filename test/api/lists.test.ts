@@ -9,7 +9,7 @@ const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '100000' })
 const { operations } = await readOperations(api)
 const lists = operations.filter(({ method, query }) => method === 'GET' && query.some(({ name }) => name === 'page'))
 
-t.test('meta of every list describes one first page, whether it is empty or not', async t => {
+t.test('The meta of every list describes the first page, also of an empty list', async t => {
   const mine = await makeOperator(api.db, await api.tenant('business'))
   const records = await createRecords(api, mine)
   const empty = await api.tenant()
@@ -19,7 +19,7 @@ t.test('meta of every list describes one first page, whether it is empty or not'
     const keys = list.path.includes('{') ? [mine.key] : [mine.key, empty.key]
     for (const key of keys) {
       const { status, body } = await api.call('GET', addressOf(list, records), { key })
-      // lists of the operator, and of a team that has ended the app
+      // lists of the operator, and of a team that removed the app
       if (status === 403 || status === 409) continue
       const { page, per_page, total, total_pages } = body.meta
       t.same([page, per_page, total_pages], [1, 25, Math.ceil(total / 25)], list.name)
@@ -30,7 +30,7 @@ t.test('meta of every list describes one first page, whether it is empty or not'
   t.ok(empties > 5, `${empties} empty lists`)
 })
 
-t.test('a list that answers everything is one page, however long it is', async t => {
+t.test('A list that returns everything is one page of any length', async t => {
   const { key } = await api.tenant('business')
   const call = (method: string, path: string, body?: object) => api.call(method, path, { key, ...(body && { body }) })
   const fields = Array.from({ length: 30 }, (_, i) => ({ ...FIELD, path: `cell${i}` }))

@@ -12,7 +12,7 @@ const api = await createResourceApi(
   t,
   (app, handles) => {
     channelRoutes(app, handles)
-    // what a bug, or a database that is away for long, does to a request
+    // the effect of a bug, or of a database that is unreachable for long
     app.post('/fails-late', async request => {
       await execute(withRequestActor(handles.db, request), 'UPDATE projects SET updated_at = now()')
       throw new Error('after the commit')
@@ -33,7 +33,7 @@ const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.examp
 const INSERT = 'INSERT INTO alert_channels'
 const countOf = async ({ call }: Account) => (await call('GET /alerts/channels')).body.meta.total
 
-t.test('a write whose commit was answered to nobody is answered as what it is: done, and once', async t => {
+t.test('A write whose commit succeeded without an answer succeeds, and is carried out once', async t => {
   const account = await api.account()
   const headers = { 'idempotency-key': randomUUID() }
   relay.lose('answer', INSERT)
@@ -49,7 +49,7 @@ t.test('a write whose commit was answered to nobody is answered as what it is: d
   t.equal(await countOf(account), 2)
 })
 
-t.test('a write whose commit never arrived is a 503, and done once by the next try with the same key', async t => {
+t.test('A write whose commit never arrived is 503, and a repetition with the same key carries it out once', async t => {
   const account = await api.account()
   const headers = { 'idempotency-key': randomUUID() }
   relay.lose('commit', INSERT)
@@ -62,7 +62,7 @@ t.test('a write whose commit never arrived is a 503, and done once by the next t
   t.equal(await countOf(account), 1)
 })
 
-t.test('a request that failed after it had stored something is not carried out again with the same key', async t => {
+t.test('A request that failed after a commit is not carried out again with the same key', async t => {
   const { call } = await api.account()
   const headers = { 'idempotency-key': randomUUID() }
   t.equal((await call('POST /fails-late', {}, headers)).status, 500)
@@ -73,13 +73,13 @@ t.test('a request that failed after it had stored something is not carried out a
   })
 })
 
-t.test('a request of which nobody knows whether it was carried out keeps its key', async t => {
+t.test('A request with an unknown outcome keeps its key', async t => {
   const account = await api.account()
   const headers = { 'idempotency-key': randomUUID() }
   t.match(await account.call('POST /unknown', {}, headers), { status: 503, body: { error: { code: 'unavailable' } } })
   t.match(await account.call('POST /unknown', {}, headers), {
     status: 409,
-    body: { error: { message: /still being worked on/ } },
+    body: { error: { message: /still being processed/ } },
   })
   const later = { project_id: account.projectId }
   await api
@@ -89,7 +89,7 @@ t.test('a request of which nobody knows whether it was carried out keeps its key
   t.equal((await account.call('POST /unknown', {}, headers)).status, 503, 'nothing was stored: it may be tried again')
 })
 
-t.test('a request whose process died after its commit is not carried out again', async t => {
+t.test('A request whose process crashed after its commit is not carried out again', async t => {
   const account = await api.account()
   const headers = { 'idempotency-key': randomUUID() }
   t.equal((await account.call('POST /alerts/channels', HOOK, headers)).status, 201)
@@ -102,7 +102,7 @@ t.test('a request whose process died after its commit is not carried out again',
   t.equal(await countOf(account), 1)
 })
 
-t.test('what became of a transaction is asked of the database, and unknown while it has not ended', async t => {
+t.test('The outcome of a transaction comes from the database, and is unknown until the transaction ends', async t => {
   const db = createPostgres(api.url, 4)
   t.teardown(() => db.destroy())
   const cut = new Error('cut')
@@ -114,7 +114,7 @@ t.test('what became of a transaction is asked of the database, and unknown while
       await end()
     })
   await begin(async () => {
-    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /did not say whether it committed/ })
+    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /the outcome of a commit is unknown/ })
   })
   await t.rejects(begin(() => Promise.reject(cut)))
   t.same(await Promise.all(ids.map(id => wasCommitted(db, id, cut))), [true, false])

@@ -18,20 +18,20 @@ const operations: { name: string; operation: Node }[] = Object.entries(document.
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-/** What a schema of the document finds wrong with a value. */
+/** The errors of a value against a schema of the document. */
 function faultsIn(schema: Node, value: unknown): unknown[] {
   const isRight = ajv.validate({ ...schema, components: document.components }, value)
   return isRight ? [] : [value, ...(ajv.errors ?? [])]
 }
 
-/** Every schema in a tree, with the words that lead to it. */
+/** Every schema in a tree, with the path to it. */
 function walk(node: Node, path: string, visit: (node: Node, path: string) => void): void {
   if (typeof node !== 'object' || node === null) return
   visit(node, path)
   for (const [key, inner] of Object.entries(node)) walk(inner, `${path}/${key}`, visit)
 }
 
-t.test('/openapi.json is OpenAPI 3.1 of the whole API and of nothing else', async t => {
+t.test('/openapi.json is OpenAPI 3.1 and describes exactly the API', async t => {
   t.equal(status, 200)
   t.match(document, { openapi: '3.1.0', info: { title: 'Picket', version: '1.0.0' } })
   t.ok(document.servers[0].url.startsWith('http'))
@@ -45,7 +45,7 @@ t.test('/openapi.json is OpenAPI 3.1 of the whole API and of nothing else', asyn
   )
 })
 
-t.test('a public linter has nothing to say about it', async t => {
+t.test('A public linter finds no problem', async t => {
   const source = JSON.stringify(await describeApi('https://picket.test'))
   const config = await createConfig({ extends: ['recommended-strict'] })
   const problems = await lintFromString({ source, config })
@@ -55,7 +55,7 @@ t.test('a public linter has nothing to say about it', async t => {
   )
 })
 
-t.test('every tag is one that is described, and every example is one that the schema takes', async t => {
+t.test('Every tag is described, and every example matches its schema', async t => {
   const used = new Set(operations.flatMap(({ operation }) => operation.tags))
   t.same([...used].sort(), document.tags.map(({ name }: Node) => name).sort())
   const bodies = operations.flatMap(({ name, operation }) =>
@@ -69,7 +69,7 @@ t.test('every tag is one that is described, and every example is one that the sc
   t.ok(bodies.length >= 10, `${bodies.length} examples`)
 })
 
-t.test('operations have names, each its own, and the components are all used', async t => {
+t.test('Operations have unique names, and all components are used', async t => {
   const ids: string[] = operations.map(({ operation }) => operation.operationId)
   t.same(
     ids.filter((id, i) => !/^[a-z][A-Za-z]+$/.test(id) || ids.indexOf(id) !== i),
@@ -80,7 +80,7 @@ t.test('operations have names, each its own, and the components are all used', a
   t.same(unused, [])
 })
 
-t.test('every operation has a summary, a tag, its success, the error shape and its path parameters', async t => {
+t.test('Every operation has a summary, a tag, its success, the error shape and its path parameters', async t => {
   for (const { name, operation } of operations) {
     t.ok(operation.summary, `${name} has a summary`)
     t.equal(operation.tags?.length, 1, `${name} has a tag`)
@@ -100,13 +100,13 @@ t.test('every operation has a summary, a tag, its success, the error shape and i
   }
 })
 
-t.test('only bootstrap and the callback of the chat, whose state authenticates, are open', async t => {
+t.test('Only bootstrap and the chat callback are open', async t => {
   t.same(document.security, [{ key: [] }])
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ name }) => name)
   t.same(open, ['POST /api/v1/agent/bootstrap', 'GET /api/v1/chat/oauth/callback'])
 })
 
-t.test('no body takes unknown properties, except where an object is free-form', async t => {
+t.test('No body accepts unknown properties, except in free-form objects', async t => {
   for (const { name, operation } of operations) {
     walk(operation.requestBody, name, (node, path) => {
       if (node.type !== 'object' || !node.properties) return
@@ -115,7 +115,7 @@ t.test('no body takes unknown properties, except where an object is free-form', 
   }
 })
 
-t.test('all references lead somewhere', async t => {
+t.test('All references resolve', async t => {
   walk(document, '', (node, path) => {
     if (typeof node.$ref !== 'string') return
     const target = node.$ref
@@ -126,7 +126,7 @@ t.test('all references lead somewhere', async t => {
   })
 })
 
-t.test('what the API answers is what the document says', async t => {
+t.test('Responses match the document', async t => {
   const { tenant, call } = api
   const { key } = await tenant()
   const project = await call('GET', '/project', { key })
@@ -135,7 +135,7 @@ t.test('what the API answers is what the document says', async t => {
   t.same(Object.keys(project.body.data.limits).sort(), Object.keys(schema.properties.limits.properties).sort())
 })
 
-t.test('/docs is a page that loads nothing from elsewhere', async t => {
+t.test('/docs loads nothing from other origins', async t => {
   const page = await api.call('GET', `${api.origin}/docs/`, { key: null })
   t.equal(page.status, 200)
   t.match(page.body, '<title>Picket API</title>')

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts'
 t.test('/healthz, /readyz and /metrics answer without a key', async t => {
   const api = await startApi(t)
   t.match(await api.call('GET', `${api.origin}/healthz`, { key: null }), { status: 200, body: { status: 'ok' } })
-  // an engine that takes longer than three seconds counts as away
+  // an engine that needs longer than three seconds counts as unreachable
   const ready = await waitFor(async () => {
     const answer = await api.call('GET', `${api.operator}/readyz`, { key: null })
     return answer.status === 200 ? answer : null
@@ -19,14 +19,14 @@ t.test('/healthz, /readyz and /metrics answer without a key', async t => {
   t.match(metrics.body, /picket_http_request_seconds_count\{method="GET",route="\/api\/v1\/project",status="200"\} 1/)
 })
 
-t.test('/ leads to the readable reference', async t => {
+t.test('/ redirects to the reference', async t => {
   const api = await startApi(t)
   const answer = await api.call('GET', `${api.origin}/`, { key: null })
   t.equal(answer.status, 302)
   t.equal(answer.headers.get('location'), '/docs')
 })
 
-t.test('without PostgreSQL an answer is 503 unavailable and tells nothing of the engine', async t => {
+t.test('Without PostgreSQL a request is 503 unavailable and reveals nothing about the engine', async t => {
   const relay = await startTcpRelay(t, (await createDatabase(t)).url)
   const api = await startApi(t, { DATABASE_URL: relay.url })
   const key = await api.keyOf(await api.tenant(), 'read')
@@ -44,24 +44,24 @@ t.test('without PostgreSQL an answer is 503 unavailable and tells nothing of the
   t.match(ready, { status: 503, body: { status: 'not ready', dependencies: { postgres: 'away' } } })
 })
 
-t.test('a control plane that starts without ClickHouse serves the API and says what is missing', async t => {
-  const api = await startApi(t, { CLICKHOUSE_URL: 'http://127.0.0.1:1/picket' })
-  t.equal((await api.call('GET', '/project')).status, 200)
-  await waitFor(async () => {
-    const { body } = await api.call('GET', `${api.operator}/readyz`, { key: null })
-    return body.dependencies.clickhouse === 'away' && body.dependencies.postgres === 'ok'
-  })
-})
-
 t.test(
-  'a request whose connection to PostgreSQL leads nowhere is 503 unavailable, and the next one is answered',
+  'A control plane that starts without ClickHouse serves the API and reports that ClickHouse is missing',
   async t => {
-    const relay = await startTcpRelay(t, (await createDatabase(t)).url)
-    const api = await startApi(t, { DATABASE_URL: relay.url })
+    const api = await startApi(t, { CLICKHOUSE_URL: 'http://127.0.0.1:1/picket' })
     t.equal((await api.call('GET', '/project')).status, 200)
-    relay.abandon()
-    const answer = await api.call('GET', '/project')
-    t.match(answer, { status: 503, body: { error: { code: 'unavailable', status: 503 } } })
-    t.equal((await api.call('GET', '/project')).status, 200)
+    await waitFor(async () => {
+      const { body } = await api.call('GET', `${api.operator}/readyz`, { key: null })
+      return body.dependencies.clickhouse === 'away' && body.dependencies.postgres === 'ok'
+    })
   },
 )
+
+t.test('A request on a dead connection to PostgreSQL is 503 unavailable, and the next one succeeds', async t => {
+  const relay = await startTcpRelay(t, (await createDatabase(t)).url)
+  const api = await startApi(t, { DATABASE_URL: relay.url })
+  t.equal((await api.call('GET', '/project')).status, 200)
+  relay.abandon()
+  const answer = await api.call('GET', '/project')
+  t.match(answer, { status: 503, body: { error: { code: 'unavailable', status: 503 } } })
+  t.equal((await api.call('GET', '/project')).status, 200)
+})

@@ -16,7 +16,7 @@ async function addPage(picket: Picket, slug: string, isPublished: boolean) {
   return { id, name: 'Acme', slug, is_published: isPublished, public_url: `${ORIGIN}/status/${slug}` }
 }
 
-t.test('GET /project 200 shows plan, limits with their use, embeds and status pages', async t => {
+t.test('GET /project 200 returns plan, limits with their use, embeds and status pages', async t => {
   const { key, projectId } = await api.tenant('pro')
   const picket = api.picket(key)
   await dataOf(picket.createMonitor({ body: { name: 'one', type: 'http' } }))
@@ -55,7 +55,7 @@ t.test('GET /project 200 lists the status pages and links the oldest one that is
   for (const link of Object.values(embeds.links)) t.equal(await visit(link!), 200, link!)
 })
 
-t.test('GET /project 200 leads to a page at its own domain once that is verified', async t => {
+t.test('GET /project 200 links a page at its custom domain after verification', async t => {
   const picket = api.picket((await api.tenant('pro')).key)
   const { id, public_url } = await addPage(picket, 'acme-own', true)
   const domain = 'status.acme.test'
@@ -70,12 +70,12 @@ t.test('GET /project 200 leads to a page at its own domain once that is verified
   for (const link of Object.values(embeds.links)) t.equal(await visit(link!), 200, link!)
 })
 
-t.test('GET /project 200 says null for what the business plan does not limit', async t => {
+t.test('GET /project 200 returns null for unlimited resources of the business plan', async t => {
   const { limits } = await dataOf(api.picket((await api.tenant('business')).key).readProject())
   t.same(limits.monitors, { limit: null, used: 0 })
 })
 
-t.test('the curl snippet of GET /project makes a monitor when it is pasted into a shell', async t => {
+t.test('The curl snippet of GET /project creates a monitor in a shell', async t => {
   const { key } = await api.tenant()
   const { embeds } = await dataOf(api.picket(key).readProject())
   const command = embeds.snippets.curl.replace(ORIGIN, api.origin)
@@ -84,7 +84,7 @@ t.test('the curl snippet of GET /project makes a monitor when it is pasted into 
   t.match(JSON.parse(stdout), { data: { name: 'Example', url: 'https://example.com' } })
 })
 
-/** The status of what stands at a public address of this installation, or at a domain that leads to it. */
+/** The status of a public address of this installation, or of a domain that points to it. */
 function visit(link: string): Promise<number | undefined> {
   const { host, pathname } = new URL(link)
   return new Promise((resolve, reject) => {

@@ -43,7 +43,7 @@ await db.transaction(tx =>
 
 await sealAddressOfDelivery()
 
-/** As the delivery's worker does, which does not run here. */
+/** As the delivery worker does, which does not run here. */
 async function sealAddressOfDelivery(): Promise<void> {
   const path = `/alerts/channels/${records.alert_channel_id}/test`
   const { id } = (await first.call('POST', path, { key })).body.data
@@ -52,7 +52,7 @@ async function sealAddressOfDelivery(): Promise<void> {
   await execute(db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [address, id])
 }
 
-/** What the provider of a team's chat grants, and what it has still to end. */
+/** The tokens of a chat installation, and its revocations. */
 async function insertChatTokens(): Promise<void> {
   const { projectId } = account
   const ids = { id: uuidv7(), projectId }
@@ -72,7 +72,7 @@ async function insertChatTokens(): Promise<void> {
   )
 }
 
-/** Bytes that are stored as they are. */
+/** Bytes that are stored unencrypted. */
 const PLAIN = [
   'partition_checkpoints.data',
   'deliveries.request_body',
@@ -82,7 +82,7 @@ const PLAIN = [
   'status_page_images.bytes',
 ]
 
-t.test('every column of bytes is known to the rotation, a hash, or plain', async t => {
+t.test('Every bytea column is covered by the rotation, a hash, or plain', async t => {
   const columns = await query<{ name: string }>(
     db,
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
@@ -94,7 +94,7 @@ t.test('every column of bytes is known to the rotation, a hash, or plain', async
 })
 
 for (const { table, column } of ENCRYPTED_COLUMNS) {
-  t.test(`there is a value in ${table}.${column} to be rotated`, async t => {
+  t.test(`${table}.${column} has a value to rotate`, async t => {
     const rows = await query(db, `SELECT 1 FROM "${table}" WHERE length("${column}") > 0 LIMIT 1`)
     t.equal(rows.length, 1)
   })
@@ -112,7 +112,7 @@ const rotate = (unauditedDb: Db = db) =>
 const check = (secretKey: string) =>
   SECRET_COMMANDS['secrets check']!.run({ db, unauditedDb: db, env: { SECRET_KEY: secretKey } }, [])
 
-/** A connection that ends in the middle of the work. */
+/** A connection that breaks during the work. */
 function endingAfter(updates: number): Db {
   let left = updates
   const raw = (sql: string, bindings: never) => {
@@ -122,7 +122,7 @@ function endingAfter(updates: number): Db {
   return Object.create(db, { raw: { value: raw } })
 }
 
-/** What the API shows of everything sealed, by one process. */
+/** The encrypted values as one API process returns them. */
 async function seen(api: typeof first) {
   const paths = [
     '/monitors',
@@ -136,22 +136,22 @@ async function seen(api: typeof first) {
   return { answers: answers.map(({ body }) => body.data), replayed: replayed.body }
 }
 
-t.test('a rotation that was interrupted is read by a process with both keys, and goes on where it was', async t => {
+t.test('A process with both keys reads the state of an interrupted rotation, and the rotation continues', async t => {
   const told = await seen(first)
   await t.rejects(rotate(endingAfter(3)), { message: 'the connection ended' })
-  await t.rejects(check(before), { message: /^3 values do not open:/ })
+  await t.rejects(check(before), { message: /^3 values cannot be decrypted:/ })
   const between = await startApi(t, { ...engines, SECRET_KEY: after, SECRET_KEY_OLD: before })
   t.same(await seen(between), told)
   const writing = await startApi(t, { ...engines, SECRET_KEY: before, SECRET_KEY_OLD: after })
   t.same(await seen(writing), told, 'whichever of the two it seals with')
 
-  // somebody subscribes again in the middle, at a process that cannot find the address yet
+  // a visitor subscribes again meanwhile, at a process that cannot find the address yet
   await execute(db, "UPDATE page_subscribers SET asked_at = asked_at - interval '1 day'")
   await subscribe(hook, between)
 
-  t.match(await rotate(), /^\d+ values were sealed anew; SECRET_KEY alone opens everything now$/)
-  t.match(await rotate(), /^0 values were sealed anew/, 'again it has nothing to do')
-  t.match(await check(after), /^SECRET_KEY opens all \d+ sealed values$/)
+  t.match(await rotate(), /^\d+ values were re-encrypted; SECRET_KEY alone decrypts everything now$/)
+  t.match(await rotate(), /^0 values were re-encrypted/, 'again it has nothing to do')
+  t.match(await check(after), /^SECRET_KEY decrypts all \d+ encrypted values$/)
   const last = await startApi(t, { ...engines, SECRET_KEY: after })
   t.same(await seen(last), told)
   t.equal(await (await fetch(`${last.origin}${new URL(made.ping_url).pathname}`)).text(), 'OK')
@@ -161,25 +161,25 @@ t.test('a rotation that was interrupted is read by a process with both keys, and
   t.equal(subscribers.length, 1, 'an address is still one subscriber')
 })
 
-t.test('the audit log says that the key was rotated, and of no record that it was changed', async t => {
+t.test('The audit log contains the rotation, and no change of a record', async t => {
   const rows = await query(db, `SELECT action, resource FROM audit_log WHERE actor_kind = 'operator'`)
   t.same(rows, [{ action: 'rotated', resource: 'secret_key' }])
 })
 
-t.test('a value that neither key opens is named, and keeps no other from being sealed', async t => {
+t.test('A value that neither key decrypts is named, and all others are re-encrypted', async t => {
   await execute(db, `UPDATE alert_channels SET config = 'x'::bytea WHERE id = ?`, [records.alert_channel_id])
   const next = randomBytes(32).toString('base64')
   const env = { SECRET_KEY: next, SECRET_KEY_OLD: after }
   const rotated = SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
-  const sentence = `1 values do not open:\nalert_channels.config ${records.alert_channel_id}`
+  const sentence = `1 values cannot be decrypted:\nalert_channels.config ${records.alert_channel_id}`
   await t.rejects(rotated, { message: sentence })
   await t.rejects(check(next), { message: sentence })
 })
 
-t.test('a rotation wants both keys', async t => {
+t.test('A rotation needs both keys', async t => {
   const run = (env: Record<string, string>) => SECRET_COMMANDS['secrets rotate']!.run({ db, unauditedDb: db, env }, [])
   await t.rejects(run({ SECRET_KEY: after }), { message: /^SECRET_KEY_OLD is not set/ })
   await t.rejects(run({ SECRET_KEY: after, SECRET_KEY_OLD: 'short' }), {
-    message: /^SECRET_KEY_OLD has to be 32 bytes/,
+    message: /^SECRET_KEY_OLD must be 32 bytes/,
   })
 })

@@ -11,12 +11,12 @@ const call = (method: string, path: string, body?: unknown) =>
 
 type Json = Record<string, unknown>
 
-/** What a create body may name, of a monitor as it was read. */
+/** The properties of a read monitor that a create body may contain. */
 const creatable = (monitor: Json): Json =>
   Object.fromEntries(Object.keys(MonitorCreate.properties).map(name => [name, monitor[name]]))
 
 t.test(
-  'a monitor that was read is made again by POST /monitors, by a bulk create and in a file, its nulls included',
+  'A monitor can be created again from its read by POST /monitors, a bulk create and a file, including nulls',
   async t => {
     const { auth_type, auth_config, ...full } = MONITOR
     const given: Json[] = [...MONITOR_TYPES.map(type => ({ name: type, type })), full]
@@ -35,7 +35,7 @@ t.test(
   },
 )
 
-t.test('null in a create body is the same as nothing, and gets the default where there is one', async t => {
+t.test('Null in a create body means absent, and gets the default', async t => {
   const nothing = { auth_type: null, auth_config: null, heartbeat_interval: null, heartbeat_grace: null, tags: null }
   const { status, body } = await call('POST', '/monitors', { name: 'Shop', type: 'http', url: null, ...nothing })
   t.match({ status, body }, { status: 201, body: { data: { ...nothing, heartbeat_grace: 60 } } })
@@ -43,7 +43,7 @@ t.test('null in a create body is the same as nothing, and gets the default where
   t.match(wrong.body.error.details, [{ path: 'interval_seconds' }, { path: 'name' }], 'where a read never says null')
 })
 
-t.test('fields of a data source are sent back as they were read, to the list and one by one, and stay', async t => {
+t.test('Fields of a data source can be sent back as they were read, and stay unchanged', async t => {
   const { id } = (await call('POST', '/data-sources', { ...SOURCE, fields: [FIELD, { ...FIELD, path: 'other' }] })).body
     .data
   const list = async () => (await call('GET', `/data-sources/${id}/fields`)).body.data

@@ -53,7 +53,7 @@ t.test(
 
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     const refused = await ask(local.origin, 'localhost:8080', foreign, 'POST')
-    t.match(refused, { status: 403, type: /^text\/html/, text: /not sent from here/ })
+    t.match(refused, { status: 403, type: /^text\/html/, text: /not sent from this site/ })
     const program = await ask(local.origin, 'localhost:8080', { ...foreign, accept: '*/*' }, 'POST')
     t.match(program, { status: 403, type: /^application\/json/ })
   },

@@ -7,7 +7,7 @@ import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
 
-/** What the lists of the specification say of requests, tried one by one on a running API. */
+/** The requests of the specification's lists, sent one by one to a running API. */
 const PUBLIC_URL = 'https://picket.example.com'
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', PUBLIC_URL })
 const mine = await api.tenant('business')
@@ -21,7 +21,7 @@ type Json = Record<string, unknown>
 const send = (operation: Operation, body?: Json, key = mine.key) =>
   api.call(operation.method, addressOf(operation, records), { key: operation.isOpen ? null : key, body })
 
-t.test('an API key sent to a wrong base address is 401, and the answer names the right one', async t => {
+t.test('An API key sent to a wrong base address is 401 with the right address', async t => {
   const wrong = ['', '/api', '/v1', '/api/v2', '/api/v1.0']
   for (const operation of specified) {
     for (const base of wrong) {
@@ -34,21 +34,18 @@ t.test('an API key sent to a wrong base address is 401, and the answer names the
   }
 })
 
-t.test(
-  'an address outside the API that is asked without an API key is 404, as is a public page that is not there',
-  async t => {
-    const Basic = `Basic ${Buffer.from('proxy:secret').toString('base64')}`
-    t.equal((await api.call('GET', `${api.origin}/monitors`, { key: null })).status, 404)
-    t.equal(
-      (await api.call('GET', `${api.origin}/favicon.ico`, { key: null, headers: { authorization: Basic } })).status,
-      404,
-    )
-    t.equal((await api.call('GET', `${api.origin}/status/nothing`, { key: mine.key })).status, 404)
-    t.equal((await api.call('GET', '/nothing', { key: mine.key })).status, 404)
-  },
-)
+t.test('An address outside the API is 404 without an API key, and so is an unknown public page', async t => {
+  const Basic = `Basic ${Buffer.from('proxy:secret').toString('base64')}`
+  t.equal((await api.call('GET', `${api.origin}/monitors`, { key: null })).status, 404)
+  t.equal(
+    (await api.call('GET', `${api.origin}/favicon.ico`, { key: null, headers: { authorization: Basic } })).status,
+    404,
+  )
+  t.equal((await api.call('GET', `${api.origin}/status/nothing`, { key: mine.key })).status, 404)
+  t.equal((await api.call('GET', '/nothing', { key: mine.key })).status, 404)
+})
 
-t.test('a read key may use every GET of the specification', async t => {
+t.test('A read key may use every specified GET', async t => {
   const key = await api.keyOf(mine, 'read')
   for (const operation of specified.filter(({ method }) => method === 'GET')) {
     const { status } = await send(operation, undefined, key)
@@ -57,22 +54,22 @@ t.test('a read key may use every GET of the specification', async t => {
   }
 })
 
-/** What only counts together with something else. */
+/** Properties that are valid only together with others. */
 const TOGETHER: Record<string, string[]> = { auth_type: ['auth_config'], auth_config: ['auth_type'] }
 
-/** Values beyond those of test/support/bodies.ts: an id that was never given out, and addresses where no server answers now. */
+/** Values in addition to test/support/bodies.ts: an unknown id, and addresses without a server. */
 const EXTREMES: Json = {
   id: uuidv7(),
   logo_url: 'https://127.0.0.1:1/logo.png',
   favicon_url: 'https://127.0.0.1:1/icon',
 }
 
-/** A second one of a pair is a 409: taken, and there already. */
+/** A duplicate is a 409: it was accepted and exists already. */
 const isTaken = (status: number) => status < 300 || status === 409
 
 const pick = (body: Json, names: string[]): Json => Object.fromEntries(names.map(name => [name, body[name]]))
 
-t.test('every optional field of the specification is taken by a create, each by itself', async t => {
+t.test('A create accepts every specified optional field by itself', async t => {
   for (const { name, create } of RESOURCES) {
     if (!create) continue
     const operation = operationOf(create.operation)
@@ -100,23 +97,20 @@ t.test('every optional field of the specification is taken by a create, each by 
   }
 })
 
-t.test(
-  'every field that the specification lets an update name is taken, each by itself, and null where it says so',
-  async t => {
-    for (const { name, update } of RESOURCES) {
-      if (!update) continue
-      const operation = operationOf(update.operation)
-      const full = { ...bodyOf(operation, records) }
-      for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
-        const value = field in EXTREMES ? EXTREMES[field] : full[field]
-        const together = pick(full, TOGETHER[field] ?? [])
-        const none = Object.fromEntries([field, ...Object.keys(together)].map(key => [key, null]))
-        const bodies = [{ [field]: value, ...together }, ...(nullable ? [none] : [])]
-        for (const one of bodies) {
-          const { status, body: answer } = await send(operation, one)
-          t.equal(status, 200, `${name}: ${JSON.stringify(one)} ${answer.error?.message ?? ''}`)
-        }
+t.test('An update accepts every specified field by itself, and null where it is allowed', async t => {
+  for (const { name, update } of RESOURCES) {
+    if (!update) continue
+    const operation = operationOf(update.operation)
+    const full = { ...bodyOf(operation, records) }
+    for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
+      const value = field in EXTREMES ? EXTREMES[field] : full[field]
+      const together = pick(full, TOGETHER[field] ?? [])
+      const none = Object.fromEntries([field, ...Object.keys(together)].map(key => [key, null]))
+      const bodies = [{ [field]: value, ...together }, ...(nullable ? [none] : [])]
+      for (const one of bodies) {
+        const { status, body: answer } = await send(operation, one)
+        t.equal(status, 200, `${name}: ${JSON.stringify(one)} ${answer.error?.message ?? ''}`)
       }
     }
-  },
-)
+  }
+})

@@ -19,7 +19,7 @@ const monitor = (more: object = {}) =>
 const withAuth = { auth_type: 'bearer', auth_config: { token: 'hush' } }
 const withHeader = { headers: { 'X-Api-Key': 'hush', Accept: '*/*' } }
 
-t.test('a write key cannot send a monitor’s stored secrets to another origin: 403 names them', async t => {
+t.test('A write key cannot send stored secrets of a monitor to another origin: 403 names them', async t => {
   const elsewhere = [
     'https://evil.example.com/a',
     'http://shop.example.com:8080/a',
@@ -42,23 +42,20 @@ t.test('a write key cannot send a monitor’s stored secrets to another origin: 
   }
 })
 
-t.test(
-  'a write key may move a monitor within its origin, to TLS, and anywhere with secrets of its own or none',
-  async t => {
-    const path = await monitor({ ...withAuth, ...withHeader })
-    t.equal((await put(path, { url: 'http://shop.example.com/b?c=d' })).status, 200)
-    t.equal((await put(path, { url: 'https://SHOP.example.com/b' })).status, 200)
-    t.match(await put(path, { url: 'http://shop.example.com/b' }), REFUSED, 'but not back to clear text')
-    t.equal((await put(`${path}/auth`, { auth_type: null, auth_config: null })).status, 200)
-    t.match(await put(path, { url: 'https://new.example.com' }), REFUSED, 'the header is still there')
-    const own = { url: 'https://new.example.com', headers: { 'X-Api-Key': 'of the new shop' } }
-    t.equal((await put(path, own)).status, 200)
-    t.equal((await put(path, { url: 'https://newer.example.com', headers: null })).status, 200)
-    t.equal((await put(await monitor({ headers: { Accept: '*/*' } }), { url: 'https://new.example.com' })).status, 200)
-  },
-)
+t.test('A write key may move a monitor within its origin, to TLS, and anywhere with new secrets or none', async t => {
+  const path = await monitor({ ...withAuth, ...withHeader })
+  t.equal((await put(path, { url: 'http://shop.example.com/b?c=d' })).status, 200)
+  t.equal((await put(path, { url: 'https://SHOP.example.com/b' })).status, 200)
+  t.match(await put(path, { url: 'http://shop.example.com/b' }), REFUSED, 'but not back to clear text')
+  t.equal((await put(`${path}/auth`, { auth_type: null, auth_config: null })).status, 200)
+  t.match(await put(path, { url: 'https://new.example.com' }), REFUSED, 'the header is still there')
+  const own = { url: 'https://new.example.com', headers: { 'X-Api-Key': 'of the new shop' } }
+  t.equal((await put(path, own)).status, 200)
+  t.equal((await put(path, { url: 'https://newer.example.com', headers: null })).status, 200)
+  t.equal((await put(await monitor({ headers: { Accept: '*/*' } }), { url: 'https://new.example.com' })).status, 200)
+})
 
-t.test('the refusal says how a write key moves a monitor with stored secrets, and that works', async t => {
+t.test('The error names the way for a write key to move a monitor with stored secrets, and it works', async t => {
   const path = await monitor({ ...withAuth, ...withHeader })
   const url = 'https://new.example.com'
   const refusal = await put(path, { url })
@@ -76,7 +73,7 @@ t.test('the refusal says how a write key moves a monitor with stored secrets, an
   })
 })
 
-t.test('an admin key may move a monitor together with its secrets', async t => {
+t.test('An admin key may move a monitor together with its secrets', async t => {
   const path = await monitor({ ...withAuth, ...withHeader })
   const moved = await put(path, { url: 'https://new.example.com' }, account.key)
   t.match(moved, {
@@ -85,7 +82,7 @@ t.test('an admin key may move a monitor together with its secrets', async t => {
   })
 })
 
-t.test('a write key cannot send a channel’s stored headers to another origin; an admin key can', async t => {
+t.test('A write key cannot send stored headers of a channel to another origin; an admin key can', async t => {
   const config = { url: 'https://hooks.example.com/a', headers: { Authorization: 'hush', 'X-Team': 'ops' } }
   const path = await create('/alerts/channels', { name: 'Hook', type: 'webhook', config })
   const masked = { Authorization: '********' }
@@ -101,7 +98,7 @@ t.test('a write key cannot send a channel’s stored headers to another origin; 
 })
 
 t.test(
-  'secrets in the free form of a channel’s config are masked in reads and kept when they come back masked',
+  'Secrets in the free-form config of a channel are masked in reads and kept when masks are sent back',
   async t => {
     const config = {
       url: 'https://hooks.example.com/a',
@@ -120,7 +117,7 @@ t.test(
   },
 )
 
-t.test('headers that carry secrets are masked, whatever they are called', async t => {
+t.test('Headers with secrets are masked under every known name', async t => {
   const names = [
     'Authorization',
     'Proxy-Authorization',

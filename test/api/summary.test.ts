@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 const nowMs = Date.now()
 const hoursAgo = (hours: number) => new Date(nowMs - hours * HOUR_MS)
 
-/** A monitor that is in `status` now, after the transitions before: how many hours ago, and to what. */
+/** A monitor in `status`, with earlier transitions: how many hours ago, and to which status. */
 async function insertHistory(projectId: string, status: string | null, transitions: [number, string | null][]) {
   const id = await insertMonitor(db, projectId)
   await execute(db, 'UPDATE monitors SET status = ? WHERE id = ?', [status, id])
@@ -42,14 +42,14 @@ async function insertTransitions(to: Db, ids: string[], transitions: [number, st
   )
 }
 
-/** A summary waits for the history two seconds; a busy machine may need more. */
+/** A summary waits two seconds for the history; a busy machine may need more. */
 const summaryWithChecks = (key: string) =>
   waitFor(async () => {
     const answer = await api.call('GET', '/analytics/summary', { key })
     return answer.body.data.checks_24h !== null ? answer : null
   })
 
-t.test('GET /analytics/summary 200: a new project has nothing, and nothing is made up', async t => {
+t.test('GET /analytics/summary 200: a new project has no figures', async t => {
   const { key } = await api.tenant()
   const { status, body } = await summaryWithChecks(key)
   t.equal(status, 200)
@@ -98,7 +98,7 @@ t.test('GET /analytics/summary 200: monitors by status, and the uptime of all of
   near(data.uptime['90d'], 2157 + 12, 2160 + 45)
 })
 
-t.test('GET /analytics/summary 200: incidents and how long people take', async t => {
+t.test('GET /analytics/summary 200: incidents and reaction times', async t => {
   const { key, projectId } = await api.tenant()
   const other = await api.tenant()
   const insert = (owner: string, started: number, acknowledged: number | null, resolved: number | null) =>
@@ -133,7 +133,7 @@ t.test('GET /analytics/summary 200: incidents and how long people take', async t
 })
 
 t.test(
-  'GET /analytics/summary 200: checks of 24 hours, re-checks too, without repetitions and missed ones',
+  'GET /analytics/summary 200: checks of 24 hours with re-checks, without duplicates and missed checks',
   async t => {
     const { key, projectId } = await api.tenant()
     const ids = await insertMonitors(db, projectId, 450)
@@ -151,12 +151,12 @@ t.test(
   },
 )
 
-t.test('GET /analytics/summary 400 and 401: there is nothing to ask for, and a key is needed', async t => {
+t.test('GET /analytics/summary 400 for query parameters and 401 without a key', async t => {
   t.equal((await api.call('GET', '/analytics/summary?window=24h')).status, 400)
   t.equal((await api.call('GET', '/analytics/summary', { key: null })).status, 401)
 })
 
-t.test('GET /analytics/summary 200 while the history is away: only the checks are unknown', async t => {
+t.test('GET /analytics/summary 200 while ClickHouse is unreachable: only the checks are unknown', async t => {
   const away = createClickhouse('http://127.0.0.1:9')
   t.teardown(() => away.close())
   const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse: away }))
@@ -168,7 +168,7 @@ t.test('GET /analytics/summary 200 while the history is away: only the checks ar
   })
 })
 
-t.test('A thousand monitors with fifty changes each are summed up in as few statements as one', async t => {
+t.test('A thousand monitors with fifty changes each need no more statements than one monitor', async t => {
   const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse }))
   const { call, projectId } = await resource.account()
   const { db } = resource

@@ -13,14 +13,14 @@ const fileOf = (count: number) => ({
 })
 const importFor = (key: string, count = 3) => api.call('POST', '/import?dry_run=false', { key, body: fileOf(count) })
 
-/** Statements of this database that wait for a lock of others. */
+/** Statements of this database that wait for a lock. */
 async function waitingForLocks(): Promise<number> {
   const sql = `SELECT count(*)::integer AS count FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`
   return (await query<{ count: number }>(api.db, sql))[0]!.count
 }
 
-/** While a project's organization is held, whatever adds a monitor to it waits, with its connection. */
+/** While the row of an organization is locked, every request that adds a monitor waits with its connection. */
 async function whileHolding<T>(organizationId: string, work: () => Promise<T>): Promise<T> {
   const tx = await api.db.transaction()
   await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
@@ -38,7 +38,7 @@ const gauge = async (name: string) => {
 }
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status)
 
-t.test('of 25 imports of a project one runs, a few wait without a connection, and the rest may come again', async t => {
+t.test('One of 25 imports of a project runs, a few wait without a connection, and the others are refused', async t => {
   const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
   const refused: Answer[] = []
   const { all } = await whileHolding(busy.organizationId, async () => {
@@ -60,7 +60,7 @@ t.test('of 25 imports of a project one runs, a few wait without a connection, an
   })
   const statuses = statusesOf(await Promise.all(all)).filter(status => status !== 429)
   t.equal(statuses.length, 6)
-  // 503: the machine was so slow that the limit of a lock ended the first one
+  // 503: on a slow machine lock_timeout may end the first one
   t.ok(
     statuses.every(status => status === 200 || status === 503),
     `${statuses}`,
@@ -69,7 +69,7 @@ t.test('of 25 imports of a project one runs, a few wait without a connection, an
   t.equal(await gauge('picket_api_heavy_writes_waiting'), 0)
 })
 
-t.test('of 40 requests of a project at once six are worked on; requests of others are answered meanwhile', async t => {
+t.test('Six of 40 concurrent requests of a project run; requests of other projects are answered meanwhile', async t => {
   const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
   const { all, aborted } = await whileHolding(busy.organizationId, async () => {
     const all = Array.from({ length: 40 }, () => api.call('POST', '/monitors', { key: busy.key, body: monitor }))
@@ -100,7 +100,7 @@ t.test('of 40 requests of a project at once six are worked on; requests of other
     return { all, aborted }
   })
   const statuses = statusesOf(await Promise.all(all))
-  // 503: the machine was so slow that the limit of a lock ended it
+  // 503: on a slow machine lock_timeout may end it
   t.ok(
     statuses.every(status => status === 201 || status === 503),
     `${statuses}`,

@@ -15,7 +15,7 @@ const env = {
 const [one, two] = [await startApi(t, env), await startApi(t, env)]
 const { key } = await one.tenant()
 
-t.test('whichever API process is asked, it knows what the others did', async t => {
+t.test('Each API process sees the changes of the others', async t => {
   const body = { name: 'Shop', type: 'http', url: 'https://shop.example/' }
   const created = await one.call('POST', '/monitors', { key, body, headers: { 'idempotency-key': 'once' } })
   t.equal(created.status, 201)
@@ -29,7 +29,7 @@ t.test('whichever API process is asked, it knows what the others did', async t =
   t.equal(lists[0].meta.total, 1)
 })
 
-t.test('a key that one process made works at the other, and soon not any more when it is deleted', async t => {
+t.test('A key of one process works at the other, and stops soon after its deletion', async t => {
   const made = await one.call('POST', '/api-keys', { key, body: { name: 'short', scope: 'read' } })
   const { id, key: short } = made.body.data
   t.equal((await two.call('GET', '/monitors', { key: short })).status, 200)
@@ -37,7 +37,7 @@ t.test('a key that one process made works at the other, and soon not any more wh
   await waitFor(async () => (await two.call('GET', '/monitors', { key: short })).status === 401)
 })
 
-/** What plans count, with how many a free account may add. */
+/** The resources that plans limit, and how many a free account may add. */
 const COUNTED: { path: string; may: number; body: (n: number) => object }[] = [
   { path: '/monitors', may: 50, body: () => ({ name: 'Shop', type: 'http' }) },
   { path: '/status-pages', may: 1, body: n => ({ name: 'Acme', slug: `acme-${n}-${uuidv7()}` }) },
@@ -46,7 +46,7 @@ const COUNTED: { path: string; may: number; body: (n: number) => object }[] = [
 ]
 
 for (const { path, may, body } of COUNTED) {
-  t.test(`POST ${path} 402 past the limit of a plan, however many ask at once at two processes`, async t => {
+  t.test(`POST ${path} 402 above the limit of a plan, also with concurrent requests to two processes`, async t => {
     const { key } = await one.tenant('free')
     const adding = Array.from({ length: may + 10 }, (_, n) =>
       (n % 2 ? one : two).call('POST', path, { key, body: body(n) }),

@@ -16,7 +16,7 @@ function openSockets(count: number, port: number): Socket[] {
 }
 const openOf = (sockets: Socket[]) => sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
 
-t.test('connections that say nothing, or speak no gRPC, are closed, and a probe that works stays', async t => {
+t.test('Silent and non-gRPC connections are closed, and a working probe stays connected', async t => {
   const { port, metrics } = await fleet.start({ ...FAST, firstCallTimeoutMs: 3_000 })
   const probe = connectProbe(t, port, await fleet.token(), { name: 'one' })
   await probe.probeId()
@@ -34,7 +34,7 @@ t.test('connections that say nothing, or speak no gRPC, are closed, and a probe 
   await waitFor(() => acks() > before + 3, { label: 'the probe is answered as before' })
 })
 
-t.test('one address cannot take the connections of all', async t => {
+t.test('One address cannot use all connections', async t => {
   const { port, metrics } = await fleet.start({ ...FAST, firstCallTimeoutMs: 60_000 }, undefined, {
     connectionsPerAddress: 50,
   })
@@ -45,7 +45,7 @@ t.test('one address cannot take the connections of all', async t => {
   })
   t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="full"\} 150/)
   for (const socket of openOf(sockets)) socket.destroy()
-  // the server may not have noticed yet that they are closed
+  // the server may not have noticed the close yet
   const isLetIn = async () => {
     const [tried] = openSockets(1, port)
     let isGreeted = false
@@ -58,7 +58,7 @@ t.test('one address cannot take the connections of all', async t => {
   await waitFor(isLetIn, { label: 'room again' })
 })
 
-t.test('a stranger cannot ask the port what it serves, unless the operator wants that', async t => {
+t.test('Reflection is off unless the operator enables it', async t => {
   const proto = 'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto'
   // biome-ignore lint/suspicious/noExplicitAny: made at run time
   const { grpc } = loadPackageDefinition(loadSync(proto, { longs: String })) as any

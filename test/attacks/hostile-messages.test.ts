@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 25 s
 
-// Hostile texts on their way out of a running control plane: mails, webhooks, chats, files, metrics and its log.
+// Hostile texts in the output of a running control plane: mails, webhooks, chats, files, metrics and logs.
 
 const ORIGIN = 'https://picket.example.com'
 const PLAIN = 'Plain words'
@@ -53,7 +53,7 @@ const CHANNELS: [type: string, config: object][] = [
   ['chat_c', { webhook_url: to('chat_c') }],
   ['email', { to: ['ops@example.com'] }],
 ]
-// one message of each event: no digests
+// one message for each event, no digests
 await api.call('PUT', '/alerts/settings', { body: { is_digest_enabled: false } })
 const channelIds: string[] = []
 for (const [type, config] of CHANNELS) {
@@ -62,9 +62,9 @@ for (const [type, config] of CHANNELS) {
   await add('/alerts/project-channels', { alert_channel_id: id, alert_type: 'incident' })
 }
 
-/** What one scene sends to each channel: two incidents, an update of each; the resolved one's is its end. */
+/** The messages of one scene to each channel: two incidents with an update each; one update resolves its incident. */
 const OF_SCENE = 4
-/** A heartbeat that fails: the monitor is down, and the incident that the verdict opens. */
+/** A failing heartbeat: the monitor is down, and the verdict opens an incident. */
 const OF_HEARTBEAT = 2
 const PER_TEXT = OF_SCENE + OF_HEARTBEAT
 
@@ -103,7 +103,7 @@ await waitFor(
   { label: () => `all messages: ${smtp.mails.length} mails, ${receiver.received.length} posts of ${all} each` },
 )
 
-t.test('a webhook brings each text as it was written, in the body alone', t => {
+t.test('A webhook contains each text unchanged, only in the body', t => {
   const known = new Set((plainHooks as Received[]).flatMap(({ headers }) => Object.keys(headers)))
   const titles = new Set<string>()
   const messages = new Set<string>()
@@ -122,7 +122,7 @@ t.test('a webhook brings each text as it was written, in the body alone', t => {
   t.end()
 })
 
-t.test('no chat reads markup, calls or links in a text', t => {
+t.test('No chat message contains markup, mentions or links from a text', t => {
   const checks = { chat_a: markupInChatA, chat_b: markupInChatB, chat_c: markupInChatC }
   for (const [kind, markup] of Object.entries(checks)) {
     for (const { json, rawBody } of received(kind)) t.same(markup(json), [], `${kind} ${rawBody.slice(0, 200)}`)
@@ -130,14 +130,14 @@ t.test('no chat reads markup, calls or links in a text', t => {
   t.end()
 })
 
-t.test('a mail holds the headers of every mail, and no markup, link or hidden character of a text', async t => {
+t.test('A mail has the usual headers, and no markup, link or hidden character of a text', async t => {
   for (const mail of smtp.mails) {
     t.same(await complaintsAbout(mail, knownMail, parser, ORIGIN), [], mail.headers.subject ?? 'no subject')
     t.same(mail.to, ['ops@example.com'])
   }
 })
 
-t.test('an export as YAML and as JSON says the same, text for text, and can be imported again', async t => {
+t.test('Exports as YAML and JSON contain the same texts and can be imported again', async t => {
   const headers = { authorization: `Bearer ${picket.apiKey}` }
   const read = async (format: string) =>
     (await fetch(`${picket.origin}/api/v1/export?format=${format}`, { headers })).text()
@@ -160,7 +160,7 @@ t.test('an export as YAML and as JSON says the same, text for text, and can be i
   }
 })
 
-t.test('metrics can be read, and hold no text of a tenant', async t => {
+t.test('Metrics are valid and contain no text of a tenant', async t => {
   const text = await (await fetch(`${picket.operator}/metrics`)).text()
   const line = /^(#.*|[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_]\w*="(\\[\\"n]|[^"\\\n])*",?)*\})? \S+( \d+)?|)$/
   t.same(
@@ -170,7 +170,7 @@ t.test('metrics can be read, and hold no text of a tenant', async t => {
   t.notMatch(text, /broken.out|evil|DROP TABLE/)
 })
 
-t.test('each line of the log is one JSON document', t => {
+t.test('Each line of the log is one JSON document', t => {
   const { lines } = picket.controlPlane
   t.ok(lines.length > 10, `${lines.length} lines`)
   t.same(
@@ -180,7 +180,7 @@ t.test('each line of the log is one JSON document', t => {
   t.end()
 })
 
-t.test('the audit log answers each text as it was written', async t => {
+t.test('The audit log returns each text unchanged', async t => {
   const names = new Set<string>()
   for (let page = 1; ; page++) {
     const { body } = await api.call('GET', `/audit-log?per_page=100&page=${page}`)
@@ -193,7 +193,7 @@ t.test('the audit log answers each text as it was written', async t => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const STEERS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
 
-t.test('the operator’s command line moves no cursor and ends no line by a text', async t => {
+t.test('No text moves the cursor or ends a line in the operator’s command line', async t => {
   const name = HOSTILE_TEXTS['control characters']!
   await api.call('POST', '/api-keys', { body: { name, scope: 'read' } })
   await db.raw('UPDATE organizations SET name = ?', [name])

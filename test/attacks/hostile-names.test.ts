@@ -17,7 +17,7 @@ import { specOf } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// What an address leads to is known only when it is connected to: names, and redirects.
+// The target of names and redirects is known only at connect.
 
 const dns = await startInnerNames(t)
 const forbidden = await startForbiddenPlace(t)
@@ -26,11 +26,11 @@ const EVERY_HOST = [...INNER_LITERALS, ...INNER_NAMES]
 const servers = [`127.0.0.1:${dns.port}`]
 const resolver = createResolver({ servers })
 
-/** As in production: nothing inside is allowed. */
+/** As in production: no internal address is allowed. */
 const strict = createEgress({ allow: [], resolver })
-/** As `npm start` has it: this machine is allowed, without what belongs to the installation. */
+/** As under `npm start`: this machine is allowed, except components of the installation. */
 const local = createEgress({ allow: ['127.0.0.0/8', '::1/128'], deny: [`127.0.0.1:${port}`], resolver })
-/** node writes a header as Latin-1: this way its bytes are UTF-8. */
+/** node writes headers as Latin-1; this makes the bytes UTF-8. */
 const inBytes = (text: string) => Buffer.from(text).toString('latin1')
 const GUARDS: Record<string, Egress> = { 'with nothing allowed': strict, 'with this machine allowed': local }
 
@@ -38,7 +38,7 @@ const GUARDS: Record<string, Egress> = { 'with nothing allowed': strict, 'with t
 const REFUSED = { error: { code: 'blocked_target', message: /cannot be a target/ } }
 
 for (const [which, egress] of Object.entries(GUARDS)) {
-  t.test(`a probe ${which} sends nothing to an inner place, whatever the type of check and the spelling`, async t => {
+  t.test(`A probe ${which} sends nothing to an internal address with any type of check and any spelling`, async t => {
     const rows = EVERY_HOST.flatMap(host => [
       specOf({ type: 'http', url: `http://${host}:${port}/` }),
       specOf({ type: 'keyword', url: `https://${host}:${port}/`, keyword: 'ok' }),
@@ -55,7 +55,7 @@ for (const [which, egress] of Object.entries(GUARDS)) {
   })
 }
 
-t.test('no redirect of a target that may be asked leads to an inner place or away from http', async t => {
+t.test('No redirect leads to an internal address or another scheme', async t => {
   const target = await startTarget(t)
   const rows: [to: string, code: string][] = [
     ...EVERY_HOST.map((host): [string, string] => [`http://${host}:${port}/`, 'blocked_target']),
@@ -91,7 +91,7 @@ t.test('no redirect of a target that may be asked leads to an inner place or awa
   t.same(forbidden.touched, [])
 })
 
-t.test('texts that are not the address of a web server are no request', async t => {
+t.test('Texts that are not HTTP URLs cause no request', async t => {
   for (const url of NO_WEB_ADDRESSES(port)) {
     const { observation } = await runCheck(specOf({ url }), strict)
     t.ok(observation.error, `${url}: ${observation.error?.message}`)
@@ -100,7 +100,7 @@ t.test('texts that are not the address of a web server are no request', async t 
   t.same(forbidden.touched, [])
 })
 
-t.test('a name that leads inside is refused wherever a write takes it, when it is connected to', async t => {
+t.test('A name of an internal address is refused at connect wherever a write accepts it', async t => {
   const env = { ROLES: 'api,deliver,schedule', EGRESS_ALLOW: '', VISITOR_EGRESS_ALLOW: '', NAMESERVERS: servers.join() }
   const api = await startApi(t, { ...env, RATE_LIMIT_PER_MINUTE: '1000000', TESTS_PER_MINUTE: '1000000' })
   const { key } = await api.tenant('business')

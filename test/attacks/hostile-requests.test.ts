@@ -8,7 +8,7 @@ import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
 import { specOf } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 
-// What the API takes for the requests of a check is sent as it is: no text is another header, and none makes a probe fail.
+// Accepted texts are sent unchanged in requests of checks: none becomes another header or makes a probe fail.
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000' })
 const { key } = await api.tenant('business')
@@ -16,7 +16,7 @@ const target = await startTarget(t)
 const egress = createEgress({ allow: ['127.0.0.0/8'] })
 const monitor = { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }
 
-/** Where a text is in the body of a monitor, and in what a probe gets of it. */
+/** The path of a text in the body of a monitor, and in the check of a probe. */
 const PLACES: Record<string, (text: string) => { body: object; spec: Partial<CheckSpec> }> = {
   'a header': text => ({ body: { headers: { 'X-A': text } }, spec: { headers: { 'X-A': text } } }),
   'the name of a header': text => ({ body: { headers: { [text]: 'a' } }, spec: { headers: { [text]: 'a' } } }),
@@ -38,7 +38,7 @@ const PLACES: Record<string, (text: string) => { body: object; spec: Partial<Che
 const OWN_HEADERS = ['host', 'user-agent', 'accept', 'connection', 'content-length']
 
 for (const [place, of] of Object.entries(PLACES)) {
-  t.test(`a text that is taken as ${place} of a monitor is sent as it is, and nothing else with it`, async t => {
+  t.test(`A text that is accepted as ${place} of a monitor is sent unchanged and adds nothing else`, async t => {
     let taken = 0
     for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
       const { body, spec } = of(text)

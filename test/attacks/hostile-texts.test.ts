@@ -7,7 +7,7 @@ for (const operation of operations.filter(one => !isLong(one) && fieldsOf(one).l
   t.test(promiseOf(operation), t => attack(t, operation))
 }
 
-t.test('every write that takes a body has a text in it, but for what holds a role alone', t => {
+t.test('Every write with a body has a text field, except those with only a role', t => {
   t.ok(operations.length > 35)
   t.same(
     operations.filter(one => fieldsOf(one).length === 0).map(({ name }) => name),

@@ -4,7 +4,7 @@ import { startApi } from '../support/api-server.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 import { shortestMs } from '../support/shortest.ts'
 
-/** As behind the proxy of deploy/, with one more name. */
+/** As behind the proxy of deploy/, with one additional name. */
 const api = await startApi(t, {
   HOST: '0.0.0.0',
   PUBLIC_URL: 'https://picket.example',
@@ -28,7 +28,7 @@ const OWN = [
 const INSIDE = ['localhost:5555', '127.0.0.1:8080', '10.0.0.9:8080', '[fd00::9]:8080', 'control-plane-1:8080']
 const FOREIGN = ['attacker.example', 'picket.example.attacker.example', 'xpicket.example', 'a@b', '']
 
-t.test('the API and its pages answer for the hosts of the installation and for no other', async t => {
+t.test('The API and its pages accept only hosts of the installation', async t => {
   const headers = { authorization: `Bearer ${(await api.tenant()).key}` }
   for (const host of OWN) {
     t.equal((await ask(host, '/api/v1/monitors', headers)).status, 200, host)
@@ -47,7 +47,7 @@ t.test('the API and its pages answer for the hosts of the installation and for n
   t.equal((await ask('attacker.example', '/api/v1/monitors', forwarded)).status, 421, 'a header that a page can set')
 })
 
-t.test('what balancers, Prometheus and Caddy ask for is answered by address, and not by a foreign name', async t => {
+t.test('Operator endpoints accept addresses and refuse foreign names', async t => {
   const inside = ['/readyz', '/metrics', '/internal/health']
   const askOperator = (host: string, path: string) => ask(host, path, {}, api.operator)
   for (const host of [...OWN, ...INSIDE]) {
@@ -59,14 +59,14 @@ t.test('what balancers, Prometheus and Caddy ask for is answered by address, and
   }
 })
 
-t.test('liveness, ping URLs, canaries and domains of pages are not turned away by their host', async t => {
+t.test('Liveness, ping URLs, canaries and custom domains accept any host', async t => {
   for (const host of [...OWN, ...INSIDE, ...FOREIGN]) t.equal((await ask(host, '/healthz')).status, 200, host)
   for (const path of [`/ping/${'x'.repeat(43)}`, '/canary/eu-west?key=x', '/nowhere', '/']) {
     t.equal((await ask('status.customer.example', path)).status, 404, path)
   }
 })
 
-t.test('a Host header of 15,000 characters takes no more time than one that can be a name', async t => {
+t.test('A Host header of 15,000 characters costs no more time than a valid one', async t => {
   const asking = (length: number) =>
     shortestMs(() => {
       for (let n = 0; n < 50; n++) normalizeHost(`${'é'.repeat(length)}${n}`)
@@ -77,6 +77,6 @@ t.test('a Host header of 15,000 characters takes no more time than one that can 
   t.equal(normalizeHost(`${'%61'.repeat(63)}.example`), `${'a'.repeat(63)}.example`, 'a name in a long spelling')
 })
 
-t.test('a text in ALLOWED_HOSTS that is not a host is refused at the start', async t => {
-  await t.rejects(startApi(t, { ALLOWED_HOSTS: 'https://picket.example' }), /^ALLOWED_HOSTS has "https:/)
+t.test('An invalid host in ALLOWED_HOSTS is refused at start', async t => {
+  await t.rejects(startApi(t, { ALLOWED_HOSTS: 'https://picket.example' }), /^ALLOWED_HOSTS contains "https:/)
 })

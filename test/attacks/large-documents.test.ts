@@ -15,7 +15,7 @@ import { turnsDuring } from '../support/turns-during.ts'
 const MIB = 1024 * 1024
 const HEADERS = { 'content-type': 'application/json' }
 const ROOT = join(import.meta.dirname, '../..')
-/** The part of a document that is read, next to the rest that fills it. */
+/** The part of a document that is used, next to its padding. */
 const SERVICES = '"services":{"api":{"status":"ok"}}'
 
 /** Documents of almost 5 MiB that take long to read. */
@@ -34,7 +34,7 @@ const definition: FieldDefinition = {
 }
 const source = { projectId: 'one', rootPath: null, fields: [definition], timeoutMs: 1_000 }
 
-t.test('a document of 5 MiB is read while everything else goes on', async t => {
+t.test('Reading a document of 5 MiB does not block other work', async t => {
   const egress = createEgress({ allow: [] })
   for (const [name, text] of Object.entries(DOCUMENTS)) {
     t.ok(text.length < 5 * MIB)
@@ -47,7 +47,7 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
   }
 })
 
-t.test('sources with long documents that are due at the same moment are all read, whatever previews wait', async t => {
+t.test('Data sources with long documents that are due together are all read, also while previews wait', async t => {
   const egress = createEgress({ allow: [] })
   const body = Buffer.from(`{${SERVICES},"x":"${'x'.repeat(100_000)}"}`)
   const examineMany = (amount: number, projectId: string, caller: 'preview' | 'source') =>
@@ -67,7 +67,7 @@ t.test('sources with long documents that are due at the same moment are all read
   t.same(failed(sources), [])
 })
 
-t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at once', async t => {
+t.test('POST /data-sources/preview 200 for a document of 5 MiB, and for three at the same time', async t => {
   const api = await startApi(t)
   const target = await startTarget(t)
   for (const [name, body] of Object.entries(DOCUMENTS)) {
@@ -88,33 +88,37 @@ t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at o
   }
 })
 
-t.test('a YAML file of 1 MiB is read while everything else goes on, and refused as a short one is', async t => {
+t.test('Reading a YAML file of 1 MiB does not block other work, and its errors are those of a short file', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(700_000)}\nlist:\n${'- 1\n'.repeat(40_000)}`)
   const { answer, turns } = await turnsDuring(() => parseYamlBody('one', long))
   t.equal((answer as { list: number[] }).list.length, 40_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
   const filler = `filler: ${'x'.repeat(100_000)}\n`
   const rows: [text: string, message: RegExp][] = [
-    ['- 1\n'.repeat(100_000), /^the body has more than 50000 values$/],
+    ['- 1\n'.repeat(100_000), /^the body must have at most 50000 values$/],
     [`${filler}a: [`, /^the body is not valid YAML in line \d+: /],
-    [`${filler}a: "\\0"`, /^a holds characters that are not text$/],
+    [`${filler}a: "\\0"`, /^a contains invalid characters$/],
   ]
   for (const [text, message] of rows) {
     await t.rejects(parseYamlBody('one', Buffer.from(text)), { status: 400, code: 'validation_error', message })
   }
 })
 
-t.test('a project that sends many long YAML files keeps no other from its import', async t => {
+t.test('Many long YAML files of one project do not delay the import of another', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(100_000)}`)
   const many = Promise.allSettled(Array.from({ length: 30 }, () => parseYamlBody('one', long)))
   t.match(await parseYamlBody('other', long), { text: /^x+$/ })
   const refused = (await many).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
   t.equal(refused.length, 24, 'one is read, and five wait')
-  t.match(refused[0], { status: 429, code: 'rate_limited', message: /^5 long files of this project wait already/ })
+  t.match(refused[0], {
+    status: 429,
+    code: 'rate_limited',
+    message: /^5 long files of this project are already waiting/,
+  })
   t.ok(refused[0].extra.retryAfterSeconds >= 1)
 })
 
-t.test('the thread that examines documents is one of the programs in dist', async t => {
+t.test('The thread that examines documents is built into dist', async t => {
   const worker = new Worker(join(ROOT, 'dist/examine-worker.js'))
   t.teardown(() => worker.terminate())
   t.same(await once(worker, 'message'), ['ready'])

@@ -12,7 +12,7 @@ const monitor = (pattern: string) => ({
   assertions: assertions(pattern),
 })
 
-t.test('a process goes on with other things after each regular expression that it examines', async t => {
+t.test('A process yields to other work after each regular expression that it examines', async t => {
   let pauses = 0
   const pause = async () => void pauses++
   const fields = toCreatedFields(monitor('(?:[a-z0-9_.-]{1,20}@[a-z]{1,20}){10}'))
@@ -21,7 +21,7 @@ t.test('a process goes on with other things after each regular expression that i
 })
 
 t.test(
-  'POST /monitors/bulk 201: 750 expressions, each with 140,000 instructions, are refused by their texts',
+  'POST /monitors/bulk 201: 750 expressions with 140,000 instructions each are refused by their texts',
   async t => {
     const api = await startApi(t)
     const monitors = Array.from({ length: 15 }, () => monitor('a{1000}'.repeat(140)))
@@ -32,7 +32,7 @@ t.test(
   },
 )
 
-t.test('PUT /monitors/{id} 200: an expression that was stored before the limit stops no other change', async t => {
+t.test('PUT /monitors/{id} 200: an expression stored before the limit does not prevent other changes', async t => {
   const api = await startApi(t)
   const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', interval_seconds: 60 }
   const { id } = (await api.call('POST', '/monitors', { body })).body.data

@@ -12,27 +12,24 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
 
-t.test(
-  'monitors of a large import are written 500 at a time, so that none of its statements takes long to make',
-  async t => {
-    const secrets = createSecretCipher(randomBytes(32))
-    const monitors = Array.from({ length: 1_201 }, (_, i) =>
-      buildMonitor(secrets, projectId, { name: `Shop ${i}`, type: 'http', headers: { 'X-Shop': `${i}` } }, new Date()),
-    )
-    const rows: number[] = []
-    await db.transaction(async tx => {
-      tx.on('query', ({ bindings }: { bindings?: string[] }) => {
-        if (bindings?.[0]) rows.push(JSON.parse(bindings[0]).length)
-      })
-      await insertMonitors(tx, monitors)
-      await updateMonitors(
-        tx,
-        monitors.map(monitor => ({ ...monitor, name: 'Changed' })),
-      )
-      await updateMonitors(tx, [])
+t.test('A large import writes 500 monitors at a time, so that no statement takes long to build', async t => {
+  const secrets = createSecretCipher(randomBytes(32))
+  const monitors = Array.from({ length: 1_201 }, (_, i) =>
+    buildMonitor(secrets, projectId, { name: `Shop ${i}`, type: 'http', headers: { 'X-Shop': `${i}` } }, new Date()),
+  )
+  const rows: number[] = []
+  await db.transaction(async tx => {
+    tx.on('query', ({ bindings }: { bindings?: string[] }) => {
+      if (bindings?.[0]) rows.push(JSON.parse(bindings[0]).length)
     })
-    t.same(rows, [500, 500, 201, 500, 500, 201])
-    const { rows: counted } = await db.raw(`SELECT count(*) AS total FROM monitors WHERE name = 'Changed'`)
-    t.equal(counted[0].total, 1_201)
-  },
-)
+    await insertMonitors(tx, monitors)
+    await updateMonitors(
+      tx,
+      monitors.map(monitor => ({ ...monitor, name: 'Changed' })),
+    )
+    await updateMonitors(tx, [])
+  })
+  t.same(rows, [500, 500, 201, 500, 500, 201])
+  const { rows: counted } = await db.raw(`SELECT count(*) AS total FROM monitors WHERE name = 'Changed'`)
+  t.equal(counted[0].total, 1_201)
+})

@@ -13,10 +13,10 @@ import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
 
 const [ATTACKER, OTHER] = ['192.0.2.1', '198.51.100.7']
-/** More than any limit lets through, also when a new minute begins in between. */
+/** More than any limit allows, also when a new minute begins meanwhile. */
 const MANY = 3_000
 
-t.test('a network that tries keys is stopped, and costs others neither time nor their place in memory', async t => {
+t.test('A network that guesses keys is refused, and costs others neither time nor cache entries', async t => {
   const { url } = await createDatabase(t)
   const db = createPostgres(url, 4)
   t.teardown(() => db.destroy())
@@ -51,7 +51,7 @@ t.test('a network that tries keys is stopped, and costs others neither time nor 
   t.ok(lookUps - before < 50, 'a deleted key that goes on being used is not looked up each time')
 })
 
-t.test('many look-ups under way at once are limited as those that follow each other are', async t => {
+t.test('Concurrent look-ups are limited like sequential ones', async t => {
   const lookUp = createPublicLookup({ what: 'things', missesPerMinute: 10 })
   let found = 0
   const ask = (name: string, isThere: boolean) =>
@@ -85,7 +85,7 @@ t.test('many look-ups under way at once are limited as those that follow each ot
   t.equal(await failing(OTHER, 'y', async () => 'y'), 'y', 'a look-up that failed does not count')
 })
 
-t.test('strangers who guess pages and links get 429 with Retry-After, and visitors get their page', async t => {
+t.test('Guesses of pages and links get 429 with Retry-After, and visitors get their page', async t => {
   const api = await startApi(t)
   const { body } = await api.call('POST', '/status-pages', { body: { name: 'Acme', slug: 'acme' } })
   const published = await api.call('PUT', `/status-pages/${body.data.id}`, { body: { is_published: true } })
@@ -115,47 +115,44 @@ t.test('strangers who guess pages and links get 429 with Retry-After, and visito
   t.equal((await api.call('GET', '/project')).status, 200, 'and keys work')
 })
 
-t.test(
-  'a customer gets a certificate while strangers ask the proxy for thousands of names that do not exist',
-  async t => {
-    const api = await startApi(t)
-    const tenant = await api.tenant('pro')
-    const page = await insertStatusPage(api.db, tenant.projectId, 'acme')
-    await execute(
-      api.db,
-      'UPDATE status_pages SET custom_domain = ?, custom_domain_verified_at = now(), is_published = true WHERE id = ?',
-      ['status.acme.example', page],
-    )
-    const ask = async (domain: string) => {
-      const answer = await fetch(`${api.operator}/internal/tls-check?domain=${domain}`)
-      await answer.text()
-      return answer.status
-    }
-    const statuses = new Set<number>()
-    for (let n = 0; n < MANY; n += 50) {
-      const invented = await Promise.all(Array.from({ length: 50 }, () => ask(`${randomUUID()}.example`)))
-      for (const status of invented) statuses.add(status)
-    }
-    t.same([...statuses], [404])
-    t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
+t.test('A customer gets a certificate while the proxy is asked for thousands of unknown names', async t => {
+  const api = await startApi(t)
+  const tenant = await api.tenant('pro')
+  const page = await insertStatusPage(api.db, tenant.projectId, 'acme')
+  await execute(
+    api.db,
+    'UPDATE status_pages SET custom_domain = ?, custom_domain_verified_at = now(), is_published = true WHERE id = ?',
+    ['status.acme.example', page],
+  )
+  const ask = async (domain: string) => {
+    const answer = await fetch(`${api.operator}/internal/tls-check?domain=${domain}`)
+    await answer.text()
+    return answer.status
+  }
+  const statuses = new Set<number>()
+  for (let n = 0; n < MANY; n += 50) {
+    const invented = await Promise.all(Array.from({ length: 50 }, () => ask(`${randomUUID()}.example`)))
+    for (const status of invented) statuses.add(status)
+  }
+  t.same([...statuses], [404])
+  t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
 
-    // a look-up waits for this lock
-    const locked = await api.db.transaction()
-    await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
-    await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
-    const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
-    const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
-    await waitFor(async () => /^picket_tls_checks_waiting 18$/m.test(await metrics()), { label: 'the metric' })
-    const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    await waitFor(async () => (await query(api.db, sql)).length === 2, { label: 'two look-ups' })
-    await locked.rollback()
-    await Promise.all(asked)
-    t.match(await metrics(), /^picket_tls_checks_waiting 0$/m, 'the operator sees how many wait')
-    t.match(await metrics(), /^picket_tls_checks_refused_total\{why="full"\} 0$/m)
-  },
-)
+  // a look-up waits for this lock
+  const locked = await api.db.transaction()
+  await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
+  const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
+  const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
+  await waitFor(async () => /^picket_tls_checks_waiting 18$/m.test(await metrics()), { label: 'the metric' })
+  const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await waitFor(async () => (await query(api.db, sql)).length === 2, { label: 'two look-ups' })
+  await locked.rollback()
+  await Promise.all(asked)
+  t.match(await metrics(), /^picket_tls_checks_waiting 0$/m, 'the operator sees how many wait')
+  t.match(await metrics(), /^picket_tls_checks_refused_total\{why="full"\} 0$/m)
+})
 
-t.test('names that are asked for through the proxy are looked up a few at a time, and wait', async t => {
+t.test('Look-ups of names from the proxy run a few at a time, and the others wait', async t => {
   let [running, most, looks, waiting, mostWaiting] = [0, 0, 0, 0, 0]
   const refused: string[] = []
   const lookUp = createQueuedLookup({
@@ -189,7 +186,7 @@ t.test('names that are asked for through the proxy are looked up a few at a time
   t.same([mostWaiting, waiting], [300, 0], 'what waits and what was refused is counted')
 })
 
-t.test('a screenshot is looked up only for a link that is signed', async t => {
+t.test('A screenshot is looked up only for a signed link', async t => {
   const { url } = await createDatabase(t)
   const api = await startApi(t, { DATABASE_URL: url })
   const link = `${api.origin}/screenshots/${randomUUID()}?expires=99999999999&signature=${'x'.repeat(43)}`

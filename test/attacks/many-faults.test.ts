@@ -15,7 +15,7 @@ const compile = createSchemaCompiler() as unknown as CompileSchema
 const wrong = (monitor: object) => Array.from({ length: 50 }, () => ({ name: 'x', type: 'http', ...monitor }))
 const list = <T>(item: (n: number) => T) => Array.from({ length: 900 }, (_, n) => item(n))
 
-/** Bodies of 50 monitors, with hundreds of faults each. */
+/** Bodies of 50 monitors with hundreds of faults each. */
 const BODIES: Record<string, object[]> = {
   'empty assertions': wrong({ assertions: list(() => ({})) }),
   'wrong regions': wrong({ regions: list(n => `nowhere-${n}`) }),
@@ -23,7 +23,7 @@ const BODIES: Record<string, object[]> = {
   'wrong headers': wrong({ headers: Object.fromEntries(list(n => [`bad header ${n}`, 1])) }),
 }
 
-t.test('of a bulk create with 135,000 faults less than a sixth are looked at', async t => {
+t.test('Less than a sixth of the 135,000 faults of a bulk create are examined', async t => {
   const check = compile({ schema: MonitorCreate })
   for (const [name, monitors] of Object.entries(BODIES)) {
     let faults = 0
@@ -42,7 +42,7 @@ t.test('of a bulk create with 135,000 faults less than a sixth are looked at', a
   }
 })
 
-t.test('POST /monitors/bulk tells each of 50 faulty items what is wrong with it and stores none', async t => {
+t.test('POST /monitors/bulk reports the problem of each of 50 invalid items and stores none', async t => {
   const { call } = await api.account()
   for (const [name, monitors] of Object.entries(BODIES)) {
     const { status, body } = await call('POST /monitors/bulk', { monitors })
@@ -56,7 +56,7 @@ t.test('POST /monitors/bulk tells each of 50 faulty items what is wrong with it 
   t.equal((await call('GET /monitors')).body.meta.total, 0)
 })
 
-t.test('POST /monitors/bulk 400 for a list of 40,000, which names the limit and looks at no item', async t => {
+t.test('POST /monitors/bulk 400 for a list of 40,000 items names the limit and examines no item', async t => {
   const { call } = await api.account()
   const { status, body } = await call('POST /monitors/bulk', { monitors: Array(40_000).fill({}) })
   t.equal(status, 400)
@@ -64,7 +64,7 @@ t.test('POST /monitors/bulk 400 for a list of 40,000, which names the limit and 
   t.equal(body.error.details.length, 1)
 })
 
-t.test('a body of ordinary size still gets all of its faults', async t => {
+t.test('All faults of a body of ordinary size are reported', async t => {
   const { call } = await api.account()
   const { status, body } = await call('POST /monitors', { type: 'none', interval_seconds: '1', extra: 1 })
   t.equal(status, 400)

@@ -8,7 +8,7 @@ import { answerBeforeBody } from '../support/unfinished-request.ts'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
 
-t.test('a body of half a million values is refused before anything is built of it', async t => {
+t.test('A body of half a million values is refused before it is parsed', async t => {
   const shapes = {
     list: `[${'1,'.repeat(520_000)}1]`,
     lists: `[${'[],'.repeat(340_000)}[]]`,
@@ -17,7 +17,8 @@ t.test('a body of half a million values is refused before anything is built of i
   }
   for (const [name, text] of Object.entries(shapes)) {
     const body = Buffer.from(text)
-    const message = name === 'deep' ? 'the body is nested more than 32 deep' : 'the body has more than 50000 values'
+    const message =
+      name === 'deep' ? 'the body must be nested at most 32 levels deep' : 'the body must have at most 50000 values'
     t.throws(() => parseBody(body), { status: 400, code: 'validation_error', message })
     const reference = Buffer.from(shapes.list)
     const refusing = shortestMs(() => {
@@ -30,7 +31,7 @@ t.test('a body of half a million values is refused before anything is built of i
   }
 })
 
-t.test('the values of a body are counted as JSON counts them', async t => {
+t.test('Values of a body are counted as in JSON', async t => {
   const rows: [text: string, values: number, depth: number][] = [
     ['1', 1, 0],
     ['[]', 1, 1],
@@ -48,13 +49,13 @@ t.test('the values of a body are counted as JSON counts them', async t => {
   }
 })
 
-t.test('a body of as many values as are allowed is taken, one more is refused', async t => {
+t.test('A body with the maximum number of values is accepted, one more value is refused', async t => {
   const listOf = (items: number) => Buffer.from(JSON.stringify(Array.from({ length: items }, () => 1)))
   t.equal((parseBody(listOf(49_999)) as unknown[]).length, 49_999)
-  t.throws(() => parseBody(listOf(50_000)), { message: 'the body has more than 50000 values' })
+  t.throws(() => parseBody(listOf(50_000)), { message: 'the body must have at most 50000 values' })
 })
 
-t.test('every address that takes a body without a key refuses one that is too long before it is sent', async t => {
+t.test('Every open route refuses a body that is too long before it is sent', async t => {
   const { origin } = await startApi(t)
   const rows: [path: string, type: Record<string, string>, limit: string][] = [
     ['/api/v1/agent/bootstrap', JSON_TYPE, '4 KiB'],
@@ -70,11 +71,11 @@ t.test('every address that takes a body without a key refuses one that is too lo
   for (const [path, type, limit] of rows) {
     const answer = await answerBeforeBody(`${origin}${path}`, type, 1_000_000)
     t.equal(answer.status, 413, path)
-    t.match(answer.text, `the body is larger than ${limit}`, path)
+    t.match(answer.text, `the body must not be larger than ${limit}`, path)
   }
 })
 
-t.test('a network that asks for too many accounts is refused before its bodies are read', async t => {
+t.test('A network with too many bootstrap requests is refused before its bodies are read', async t => {
   const { origin, db } = await startApi(t)
   const url = `${origin}/api/v1/agent/bootstrap`
   const send = () => fetch(url, { method: 'POST', headers: JSON_TYPE, body: '[]' }).then(answer => answer.status)
@@ -83,7 +84,7 @@ t.test('a network that asks for too many accounts is refused before its bodies a
     return answerBeforeBody(url, JSON_TYPE)
   }
   let early = await flood()
-  // a new minute may have begun in between
+  // a new minute may have begun meanwhile
   for (let n = 0; early.status !== 429 && n < 5; n++) early = await flood()
   t.equal(early.status, 429)
   const { error } = JSON.parse(early.text)

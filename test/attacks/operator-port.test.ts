@@ -13,7 +13,7 @@ const OPERATOR_PATHS = ['/readyz', '/metrics', '/internal/health', '/internal/tl
 const statusOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>
   (await rawAsk(origin, path, { headers })).status
 
-t.test('the port that is published answers nothing that is for the operator', async t => {
+t.test('The public port serves no operator endpoint', async t => {
   const api = await startApi(t)
   for (const path of OPERATOR_PATHS) {
     for (const spelling of [path, path.replace('/', '//'), path.replace('e', '%65'), `/.${path}`]) {
@@ -29,7 +29,7 @@ t.test('the port that is published answers nothing that is for the operator', as
   t.equal(await statusOf(api.operator, '/'), 404)
 })
 
-t.test('a page of another site cannot read the operator’s port through a name that leads to this machine', async t => {
+t.test('A page of another site cannot read the operator port by DNS rebinding', async t => {
   const api = await startApi(t)
   const { port } = new URL(api.operator)
   for (const host of ['attacker.example', `attacker.example:${port}`, 'localhost.attacker.example', 'x.10.0.0.1']) {
@@ -40,14 +40,14 @@ t.test('a page of another site cannot read the operator’s port through a name 
   }
 })
 
-t.test('off loopback, Prometheus and proxies may ask the operator’s port by any name', async t => {
+t.test('Off loopback the operator port accepts any host', async t => {
   const api = await startApi(t, { OPERATOR_HOST: '0.0.0.0' })
   for (const host of ['cp1.example.com:8081', 'picket.monitoring.svc.cluster.local', '10.0.0.7:8081']) {
     t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
   }
 })
 
-/** Connects to the operator's port until that is open, then at once to the other, and says whether that was open. */
+/** Connects to the operator port until it is open, then immediately to the other, and returns whether that was open. */
 const LOOKING = `
   const { workerData: { first, second }, parentPort } = require('node:worker_threads')
   const { connect } = require('node:net')
@@ -59,7 +59,7 @@ const LOOKING = `
   const look = async () => ((await isOpen(first)) ? parentPort.postMessage(await isOpen(second)) : setImmediate(look))
   look()`
 
-t.test('a process does not say that it is ready before it takes requests', async t => {
+t.test('A process is not ready before it accepts requests', async t => {
   const [first, second] = [await reserveFreePort(), await reserveFreePort()]
   const looking = new Worker(LOOKING, { eval: true, workerData: { first, second } })
   t.teardown(() => looking.terminate())
@@ -68,14 +68,14 @@ t.test('a process does not say that it is ready before it takes requests', async
   t.same(await seen, [true])
 })
 
-t.test('the operator’s port is on loopback unless the operator says otherwise', async t => {
+t.test('The operator port is on loopback by default', async t => {
   t.match(readConfig({ ...NEEDED_ENV, HOST: '0.0.0.0' }), { operatorHost: '127.0.0.1', operatorPort: 8081 })
   t.throws(() => readConfig({ ...NEEDED_ENV, PORT: '8081' }), {
-    message: 'PORT and OPERATOR_PORT are both 8081; give each a port of its own',
+    message: 'PORT and OPERATOR_PORT are both 8081; they must differ',
   })
 })
 
-t.test('the example of TRUSTED_PROXIES has to be replaced before a control plane starts', async t => {
+t.test('A control plane does not start with the example of TRUSTED_PROXIES', async t => {
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')
   const { TRUSTED_PROXIES } = settings!.data
   t.throws(() => readConfig({ ...NEEDED_ENV, TRUSTED_PROXIES }), { message: /^TRUSTED_PROXIES has/ })

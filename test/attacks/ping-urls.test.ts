@@ -10,7 +10,7 @@ const created = await api.call('POST', '/monitors', { key: writeKey, body: HEART
 const { id, ping_url: url } = created.body.data
 const [, token] = /\/ping\/([0-9A-Za-z]{24})$/.exec(url) ?? []
 
-t.test('a key that may only read cannot send pings: it never sees their address', async t => {
+t.test('A read key cannot send pings, because it never sees their address', async t => {
   const one = await api.call('GET', `/monitors/${id}`, { key: readKey })
   t.match(one.body.data.ping_url, /\/ping\/\*{8}$/)
   const list = await api.call('GET', '/monitors', { key: readKey })
@@ -18,7 +18,7 @@ t.test('a key that may only read cannot send pings: it never sees their address'
   t.equal((await fetch(`${one.body.data.ping_url.replace(/^https?:\/\/[^/]+/, api.origin)}/fail`)).status, 404)
 })
 
-t.test('no document that a read key can get holds the address of pings', async t => {
+t.test('No response to a read key contains a ping URL', async t => {
   const { operations } = await readOperations(api)
   const paths = operations.filter(({ method }) => method.toUpperCase() === 'GET').map(({ path }) => path)
   t.ok(paths.length > 30)
@@ -29,7 +29,7 @@ t.test('no document that a read key can get holds the address of pings', async t
   }
 })
 
-t.test('a key that may write sees it wherever it did before', async t => {
+t.test('A write key sees ping URLs', async t => {
   t.match(url, /\/ping\/[0-9A-Za-z]{24}$/, 'also in the answer that created the monitor')
   for (const path of [`/monitors/${id}`, '/monitors']) {
     const { data } = (await api.call('GET', path, { key: writeKey })).body

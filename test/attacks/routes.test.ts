@@ -9,11 +9,11 @@ import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords, type Records } from '../support/records.ts'
 import { storedIn } from '../support/stored.ts'
 
-// Tables over the operations of the OpenAPI document: a new route is in them without a line here.
+// Tables over the operations of the OpenAPI document, which include new routes automatically.
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** What each secret of a tenant is, so that it is found wherever it comes out. */
+/** The secrets of a tenant, to find them in every output. */
 const NEEDLES = {
   'the token of a check': 'needle-auth-of-monitor',
   'a header of a check': 'needle-header-of-monitor',
@@ -40,7 +40,7 @@ const [pingToken = ''] = heartbeat.ping_url.split('/').slice(-1)
 const other = await api.tenant('business')
 const ofOther = await createRecords(api, other)
 
-/** Puts a secret of its own wherever a record can hold one; answers the signing secret of the channel. */
+/** Stores a unique secret in every place of a record that can contain one. Returns the signing secret of the channel. */
 async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<string> {
   const change = async (path: string, body: object) => {
     const { status } = await api.call('PUT', path, { key, body })
@@ -57,7 +57,7 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
   const headers = { Authorization: NEEDLES['a header of a webhook'] }
   const config = { ...CHANNEL.config, headers, url: `https://hooks.example.com/${ADDRESS}?token=${ADDRESS}` }
   await change(`/alerts/channels/${ids.alert_channel_id}`, { config })
-  // as the delivery's worker does, which does not run here
+  // as the delivery worker does, which does not run here
   const sealed = encryptAddress(
     config.url,
     { id: ids.log_id, projectId: victim.projectId },
@@ -70,16 +70,16 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
 
 const FORBIDDEN_BELOW_ADMIN = { read: 403, write: 403, admin: 200 }
 const FORBIDDEN = { read: 403, write: 403, admin: 403 }
-/** Reads that do not answer 200 to each key of the owner, and the reason. */
+/** Reads that do not answer 200 to every key of the owner, and the reason. */
 const OTHER_STATUSES: Record<string, Record<'read' | 'write' | 'admin', number>> = {
-  // of the whole installation: for keys of the operator's project
+  // of the whole installation: for keys of the operator project
   '/probes': FORBIDDEN,
   '/regions': FORBIDDEN,
-  // who may do what: for admins
+  // permissions: for admins
   '/members': FORBIDDEN_BELOW_ADMIN,
   '/api-keys': FORBIDDEN_BELOW_ADMIN,
   '/audit-log': FORBIDDEN_BELOW_ADMIN,
-  // leads to the chat service
+  // redirects to the chat service
   '/chat/oauth/install': { read: 302, write: 302, admin: 302 },
   // the team of the record has removed the app
   '/chat/installations/{id}/channels': { read: 409, write: 409, admin: 409 },
@@ -87,7 +87,7 @@ const OTHER_STATUSES: Record<string, Record<'read' | 'write' | 'admin', number>>
 
 const paths = [...new Set(closed.map(({ path }) => path))]
 
-/** Every method on every path, also those that the document does not know; with the body of the one that it does. */
+/** Every method on every path, also undocumented ones, with the body of the documented method. */
 function attempts(ids: Records, methods: string[] = METHODS) {
   return paths.flatMap(path =>
     methods.map(method => {
@@ -99,7 +99,7 @@ function attempts(ids: Records, methods: string[] = METHODS) {
   )
 }
 
-t.test('a record of another tenant is 404 by every method, and nothing of it changes', async t => {
+t.test('A record of another tenant is 404 with every method and does not change', async t => {
   const before = await storedIn(api.db)
   const withId = attempts(ofOther).filter(({ path }) => path.includes('{id}'))
   t.ok(withId.length > 200)
@@ -110,18 +110,18 @@ t.test('a record of another tenant is 404 by every method, and nothing of it cha
   t.same(await storedIn(api.db), before)
 })
 
-t.test('a key that may only read changes nothing, whatever it sends', async t => {
+t.test('A read key changes nothing with any request', async t => {
   const before = await storedIn(api.db)
   const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
   for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
     const { status } = await api.call(method, addressOf(any, records), { key: read, ...sent })
-    // a path that is not an operation may still be one of a record whose id is the word in the path
+    // a path that is not an operation may match a route with the word as an id
     t.ok(status === 403 || (status === 404 && !isKnown), `${name}: ${status}`)
   }
   t.same(await storedIn(api.db), before)
 })
 
-t.test('no read answers a secret that was stored, to a key of any scope', async t => {
+t.test('No read returns a stored secret to a key of any scope', async t => {
   const secrets = { ...NEEDLES, 'the signing secret': signingSecret, 'an API key': write }
   const reads = closed.filter(({ method }) => method === 'GET')
   t.ok(reads.length > 40)
@@ -146,10 +146,10 @@ t.test('no read answers a secret that was stored, to a key of any scope', async 
   t.ok(pingToken.length > 20)
 })
 
-/** What answers without a key. A route that is new here is one that strangers may use. */
+/** Routes that answer without a key. A new entry is a route that anyone may use. */
 const OPEN = ['GET /chat/oauth/callback', 'POST /agent/bootstrap']
 
-t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
+t.test('Without a key only open routes of the API answer, with every method', async t => {
   const open = operations.filter(({ isOpen }) => isOpen).map(({ name }) => name)
   t.same(open.sort(), OPEN)
   const before = await storedIn(api.db)
@@ -160,39 +160,36 @@ t.test('without a key nothing of the API answers but what is open, whatever the 
   t.same(await storedIn(api.db), before)
 })
 
-t.test(
-  'a body that is too large, too deep or of too many values is refused by every route, and nothing is stored',
-  async t => {
-    const before = await storedIn(api.db)
-    const hostile: [string, string][] = [
-      ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
-      ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-      ['100,000 values', JSON.stringify({ name: Array.from({ length: 100_000 }, () => 1) })],
-      ['100,000 names', `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join()}}`],
-      ['a number without an end', `{"name":${'9'.repeat(100_000)}}`],
-      ['no JSON', '{"name":'],
-    ]
-    const withBody = operations.filter(({ body }) => body !== null)
-    t.ok(withBody.length > 25)
-    for (const operation of withBody) {
-      for (const [what, body] of hostile) {
-        const key = operation.isOpen ? null : victim.key
-        const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
-        // 429: a network that sends such bodies to an open route is not read for a while
-        t.ok(
-          status === 400 || status === 413 || (operation.isOpen && status === 429),
-          `${operation.name} ${what}: ${status}`,
-        )
-      }
+t.test('Every route refuses a body that is too large, too deep or has too many values, and stores nothing', async t => {
+  const before = await storedIn(api.db)
+  const hostile: [string, string][] = [
+    ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
+    ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['100,000 values', JSON.stringify({ name: Array.from({ length: 100_000 }, () => 1) })],
+    ['100,000 names', `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join()}}`],
+    ['a number without an end', `{"name":${'9'.repeat(100_000)}}`],
+    ['no JSON', '{"name":'],
+  ]
+  const withBody = operations.filter(({ body }) => body !== null)
+  t.ok(withBody.length > 25)
+  for (const operation of withBody) {
+    for (const [what, body] of hostile) {
+      const key = operation.isOpen ? null : victim.key
+      const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
+      // 429: further bodies of this network to an open route are refused for a while
+      t.ok(
+        status === 400 || status === 413 || (operation.isOpen && status === 429),
+        `${operation.name} ${what}: ${status}`,
+      )
     }
-    t.same(await storedIn(api.db), before)
-  },
-)
+  }
+  t.same(await storedIn(api.db), before)
+})
 
-// the last one, because it changes and deletes the records
-t.test('the owner of a record is not answered 404 where others are', async t => {
+// last, because it changes and deletes the records
+t.test('The owner of a record does not get the 404 of other tenants', async t => {
   const depth = (path: string) => path.split('/').length
-  // what belongs to another record is deleted before it
+  // nested records are deleted before their parent
   const deletes = (one: Operation, other: Operation) =>
     depth(other.path) - depth(one.path) || other.path.localeCompare(one.path)
   const withId = closed.filter(({ path }) => path.includes('{id}'))
@@ -205,7 +202,7 @@ t.test('the owner of a record is not answered 404 where others are', async t => 
       key: victim.key,
       ...sent,
     })
-    // the page is there, and has no domain of its own
+    // the page exists and has no custom domain
     const isOfPage = status === 404 && body.error.message === 'custom domain not found'
     t.ok(status !== 404 || isOfPage, `${operation.name}: ${status} ${JSON.stringify(body)}`)
   }

@@ -14,7 +14,7 @@ import { createDatabase } from '../support/database.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.test('NATS on another machine is used with an operator only', async t => {
+t.test('NATS on another machine needs operator mode', async t => {
   const REFUSED = /^NATS is at .*, and NATS_OPERATOR_SEED is not set/
   const far = ['nats://nats:4222', 'tls://10.0.0.5', 'nats://127.0.0.1:4222,nats://b:4222', 'nats://u:p@b.example:4222']
   far.push('nats://127.0.0.1.evil.example:4222', 'nats://localhost.evil.example')
@@ -38,7 +38,7 @@ t.test('NATS on another machine is used with an operator only', async t => {
 const hstsOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>
   (await fetch(`${origin}${path}`, { headers, redirect: 'manual' })).headers.get('strict-transport-security')
 
-t.test('a browser that came over https never comes over http again', async t => {
+t.test('A browser that used https does not return over http', async t => {
   const paths = ['/sign-in', '/api/v1/monitors', '/status/none', '/nothing', '/openapi.json']
   const api = await startApi(t, { PUBLIC_URL: 'https://picket.example' })
   for (const path of paths) t.equal(await hstsOf(api.origin, path), 'max-age=15552000', path)
@@ -48,7 +48,7 @@ t.test('a browser that came over https never comes over http again', async t => 
   t.equal(await hstsOf(plain.origin, '/sign-in', { 'x-forwarded-proto': 'https' }), 'max-age=15552000')
 })
 
-t.test('a client that breaks off its request is not logged as an error', async t => {
+t.test('A client that aborts its request is not logged as an error', async t => {
   const db = createPostgres((await createDatabase(t)).url)
   const errors: string[] = []
   const app = await createApp({

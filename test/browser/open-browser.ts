@@ -2,10 +2,10 @@ import { type BrowserContextOptions, chromium } from 'playwright-core'
 import { chromiumPath } from '../support/browser.ts'
 import type { Teardown } from '../support/teardown.ts'
 
-/** Only a browser that hangs takes so long, however busy this machine is. */
+/** Only a hanging browser needs this long, also on a busy machine. */
 const LIMIT_MS = 120_000
 
-/** A browser until the end of the test, whose pages wait patiently. */
+/** A browser until the end of the test, with long timeouts. */
 export async function openBrowser(t: Teardown) {
   const options = { executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: LIMIT_MS }
   const browser = await chromium.launch(options)

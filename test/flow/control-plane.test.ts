@@ -54,17 +54,17 @@ t.test('A failed start prints one sentence without secrets and exits with code 1
     [
       'a port in use',
       { PORT: port, ROLES: 'deliver' },
-      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with PORT$`),
+      new RegExp(`^port ${port} of 127.0.0.1 is already in use; choose another with PORT$`),
     ],
     [
       'an operator port in use',
       { OPERATOR_PORT: port, ROLES: 'deliver' },
-      new RegExp(`^port ${port} of 127.0.0.1 is taken; choose another with OPERATOR_PORT$`),
+      new RegExp(`^port ${port} of 127.0.0.1 is already in use; choose another with OPERATOR_PORT$`),
     ],
     [
       'a probe port in use',
       { GRPC_PORT: port, ROLES: 'fleet' },
-      new RegExp(`^127.0.0.1:${port} is taken; .* GRPC_PORT$`),
+      new RegExp(`^127.0.0.1:${port} is already in use; .* GRPC_PORT$`),
     ],
     ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a range of addresses/],
   ]
@@ -156,6 +156,6 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
   t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
   t.match(await run('fly'), {
     code: 2,
-    lines: [{ text: 'there is no command "fly"' }, { text: '' }, { text: 'Usage:' }],
+    lines: [{ text: 'unknown command "fly"' }, { text: '' }, { text: 'Usage:' }],
   })
 })

@@ -130,7 +130,7 @@ t.test('A domain that ends soon is reported once for each monitor, from one look
 t.test('npm run admin -- rdap refresh fetches the list of RDAP services', { buffered: true }, async t => {
   const services = [[['test', 'example'], ['https://rdap.test/']]]
   rdap.behaveAt('/dns.json', { kind: 'answer', body: JSON.stringify({ services }) })
-  t.equal(await picket.admin('rdap', 'refresh'), 'RDAP services of 2 top-level domains are known now')
+  t.equal(await picket.admin('rdap', 'refresh'), 'the RDAP services of 2 top-level domains were stored')
   rdap.behaveAt('/dns.json', { kind: 'answer', status: 404 })
   await t.rejects(picket.admin('rdap', 'refresh'), /dns\.json cannot be fetched: status 404/)
 })

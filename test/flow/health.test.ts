@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
-/** What the command prints, and its exit code. */
+/** The output of the command, and its exit code. */
 function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
   return command.then(
     words => ({ code: 0, words }),
@@ -14,7 +14,7 @@ function answerOf(command: Promise<string>): Promise<{ code: number; words: stri
   )
 }
 
-t.test('the operator reads what of the watching is well, what is not, since when, and what to do', async t => {
+t.test('The operator reads findings, their beginning and what to do', async t => {
   const [picket, target] = await Promise.all([startPicket(t), startTarget(t)])
   const { api, operator } = picket
   const { id } = (await api.post('/monitors', { name: 'Shop', type: 'http', url: target.url, regions: ['us-east'] }))
@@ -32,8 +32,8 @@ t.test('the operator reads what of the watching is well, what is not, since when
     }
     return waitFor(condition, { everyMs: 500, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
   }
-  await t.test('all is well, on the command line and next to /metrics', async t => {
-    t.match(await untilSaid(0, /^All is well\./), /All 16 partitions of results have an owner\./)
+  await t.test('A healthy installation has no problems on the command line and the operator port', async t => {
+    t.match(await untilSaid(0, /^No problems found\./), /All 16 partitions of results have an owner\./)
     const answer = await fetch(`${operator}/internal/health`)
     t.equal(answer.status, 200)
     const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
@@ -49,32 +49,32 @@ t.test('the operator reads what of the watching is well, what is not, since when
     }
   })
 
-  await t.test('no process is needed to say that no process is there', async t => {
+  await t.test('The command line reports missing processes without a running process', async t => {
     await picket.controlPlane.kill9()
     const words = await untilSaid(
       1,
       /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Does a process/,
-      /No probe of us-east is live; 1 monitors use the region, since/,
+      /Region us-east has no live probe; 1 monitors use it, since/,
     )
-    t.match(words, /^\d of \d+ points are not well:/)
-    t.match(words, /well {6}PostgreSQL answers/)
+    t.match(words, /^\d of \d+ checks found a problem:/)
+    t.match(words, /ok {7}PostgreSQL answers/)
   })
 
-  await t.test('an engine that is away hides nothing of the others', async t => {
+  await t.test('An unreachable engine does not hide the others', async t => {
     await picket.nats.stop()
     const words = await untilSaid(1, /NATS does not answer/)
     t.match(words, 'No probe of us-east is live')
-    t.match(words, /well {6}ClickHouse answers/)
+    t.match(words, /ok {7}ClickHouse answers/)
   })
 
-  await t.test('when everything is back, all is well again', async t => {
+  await t.test('Without faults there are no problems again', async t => {
     await picket.nats.restart()
     await picket.restartControlPlane()
-    t.ok(await untilSaid(0, /^All is well\./))
+    t.ok(await untilSaid(0, /^No problems found\./))
   })
 })
 
-t.test('engines that take connections and say nothing are named, and the command ends', async t => {
+t.test('Engines that accept connections and do not answer are named, and the command ends', async t => {
   const silent = createServer(socket => socket.on('error', () => {})).listen(0, '127.0.0.1')
   t.teardown(() => silent.close())
   await new Promise(resolve => silent.once('listening', resolve))

@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait.ts'
 
 const { url, server, db, nats } = await startVerdictEngines(t)
 
-/** Monitors of two tenants in one partition, each tenant with a channel for all of its own. */
+/** Monitors of two tenants in one partition; each tenant has a channel for all of its monitors. */
 async function twoTenants() {
   const [held, free] = [await insertTenant(db), await insertTenant(db)]
   const [ofHeld, ofFree] = [
@@ -46,10 +46,10 @@ const reach = (ids: string[], statuses: string) =>
 const count = async (table: string, column: string, id: string) =>
   (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
 
-/** Locks rows until the answer is called. */
+/** Locks rows until the returned function is called. */
 async function hold(rows: string, ids: string[]): Promise<Tx> {
   const tx = await db.transaction()
-  // as from an operator's psql: the pool would end it after ten seconds
+  // as from an operator's psql; the pool would end the transaction after ten seconds
   await query(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
   return tx
@@ -57,7 +57,7 @@ async function hold(rows: string, ids: string[]): Promise<Tx> {
 
 const deferred = async () => (await query<{ n: number }>(db, 'SELECT count(*) AS n FROM deferred_changes'))[0]!.n
 
-t.test('Locked monitors of a tenant hold up that tenant only, who is notified once they are free', async t => {
+t.test('Locked monitors delay only their tenant, which is notified when they are free', async t => {
   const { held, free } = await twoTenants()
   const process = await startVerdictProcess(t, url, server.url)
   await fire([...held, ...free], true)
@@ -80,7 +80,7 @@ t.test('Locked monitors of a tenant hold up that tenant only, who is notified on
   await process.stop()
 })
 
-t.test('Other locked rows of a tenant hold up that tenant only', async t => {
+t.test('Other locked rows of a tenant delay only that tenant', async t => {
   const { held, free, projectOfHeld } = await twoTenants()
   const process = await startVerdictProcess(t, url, server.url)
   await fire([...held, ...free], true)
@@ -96,7 +96,7 @@ t.test('Other locked rows of a tenant hold up that tenant only', async t => {
   await process.stop()
 })
 
-t.test('What waits for locked rows survives the process, and is reported once', async t => {
+t.test('Changes that wait for locked rows survive the process and are reported once', async t => {
   const { held, free } = await twoTenants()
   const first = await startVerdictProcess(t, url, server.url)
   await fire([...held, ...free], true)
@@ -121,7 +121,7 @@ t.test('What waits for locked rows survives the process, and is reported once', 
   await third.stop()
 })
 
-t.test('What waits of a monitor that is paused or changed meanwhile is given up', async t => {
+t.test('Waiting changes of a monitor that is paused or changed meanwhile are discarded', async t => {
   const { held, free, projectOfHeld } = await twoTenants()
   const [paused, changed] = held as [string, string, ...string[]]
   const process = await startVerdictProcess(t, url, server.url)

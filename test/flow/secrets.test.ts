@@ -23,7 +23,7 @@ const { api } = picket
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
-/** What nobody may find anywhere, by what it is. */
+/** The secrets that must not appear anywhere, by kind. */
 const secrets: Record<string, string> = {
   password: 'pa55-of-the-shop',
   token: 'bearer-of-the-shop',
@@ -44,7 +44,7 @@ const secrets: Record<string, string> = {
 const monitor = (name: string, more: object) =>
   api.post('/monitors', { name, type: 'http', url: target.url, interval_seconds: 30, retry_count: 0, ...more })
 
-/** Lets Picket use, refuse and fail with every secret; answers what all of it said. */
+/** Makes Picket use, refuse and fail with every secret. Returns all output. */
 async function live(): Promise<unknown[]> {
   const headers = { Authorization: `Bearer ${secrets['channel header']}` }
   const config = { url: receiver.url, headers, api_token: secrets['channel config'] }
@@ -102,7 +102,7 @@ async function live(): Promise<unknown[]> {
   return answers.map(({ body }) => body)
 }
 
-/** Makes a data source that is fetched in vain, as anything that is asked for with a secret may be. */
+/** Creates a data source whose fetch fails, as any request with a secret may. */
 async function watchSource() {
   const auth = { auth_type: 'bearer', auth_config: { token: secrets['credential of a data source'] } }
   const source = {
@@ -123,7 +123,7 @@ async function watchSource() {
   ]
 }
 
-/** Somebody opens the link with which an account is claimed, and one with a mistake in it. */
+/** Opens the claim link of an account, and one with a mistake. */
 async function invite() {
   const { body } = await api.post('/agent/invite', { email: 'ann@example.com' })
   const { pathname } = new URL(body.data.claim_url)
@@ -131,7 +131,7 @@ async function invite() {
   for (const path of [pathname, `${pathname}/x`, `${pathname}?a=b`]) await fetch(`${picket.origin}${path}`)
 }
 
-/** Installs the app in a chat, lets it send, lose its token and end, with a provider that is in trouble. */
+/** Installs the chat app, sends with it, loses its token and removes it, with a failing provider. */
 async function installChat() {
   const answers = []
   for (const trouble of ['hang' as const, { ok: true, access_token: 'xoxb-of-the-liar' }, null]) {
@@ -156,7 +156,7 @@ async function installChat() {
   return [...answers, await api.delete(`/chat/installations/${id}`)]
 }
 
-/** Our own faults are logged in full: they may not tell of the values either. */
+/** Internal errors are logged in full and must not contain the values either. */
 async function whileBroken<T extends { status: number }>(work: () => Promise<T>): Promise<T[]> {
   await db.raw("ALTER TABLE monitors ADD CONSTRAINT broken CHECK (name <> 'broken')")
   const answer = await work()
@@ -165,7 +165,7 @@ async function whileBroken<T extends { status: number }>(work: () => Promise<T>)
   return [answer]
 }
 
-/** Every row of every table, bytes as they are. */
+/** Every row of every table, with raw bytes. */
 async function rowsOfPostgres(): Promise<string[]> {
   const columns = await query<{ table: string; column: string; type: string }>(
     db,
@@ -193,7 +193,7 @@ async function rowsOfClickhouse(): Promise<unknown[]> {
   return rows
 }
 
-t.test('no secret is to be found in any log, answer, metric or table once it was given', async t => {
+t.test('No log, response, metric or table contains a stored secret', async t => {
   const places: Record<string, unknown> = { answers: await live() }
   const sent = receiver.received.map(({ headers }) => headers.authorization)
   t.ok(sent.includes(`Bearer ${secrets['channel header']}`), 'the receiver got its credential')

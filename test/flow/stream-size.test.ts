@@ -36,7 +36,7 @@ const stream = (name = RESULTS_STREAM) => nats.manager.streams.info(name)
 const reaches = (id: string, statuses: string) =>
   waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 120_000 })
 
-t.test('A stream without a size gets one, and one with a size keeps it unless the settings say another', async t => {
+t.test('A stream without a size gets one, and one with a size keeps it unless another is configured', async t => {
   await nats.manager.streams.add({ name: RESULTS_STREAM, subjects: [`${RESULTS_STREAM}.*.*`] })
   await nats.manager.streams.add({ name: LATE_STREAM, subjects: [`${LATE_STREAM}.*.*`], max_bytes: 5 * MIB })
   t.equal((await stream()).config.max_bytes, -1)
@@ -50,7 +50,7 @@ t.test('A stream without a size gets one, and one with a size keeps it unless th
   t.equal((await stream()).config.max_bytes, MIB)
 })
 
-t.test('Where NATS has little room the streams are as large as it allows', async t => {
+t.test('With little room in NATS the streams are as large as it allows', async t => {
   const { streams } = nats.manager
   await streams.add({ name: 'ROOM', subjects: ['room'], max_bytes: 1_024 * MIB })
   for (let bytes = 2 ** 50; bytes >= 1_024 * MIB; bytes /= 2) {
@@ -64,33 +64,30 @@ t.test('Where NATS has little room the streams are as large as it allows', async
   for await (const { config } of streams.list()) if (config.name.startsWith('HOG')) await streams.delete(config.name)
 })
 
-t.test(
-  'When a stream is full the oldest results make room: verdicts go on, also for a reader that was away',
-  async t => {
-    await nats.manager.streams.delete(RESULTS_STREAM)
-    await Promise.all([1, 2, 3].map(() => ensureStreams(nats.manager, sizes(MIB))))
-    const id = await insertMonitor(db, projectId)
-    const other = await insertMonitor(db, projectId)
-    const fill = async () => {
-      const results = Array.from({ length: 2_000 }, () => resultOf(other, { up: true, resolvedIp: 'x'.repeat(100) }))
-      for (let i = 0; i < 10; i++) await publish(nats, results)
-    }
-    const before = await startVerdictProcess(t, url, server.url)
-    await run(nats, id, '++')
-    await reaches(id, 'up')
-    await fill()
-    await run(nats, id, '-')
-    await reaches(id, 'up down')
-    t.ok((await stream()).state.first_seq > 1, 'the oldest messages are gone')
-    t.ok((await stream()).state.bytes <= MIB)
-    t.equal(await before.metric('picket_verdict_gaps_total'), 0)
-    await before.stop()
+t.test('A full stream drops its oldest results: verdicts continue, also for a reader that was stopped', async t => {
+  await nats.manager.streams.delete(RESULTS_STREAM)
+  await Promise.all([1, 2, 3].map(() => ensureStreams(nats.manager, sizes(MIB))))
+  const id = await insertMonitor(db, projectId)
+  const other = await insertMonitor(db, projectId)
+  const fill = async () => {
+    const results = Array.from({ length: 2_000 }, () => resultOf(other, { up: true, resolvedIp: 'x'.repeat(100) }))
+    for (let i = 0; i < 10; i++) await publish(nats, results)
+  }
+  const before = await startVerdictProcess(t, url, server.url)
+  await run(nats, id, '++')
+  await reaches(id, 'up')
+  await fill()
+  await run(nats, id, '-')
+  await reaches(id, 'up down')
+  t.ok((await stream()).state.first_seq > 1, 'the oldest messages are gone')
+  t.ok((await stream()).state.bytes <= MIB)
+  t.equal(await before.metric('picket_verdict_gaps_total'), 0)
+  await before.stop()
 
-    await run(nats, id, '+')
-    await fill()
-    await run(nats, id, '+')
-    const after = await startVerdictProcess(t, url, server.url)
-    await reaches(id, 'up down up')
-    t.ok((await after.metric('picket_verdict_gaps_total')) > 0, 'the reader says what it has missed')
-  },
-)
+  await run(nats, id, '+')
+  await fill()
+  await run(nats, id, '+')
+  const after = await startVerdictProcess(t, url, server.url)
+  await reaches(id, 'up down up')
+  t.ok((await after.metric('picket_verdict_gaps_total')) > 0, 'the reader says what it has missed')
+})

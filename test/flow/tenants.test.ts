@@ -21,7 +21,7 @@ t.teardown(() => nats.close())
 const owners = () =>
   query<{ id: number; owner: string; epoch: number }>(db, 'SELECT id, owner, epoch FROM partitions ORDER BY id')
 
-t.test('while one tenant sends 25 imports of 1,000 monitors, another hears of its outages and is answered', async t => {
+t.test('While one tenant sends 25 imports of 1,000 monitors, another gets its alerts and responses', async t => {
   const receiver = await startReceiver(t)
   const hook = { name: 'Hook', type: 'webhook', config: { url: receiver.url }, is_default: true }
   t.equal((await picket.api.post('/alerts/channels', hook)).status, 201)

@@ -19,7 +19,7 @@ function startWatched(t: Teardown, roundMs: number) {
   return { program, rounds, reach }
 }
 
-t.test('a process whose critical loop is stuck says so once and ends itself with an error', async t => {
+t.test('A process with a stuck critical loop logs it once and exits with an error', async t => {
   const { program, reach } = startWatched(t, 100)
   await reach(3)
   program.signal('SIGUSR2')
@@ -29,11 +29,11 @@ t.test('a process whose critical loop is stuck says so once and ends itself with
   t.equal(said.length, 1)
 })
 
-t.test('a process that stood still for longer than the limit goes on with its work', async t => {
+t.test('A process that was suspended for longer than the limit continues', async t => {
   const { program, rounds, reach } = startWatched(t, 1_000)
   await reach(2)
   program.freeze()
-  // longer than the limit by any measure
+  // clearly longer than the limit
   await new Promise(resolve => setTimeout(resolve, 3 * LIMIT_MS))
   program.thaw()
   await reach(rounds() + 4)
@@ -42,7 +42,7 @@ t.test('a process that stood still for longer than the limit goes on with its wo
   await program.exited
 })
 
-t.test('rounds that end with an error within their limit are rounds, however many there are', async t => {
+t.test('Rounds that fail within their limit do not make a process stuck', async t => {
   const metrics = createMetrics()
   const tools = { log: createLog('test', 'silent'), metrics }
   const stuck: string[][] = []
@@ -60,7 +60,7 @@ t.test('rounds that end with an error within their limit are rounds, however man
   await loop.stop()
 })
 
-t.test('a round beyond its limit is counted, and its signal tells it before', async t => {
+t.test('A round beyond its limit is counted, and its signal is aborted before', async t => {
   const metrics = createMetrics()
   const tools = { log: createLog('test', 'silent'), metrics }
   const aborted: string[] = []

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 20 s
 
-t.test('an address goes down and comes back: two signed webhooks, one incident, explained transitions', async t => {
+t.test('An outage causes two signed webhooks, one incident and explained transitions', async t => {
   const [picket, target, receiver] = await Promise.all([
     startPicket(t, { regions: ['us-east', 'eu-west', 'ap-southeast'] }),
     startTarget(t),

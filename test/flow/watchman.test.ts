@@ -37,7 +37,7 @@ t.teardown(() => db.destroy())
 const body = { name: 'Shop', type: 'http', url: target.url, regions: [REGION], interval_seconds: 30 }
 const ids: string[] = []
 for (let i = 0; i < MONITORS; i++) ids.push((await picket.api.post('/monitors', body)).body.data.id)
-// shorter than any plan allows, so that results arrive all the time
+// shorter than any plan allows, so that results arrive continuously
 await execute(db, 'UPDATE monitors SET interval_seconds = ?, config_version = config_version + 1', [INTERVAL_S])
 const metric = async (name: RegExp) =>
   Number(name.exec(await (await fetch(`http://127.0.0.1:${verdictPort}/metrics`)).text())?.[1] ?? 0)
@@ -63,15 +63,15 @@ const untilQuiet = () => {
   return waitFor(condition, { everyMs: 500, label: () => `${last} end` })
 }
 
-t.test('in health no alert goes on firing', async () => {
-  // at one a second: longer than any alert waits
+t.test('No alert fires in a healthy installation', async () => {
+  // at one evaluation a second, longer than any alert's `for`
   await waitFor(async () => (await prometheus.samples('picket_verdict_partitions_owned')) >= 8, { everyMs: 500 })
-  // on a busy machine the hurried rules may see a loop stand still for seconds; what fires in health does not end
+  // on a busy machine the shortened rules may see a loop hang for seconds; a real alert does not end
   await untilQuiet()
 })
 
 t.test(
-  'a region that cannot publish, a clock that is wrong, results from the future and messages that cannot be read raise alerts, which end with the faults',
+  'A region that cannot publish, a wrong clock, results from the future and unreadable messages raise alerts, which end with the faults',
   async t => {
     const forger = await connectNats(nats.url, 'a probe that goes by no clock')
     t.teardown(() => forger.close())
@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('results that arrive while no process decides raise an alert until one does', async t => {
+t.test('Results that arrive without a verdict process raise an alert until one runs', async t => {
   await verdict.kill9()
   await untilFiring('PicketPartitionsWithoutOwner', 'PicketNothingDecided', 'PicketProcessDown')
   t.pass('it is reported')

@@ -6,7 +6,7 @@ export type Resource = {
   create?: { operation: string; required: string[]; fields: Record<string, Schema> }
   /** `refuses`: fields that a create accepts and an update does not */
   update?: { operation: string; fields: Record<string, Schema>; refuses?: string[] }
-  /** an operation whose answer is one record or a list of them */
+  /** an operation that returns one record or a list */
   answer?: { operation: string; fields: string[] }
 }
 

@@ -42,7 +42,7 @@ async function run(line: string): Promise<string> {
 const countOf = async (table: string) =>
   (await query<{ n: number }>(db, `SELECT count(*)::integer AS n FROM ${table}`))[0]!.n
 
-t.test('every command tells what it takes and does, and all of them are listed', async t => {
+t.test('Every command has a usage and a summary and is listed', async t => {
   for (const [name, { usage = '', summary }] of Object.entries(COMMANDS)) {
     t.match(formatHelp(name), `Usage:\n  ${name}${usage && ` ${usage}`}\n\n  ${summary}`)
     t.match(formatHelp(null), `  ${name}`)
@@ -51,21 +51,21 @@ t.test('every command tells what it takes and does, and all of them are listed',
   t.match(formatHelp(null, 'plan'), 'plan set')
   t.notMatch(formatHelp(null, 'plan'), 'organization list')
   t.match(formatUsageHint(['plan']), /^Usage:/)
-  t.match(formatUsageHint(['plan', 'sett', 'x']), /^there is no command "plan sett x"\n\nUsage:\n {2}plan show/)
+  t.match(formatUsageHint(['plan', 'sett', 'x']), /^unknown command "plan sett x"\n\nUsage:\n {2}plan show/)
 })
 
-t.test('a command that is called wrongly says in one sentence what is wrong', async t => {
+t.test('A command with wrong arguments reports one sentence', async t => {
   const wrong: [string, string | RegExp][] = [
-    ['organization show', 'give the id of an organization'],
-    ['organization list all', 'it takes nothing, and was given all'],
+    ['organization show', 'missing argument: the id of an organization'],
+    ['organization list all', 'this command accepts no arguments: all'],
     ['organization rename x', '--name is missing'],
-    ['audit list --limit many', '--limit has to be a number of rows'],
+    ['audit list --limit many', '--limit must be a number of rows, at least 1'],
     ['user claim-link nobody', '"nobody" is not an e-mail address'],
-    ['plan set a b c', 'give the id of an organization and a plan'],
-    ['plan set', 'give the id of an organization and a plan'],
-    ['organization delete --yes', 'give the id of an organization'],
-    [`organization rename x --name ${'x'.repeat(101)}`, 'a name is one line of 1 to 100 characters'],
-    ['bootstrap --email a@example.com --name two\nlines', 'a name is one line of 1 to 100 characters'],
+    ['plan set a b c', 'missing argument: the id of an organization and a plan'],
+    ['plan set', 'missing argument: the id of an organization and a plan'],
+    ['organization delete --yes', 'missing argument: the id of an organization'],
+    [`organization rename x --name ${'x'.repeat(101)}`, 'a name must be one line of 1 to 100 characters'],
+    ['bootstrap --email a@example.com --name two\nlines', 'a name must be one line of 1 to 100 characters'],
     ['probe-token create --planet mars', /Unknown option '--planet'/],
   ]
   for (const [line, message] of wrong) {
@@ -75,7 +75,7 @@ t.test('a command that is called wrongly says in one sentence what is wrong', as
   }
 })
 
-t.test('what is not there is said to be not found', async t => {
+t.test('Unknown records are not found', async t => {
   const id = uuidv7()
   for (const line of [
     `organization show ${id}`,
@@ -95,7 +95,7 @@ t.test('what is not there is said to be not found', async t => {
 })
 
 t.test(
-  'the operator sees, renames and changes the plan of an organization, whose admins see that it was he',
+  'The operator shows, renames and changes the plan of an organization, and its audit log names the operator',
   async t => {
     const { organizationId, userId } = await insertTenant(db, 'free')
     t.equal(await run(`plan show ${organizationId}`), 'free')
@@ -123,7 +123,7 @@ t.test(
   },
 )
 
-t.test('a tenant who is locked out gets a key and a link to set a password', async t => {
+t.test('A locked-out tenant gets a key and a link to set a password', async t => {
   const { organizationId, userId } = await insertTenant(db)
   t.match(await run(`api-key create --organization ${organizationId}`), /^svc_\w{36}$/)
   const row = (await run(`user list --organization ${organizationId}`)).split('\t')
@@ -143,7 +143,7 @@ t.test('a tenant who is locked out gets a key and a link to set a password', asy
   t.equal(good.length, 1, 'the others are void, whoever made them')
 })
 
-t.test('the operator removes a founder whose address is not proven, but not the last admin', async t => {
+t.test('The operator removes a founder with an unconfirmed address, but not the last admin', async t => {
   const made = JSON.parse(await run('bootstrap --email founder@example.com'))
   const remove = `user remove FOUNDER@example.com --organization ${made.organization_id}`
   await t.rejects(run(remove), { message: /last admin/ })
@@ -152,13 +152,13 @@ t.test('the operator removes a founder whose address is not proven, but not the 
     `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (?, ?, 'admin', now())`,
     [made.organization_id, (await insertTenant(db)).userId],
   )
-  t.match(await run(remove), 'founder@example.com is not a member any more')
+  t.match(await run(remove), 'founder@example.com is no longer a member')
   await t.rejects(run(remove), { message: /not found/ })
   const acts = await run(`audit list --organization ${made.organization_id}`)
   t.match(acts, `\toperator\tdeleted\tmember\t`)
 })
 
-t.test('what customers wrote moves no cursor and ends no column', async t => {
+t.test('Texts of customers move no cursor and end no column', async t => {
   const { organizationId } = await insertTenant(db)
   const name = 'Red \x1b[31m\tand\u202eback'
   await execute(db, 'UPDATE organizations SET name = ? WHERE id = ?', [name, organizationId])
@@ -166,7 +166,7 @@ t.test('what customers wrote moves no cursor and ends no column', async t => {
   t.match(await run('organization list'), `\tRed \\u{1b}[31m\\u{9}and\\u{202e}back`)
 })
 
-t.test('an organization is deleted when that is confirmed, with everything in it and nothing beside it', async t => {
+t.test('A confirmed deletion removes an organization with everything in it and nothing else', async t => {
   const kept = await insertTenant(db)
   const gone = await insertTenant(db)
   for (const { projectId, organizationId } of [kept, gone]) {
@@ -192,7 +192,7 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   ]
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
-    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); say --yes to do it$/,
+    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); add --yes to delete it$/,
   })
   t.same(await Promise.all(tables.map(countOf)), before)
 
@@ -224,7 +224,7 @@ t.test('an organization is deleted when that is confirmed, with everything in it
   t.equal(log.split('\n').length, 1, 'one row tells all of it')
 })
 
-t.test('nothing comes into an organization while it is deleted, or after', async t => {
+t.test('Nothing can be added to an organization during or after its deletion', async t => {
   const { organizationId, projectId } = await insertTenant(db)
   const add = async (tx: Tx) => {
     await assertWithinLimit(tx, organizationId, 'monitors', 1)
@@ -241,7 +241,7 @@ t.test('nothing comes into an organization while it is deleted, or after', async
   )
 })
 
-t.test('who belongs to another organization too stays, and sees that one next', async t => {
+t.test('A member of another organization stays and sees that organization next', async t => {
   const [kept, gone] = [await insertTenant(db), await insertTenant(db)]
   const { userId } = kept
   const join = `INSERT INTO memberships (organization_id, user_id, role, created_at) VALUES (?, ?, 'viewer', now())`
@@ -257,7 +257,7 @@ t.test('who belongs to another organization too stays, and sees that one next', 
   t.same(sessions, [{ organization_id: kept.organizationId }])
 })
 
-t.test('the operator’s own organization is not deleted', async t => {
+t.test('The organization of the operator cannot be deleted', async t => {
   await run('operator create --email operator@example.com')
   const id = (await run('organization list'))
     .split('\n')

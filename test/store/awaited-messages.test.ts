@@ -15,10 +15,10 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 40 s
 
-/** How long a request waits at the server while nothing comes. */
+/** How long a request waits at the server without messages. */
 const IDLE_WAIT_MS = 5_000
 
-/** Consumers of a server of its own, on which a test sees each request for messages. */
+/** Consumers of a separate server, on which a test sees each request for messages. */
 async function setUp(t: Test) {
   const server = await startNats(t)
   const nats = await connectNats(server.url, 'test')
@@ -38,7 +38,7 @@ async function setUp(t: Test) {
   }
 }
 
-t.test('a message that comes while nothing else does is handed over at once', async t => {
+t.test('A single message is returned immediately', async t => {
   const { nats, publish, isWaiting } = await setUp(t)
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'idle')
   const texts = Array.from({ length: 8 }, (_, i) => `message ${i}`)
@@ -57,13 +57,13 @@ t.test('a message that comes while nothing else does is handed over at once', as
     }
     ended.push('messages')
   }
-  // what hands them over when the request ends takes five seconds for each
+  // an implementation that returns them at the end of the request needs five seconds for each
   const limits = pause((texts.length - 1) * IDLE_WAIT_MS, null, { ref: false }).then(() => ended.push('limits'))
   await Promise.race([awaitAll(), limits])
   t.same(ended, ['messages'])
 })
 
-t.test('what comes with the first message is handed over with it, at most as many as asked for', async t => {
+t.test('Messages that arrive with the first one are returned with it, at most as many as requested', async t => {
   const { nats, publish, requests } = await setUp(t)
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'many')
   for (const text of ['1', '2', '3', '4', '5']) await publish(text)
@@ -79,7 +79,7 @@ t.test('what comes with the first message is handed over with it, at most as man
   t.same(await take(3), ['5'])
 })
 
-t.test('where nothing comes there is one request in five seconds, and it ends', async t => {
+t.test('Without messages there is one request in five seconds, and it ends', async t => {
   const { nats, requests } = await setUp(t)
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'empty')
   const startedMs = performance.now()
@@ -88,7 +88,7 @@ t.test('where nothing comes there is one request in five seconds, and it ends', 
   t.same(requests, ['empty'])
 })
 
-t.test('a recorder that waits for messages ends when it is stopped', async t => {
+t.test('A waiting recorder ends when it is stopped', async t => {
   const { nats, isWaiting } = await setUp(t)
   const clickhouse = createClickhouse('http://127.0.0.1:1')
   t.teardown(() => clickhouse.close())
@@ -105,7 +105,7 @@ t.test('a recorder that waits for messages ends when it is stopped', async t => 
 
 for (const lose of ['cut', 'swallow'] as const) {
   t.test(
-    `a reader whose connection is ${lose === 'cut' ? 'broken' : 'silent'} notices it, and continues to read when it is back`,
+    `A reader with a ${lose === 'cut' ? 'broken' : 'silent'} connection notices it and continues when the connection is back`,
     async t => {
       const { server, nats, publish, isWaiting } = await setUp(t)
       const relay = await startTcpRelay(t, server.url)
@@ -131,7 +131,7 @@ for (const lose of ['cut', 'swallow'] as const) {
   )
 }
 
-t.test('a message that came before the connection was lost is handed over', async t => {
+t.test('A message that arrived before the connection was lost is returned', async t => {
   const { server, nats, publish, requests, isWaiting } = await setUp(t)
   const relay = await startTcpRelay(t, server.url)
   const far = await connectNats(relay.url, 'far')

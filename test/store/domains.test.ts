@@ -30,10 +30,10 @@ const registries: Registries = {
   rdapBaseUrl: rdap.url,
   bootstrap: null,
   whoisServer: { host: '127.0.0.1', port: whoisPort },
-  // however busy this machine is
+  // also on a busy machine
   timeoutMs: 120_000,
 }
-/** Tomorrow at noon: in whole seconds, as registries have them, and later than PostgreSQL's own clock, by which a new watch is due. */
+/** Tomorrow at noon: in whole seconds, as in registries, and later than PostgreSQL's clock, by which a new watch is due. */
 const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
@@ -64,7 +64,7 @@ const register = (name: string, ends: Date) =>
   })
 const asked = (name: string) => rdap.requests.filter(({ path }) => path === `/domain/${name}`).length
 
-t.test('A domain is looked up once a day for all monitors below it, whoever owns them', async t => {
+t.test('A domain is looked up once a day for all monitors below it, of all tenants', async t => {
   register('example.com', day(20))
   const mine = await insertWatched(db, projectId, { url: 'https://shop.example.com/' })
   const theirs = await insertWatched(db, stranger.projectId, { url: 'https://www.example.com/' })
@@ -113,7 +113,7 @@ t.test('WHOIS answers for a registry without RDAP', async t => {
   t.same((await datesOf(db, id)).domain, null)
 })
 
-t.test('Failures are retried later and later, keep what is known and say nothing of the monitor', async t => {
+t.test('Failures are retried with growing delays, keep the known dates and do not affect the monitor', async t => {
   register('example.dev', day(50))
   const { id } = await insertWatched(db, projectId, { url: 'https://example.dev/' })
   await execute(db, `UPDATE monitors SET status = 'up' WHERE id = ?`, [id])

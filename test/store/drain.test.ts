@@ -56,7 +56,7 @@ async function regionOf(region: string, ...capabilities: string[][]): Promise<st
   return ids
 }
 
-/** The other regions found `odd` wrong about so many monitors. */
+/** The other regions contradicted `odd` for this many monitors. */
 const disagree = (region: string, odd: string, other: string, monitors: number, secondsAgo = 1, to: Db | Tx = db) =>
   insertDisagreements(
     to,
@@ -67,20 +67,22 @@ const disagree = (region: string, odd: string, other: string, monitors: number, 
     }),
   )
 
-t.test('a probe that disagrees often leaves the live set with a new epoch, once, however many look', async t => {
-  const [a, b] = (await regionOf('eu-west', ['http'], ['http'])) as [string, string]
-  await disagree('eu-west', a, b, 4)
-  await drain()
-  t.same(await drained(), [], 'four monitors are not enough')
-  await disagree('eu-west', a, b, 5)
-  await Promise.all([drain(), drain(), drain()])
-  t.same(await drained(), [a])
-  const { epoch, probeIds } = await epochOf('eu-west')
-  t.ok(epoch > 1)
-  t.same(probeIds, [b])
-  await disagree('eu-west', b, a, 50)
-  await drain()
-  t.same(await drained(), [a], 'one at a time')
+t.test(
+  'A probe that often disagrees leaves the live set once, with a new epoch, also with several processes',
+  async t => {
+    const [a, b] = (await regionOf('eu-west', ['http'], ['http'])) as [string, string]
+    await disagree('eu-west', a, b, 4)
+    await drain()
+    t.same(await drained(), [], 'four monitors are not enough')
+    await disagree('eu-west', a, b, 5)
+    await Promise.all([drain(), drain(), drain()])
+    t.same(await drained(), [a])
+    const { epoch, probeIds } = await epochOf('eu-west')
+    t.ok(epoch > 1)
+    t.same(probeIds, [b])
+    await disagree('eu-west', b, a, 50)
+    await drain()
+    t.same(await drained(), [a], 'one at a time')
 
   await undrainProbe(db, a)
   t.same(await drained(), [])
@@ -90,7 +92,7 @@ t.test('a probe that disagrees often leaves the live set with a new epoch, once,
   await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
 })
 
-t.test('after an hour it is tried again', async t => {
+t.test('A drained probe gets work again after an hour', async t => {
   const [a, b] = (await regionOf('ap-southeast', ['http'], ['http'])) as [string, string]
   // in one transaction, in which no time passes
   const [row] = await db.transaction(async tx => {
@@ -110,14 +112,14 @@ t.test('after an hour it is tried again', async t => {
   t.same(new Set(seen.map(({ isDrained }) => isDrained)), new Set([false]))
 })
 
-t.test('what is older than ten minutes does not count', async t => {
+t.test('Disagreements older than ten minutes do not count', async t => {
   const [a, b] = (await regionOf('us-east', ['http'], ['http'])) as [string, string]
   await disagree('us-east', a, b, 20, 601)
   await drain()
   t.same(await drained(), [])
 })
 
-t.test('the last probe of a region that can run a type is never drained', async t => {
+t.test('The last probe of a region that can run a type is never drained', async t => {
   const [alone] = (await regionOf('us-west', ['http'])) as [string]
   await disagree('us-west', alone, uuidv7(), 20)
   const [pinger, other] = (await regionOf('eu-central', ['http', 'ping'], ['http'])) as [string, string]
@@ -126,7 +128,7 @@ t.test('the last probe of a region that can run a type is never drained', async 
   t.same(await drained(), [])
 })
 
-t.test('the same disagreement again is written once, and all are forgotten after a day', async t => {
+t.test('A repeated disagreement is stored once, and all are deleted after a day', async t => {
   await execute(db, 'DELETE FROM probe_disagreements')
   const ids = { monitorId: uuidv7(), probeId: uuidv7(), otherProbeId: uuidv7(), oddProbeId: null }
   const row = { ...ids, region: 'eu-west', scheduledAtMs: Date.now(), atMs: Date.now() }

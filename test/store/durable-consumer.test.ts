@@ -16,8 +16,8 @@ t.teardown(() => nats.close())
 await ensureStreams(nats.manager)
 const publish = (text: string) => nats.js.publish(resultSubject(0, 'eu-west'), text)
 
-t.test('what was lost on its way to a process comes again within ten seconds', async t => {
-  // as an earlier release made it
+t.test('A lost message is delivered again within ten seconds', async t => {
+  // as an earlier release created it
   await nats.manager.consumers.add(RESULTS_STREAM, {
     durable_name: 'lost',
     ack_policy: 'explicit',
@@ -42,7 +42,7 @@ t.test('what was lost on its way to a process comes again within ten seconds', a
   message?.ack()
 })
 
-t.test('what a process has in hand does not come again, however long its work takes', async t => {
+t.test('A message in progress is not delivered again during long work', async t => {
   const signals: string[] = []
   nats.connection.subscribe('$JS.ACK.RESULTS.slow.>', {
     callback: (_, message) => void signals.push(message.string()),
@@ -63,6 +63,6 @@ t.test('what a process has in hand does not come again, however long its work ta
   again?.ack()
 })
 
-t.test('work that fails is not hidden by what keeps its messages in hand', async t => {
+t.test('An error of the work is passed on', async t => {
   await t.rejects(keepInProgress([], Promise.reject(new Error('the disk is full'))), /the disk is full/)
 })

@@ -24,7 +24,7 @@ const clickhouse = createClickhouse(url)
 const server = await startNats(t)
 const direct = await connectNats(server.url, 'test')
 await ensureStreams(direct.manager)
-// no partition has counted it: the reader asks for the messages of each partition
+// no partition has counted it, so the reader requests messages of each partition
 await direct.js.publish(resultSubject(3, 'us-east'), 'x')
 t.teardown(async () => {
   await direct.close()
@@ -32,11 +32,11 @@ t.teardown(async () => {
   await db.destroy()
 })
 
-/** Rejections that nothing handles would end a process of the control plane. */
+/** Unhandled rejections would end a process of the control plane. */
 const unhandled: unknown[] = []
 process.on('unhandledRejection', error => void unhandled.push(error))
 
-/** A connection to NATS of its own, which can be taken away without the others. It knows the time already. */
+/** A separate connection to NATS, which can be cut without the others. Its clock is already learned. */
 async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
   const relay = await startTcpRelay(t, server.url)
   const nats = await connectNats(relay.url, 'far')
@@ -45,7 +45,7 @@ async function connectFar(t: Test): Promise<{ nats: Nats; relay: TcpRelay }> {
   return { nats, relay }
 }
 
-/** Runs `act` right before the first question whose subject begins like this is sent. */
+/** Runs `act` right before the first request whose subject has this prefix. */
 function beforeQuestion({ connection }: Nats, subjectStart: string, act: () => unknown): () => boolean {
   const ask = connection.request.bind(connection)
   let isAsked = false
@@ -74,7 +74,7 @@ const LOSSES: Record<string, (relay: TcpRelay) => unknown> = {
   'breaks the connection': relay => relay.cut(),
 }
 
-t.test('a NATS that is lost in the middle of its facts is named, and no process ends because of it', async t => {
+t.test('A NATS that is lost while facts are read is named, and no process exits', async t => {
   const cases = Object.entries(LOSSES).flatMap(([how, lose]) =>
     Object.entries(MOMENTS).map(([moment, question]) => ({ title: `${how} at ${moment}`, lose, question })),
   )
@@ -97,9 +97,9 @@ t.test('a NATS that is lost in the middle of its facts is named, and no process 
   t.same(unhandled, [])
 })
 
-t.test('the facts are there before a silent NATS has let all questions time out', async t => {
+t.test('The facts are read before all requests to a silent NATS time out', async t => {
   const { nats, relay } = await connectFar(t)
-  // as in a process that has just begun
+  // as in a process that has just started
   const { clock, ...rest } = nats
   const young = { ...rest, clock: createRemoteClock(monotonicMs) }
   relay.swallow()
@@ -109,14 +109,14 @@ t.test('the facts are there before a silent NATS has let all questions time out'
       ended.push('facts')
       t.same(engines(facts), ['PostgreSQL answers', 'NATS does not answer', 'ClickHouse answers'])
     }),
-    // the first of the questions alone: three limits of five seconds, one after the other
+    // the first request alone: three limits of five seconds in sequence
     syncJetstreamClock(young).catch(() => ended.push('questions')),
   ])
   t.same(ended, ['facts', 'questions'])
   t.same(unhandled, [])
 })
 
-t.test('when NATS is there again its facts are', async t => {
+t.test('Facts of NATS are read again when it is back', async t => {
   const { nats, relay } = await connectFar(t)
   await relay.cut()
   t.equal((await readHealthFacts({ db, nats, clickhouse })).nats, null)

@@ -20,7 +20,7 @@ const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
 const { nowMs } = await loadServerNow(db)
 
-/** A channel in a project of its own, with lanes due so many seconds ago (ahead: negative); `leased`: being sent to. */
+/** A channel in a separate project, with lanes due this many seconds ago (negative: in the future); `leased`: in flight. */
 async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> {
   const { projectId } = await insertTenant(db)
   const channelId = await insertChannel(db, projectId, [])
@@ -34,7 +34,7 @@ async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> 
   }
 }
 
-t.test('a new installation waits for nothing', async t => {
+t.test('A new installation has no waiting work', async t => {
   t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null })
   t.same(await loadWaitingFanOuts(db), { count: 0, sinceMs: null })
   t.equal(await loadLastTransitionAtMs(db), null)
@@ -45,18 +45,18 @@ t.test('a new installation waits for nothing', async t => {
   t.match(await loadServerNow(db), { isReadOnly: false })
 })
 
-t.test('deliveries count as due where nothing is being sent to their project', async t => {
+t.test('Deliveries count as due when their project has none in flight', async t => {
   await lanes([900, -60], [false, true])
   await lanes([-30], [false])
   t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
-  // the process that sent to it is gone: its lease has ended
+  // the process that was sending died, and its lease expired
   await lanes([120, 90], [false, true])
   const due = await loadDueDeliveries(db)
   t.equal(due.count, 2)
   t.ok(Math.abs((nowMs - due.sinceMs!) / 1_000 - 120) < 60)
 })
 
-t.test('a partition has an owner as long as its lease lasts', async t => {
+t.test('A partition has an owner as long as its lease lasts', async t => {
   const own = (id: number, seconds: number) =>
     execute(
       db,
@@ -74,7 +74,7 @@ t.test('a partition has an owner as long as its lease lasts', async t => {
   ])
 })
 
-t.test('a probe in a live set says whether it can publish', async t => {
+t.test('A probe in a live set reports whether it can publish', async t => {
   const [tokenId, probeId] = [uuidv7(), uuidv7()]
   await execute(
     db,
@@ -98,7 +98,7 @@ t.test('a probe in a live set says whether it can publish', async t => {
   ])
 })
 
-t.test('planned outages of the last day are counted by the guarantee, with the last miss', async t => {
+t.test('Planned outages of the last day are counted by guarantee, with the last miss', async t => {
   const insert = (hoursAgo: number, guarantee: string | null, lateSeconds: number | null = null) =>
     execute(
       db,

@@ -50,7 +50,7 @@ t.test('Only addresses with an earlier delivered email count as confirmed', asyn
     young,
     ['Ann@Ops.example', 'zoë@ops.example', 'gone@ops.example'],
     'delivered',
-    'not taken for gone@ops.example (550)',
+    'rejected for gone@ops.example (550)',
   )
   await delivered(failing, ['refused@ops.example'], 'failed', 'refused')
   await execute(db, 'DROP TABLE mail_addresses, mail_counts, trusted_mail_channels')

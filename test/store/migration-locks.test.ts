@@ -10,7 +10,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 
-t.test('an upgrade writes no row of a monitor, and results of checks before it still count', async t => {
+t.test('An upgrade rewrites no monitor, and results of earlier checks still count', async t => {
   const { projectId } = await insertTenant(db)
   await insertMonitors(db, projectId, 20)
   await execute(db, 'UPDATE monitors SET config_version = 2, updated_at = now()')

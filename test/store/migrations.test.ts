@@ -17,7 +17,7 @@ const tables = async () =>
     )
   ).map(({ name }) => name)
 
-t.test('processes that start at the same moment bring an empty database to the newest schema together', async t => {
+t.test('Processes that start together migrate an empty database', async t => {
   const wanted = await tables()
   t.ok(wanted.length > 100)
   await execute(db, 'DROP SCHEMA public CASCADE')
@@ -26,13 +26,13 @@ t.test('processes that start at the same moment bring an empty database to the n
   t.same(await tables(), wanted)
 })
 
-t.test('a process that was killed while it migrated locks nobody out', async t => {
+t.test('A process killed during a migration blocks no other', async t => {
   await execute(db, 'UPDATE knex_migrations_lock SET is_locked = 1')
   await migratePostgres(url)
   t.match(await query(db, 'SELECT is_locked FROM knex_migrations_lock'), [{ is_locked: 0 }])
 })
 
-t.test('a process of an older version starts on a database that a newer one has brought further', async t => {
+t.test('A process of an older version starts on a database of a newer one', async t => {
   const before = await tables()
   await execute(
     db,
@@ -42,11 +42,11 @@ t.test('a process of an older version starts on a database that a newer one has 
   t.same(await tables(), before)
 })
 
-t.test('a migration may take longer than a transaction may be idle, and other processes wait for it', async t => {
+t.test('A migration may take longer than the idle timeout of transactions, and other processes wait', async t => {
   const wanted = await tables()
   await execute(db, 'DROP SCHEMA public CASCADE')
   await execute(db, 'CREATE SCHEMA public')
-  // the first migrations cannot make a table of that name while this transaction is open
+  // the first migrations cannot create a table of that name while this transaction is open
   const inTheWay = await db.transaction()
   await execute(inTheWay, 'SET LOCAL idle_in_transaction_session_timeout = 0')
   await execute(inTheWay, 'CREATE TABLE organizations ()')

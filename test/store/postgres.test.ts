@@ -23,22 +23,22 @@ async function openPool(options: Partial<PoolOptions> = {}) {
   const relay = await startTcpRelay(t, url)
   const db = createPostgres(relay.url, { max: 4, ...options })
   t.teardown(() => db.destroy())
-  /** as many connections at once as the pool has */
+  /** all connections of the pool */
   const four = () => Promise.all([1, 2, 3, 4].map(() => query(db, 'SELECT pg_sleep(0.1)')))
   await four()
   return { relay, db, four }
 }
 
-t.test('a query whose connection leads nowhere ends with an error, and then the whole pool is of use', async t => {
+t.test('A query on a dead connection fails, and the pool works afterwards', async t => {
   const { relay, db, four } = await openPool()
   relay.abandon()
   await t.rejects(query(db, 'SELECT 1'), /does not answer/)
-  // the three other connections were idle, and as dead
+  // the three other connections were idle and dead as well
   await four()
   t.pass('no query found a dead connection again')
 })
 
-t.test('queries on several dead connections end together', async t => {
+t.test('Queries on several dead connections end together', async t => {
   const { relay, four, db } = await openPool()
   relay.abandon()
   const ends = await Promise.allSettled([1, 2, 3, 4].map(() => query(db, 'SELECT 1')))
@@ -49,23 +49,20 @@ t.test('queries on several dead connections end together', async t => {
   await four()
 })
 
-t.test('a query that PostgreSQL works on is never taken for dead, however long it is silent', async t => {
+t.test('A query on which PostgreSQL works is never treated as dead, even after long silence', async t => {
   const { db } = await openPool({ silenceMs: 5_000 })
   t.same(await query(db, 'SELECT 1 AS one FROM pg_sleep(9)'), [{ one: 1 }])
 })
 
-t.test(
-  'a statement that takes longer than its pool allows is ended by PostgreSQL, and its connection stays',
-  async t => {
-    const { db } = await openPool({ max: 1, statementMs: 300 })
-    const pid = async () => (await query<{ pid: number }>(db, 'SELECT pg_backend_pid() AS pid'))[0]!.pid
-    const before = await pid()
-    await t.rejects(query(db, 'SELECT pg_sleep(60)'), { code: '57014' })
-    t.equal(await pid(), before)
-  },
-)
+t.test('PostgreSQL cancels a statement beyond the limit of its pool, and its connection stays', async t => {
+  const { db } = await openPool({ max: 1, statementMs: 300 })
+  const pid = async () => (await query<{ pid: number }>(db, 'SELECT pg_backend_pid() AS pid'))[0]!.pid
+  const before = await pid()
+  await t.rejects(query(db, 'SELECT pg_sleep(60)'), { code: '57014' })
+  t.equal(await pid(), before)
+})
 
-t.test('a long answer that stops half way ends with an error', async t => {
+t.test('A long answer that stops half way fails', async t => {
   const { relay, db, four } = await openPool()
   const ended = query(db, `SELECT repeat('x', 1000000), pg_sleep(0.05) FROM generate_series(1, 1200)`).catch(
     (error: Error) => error.message,
@@ -79,7 +76,7 @@ t.test('a long answer that stops half way ends with an error', async t => {
   await four()
 })
 
-t.test('a statement that waits for a lock gives up when its pool says so', async t => {
+t.test('A statement that waits for a lock fails at the limit of its pool', async t => {
   const { db } = await openPool({ lockMs: 300 })
   const holder = await direct.transaction()
   await execute(holder, 'LOCK TABLE kept')
@@ -87,7 +84,7 @@ t.test('a statement that waits for a lock gives up when its pool says so', async
   await holder.rollback()
 })
 
-t.test('BEGIN and COMMIT end too when their connection leads nowhere', async t => {
+t.test('BEGIN and COMMIT fail on a dead connection as well', async t => {
   const { relay, db } = await openPool({ max: 1 })
   relay.abandon()
   await t.rejects(db.transaction(async tx => execute(tx, 'INSERT INTO kept VALUES (1)')))
@@ -100,7 +97,7 @@ t.test('BEGIN and COMMIT end too when their connection leads nowhere', async t =
   t.same(await keptRows(), [])
 })
 
-t.test('a transaction whose COMMIT is lost ends as the database says', async t => {
+t.test('A transaction whose COMMIT is lost ends as the database reports it', async t => {
   const { relay, db } = await openPool()
   const asked = withSetting(db, 'picket.test', 'yes')
   await t.rejects(
@@ -115,7 +112,7 @@ t.test('a transaction whose COMMIT is lost ends as the database says', async t =
   t.same(await keptRows(), [4])
 })
 
-t.test('a listener whose connection leads nowhere connects again by itself and hears what comes', async t => {
+t.test('A listener with a dead connection reconnects and receives notifications', async t => {
   const relay = await startTcpRelay(t, url)
   const heard: string[] = []
   const timing = { askEveryMs: 200, answerMs: 1_000 }
@@ -129,7 +126,7 @@ t.test('a listener whose connection leads nowhere connects again by itself and h
   await waitFor(() => heard.at(-1) === 'something', { label: 'the news' })
 })
 
-t.test('a listener connects again at once when other connections of its process turn out to be dead', async t => {
+t.test('A listener reconnects immediately when other connections of its process are dead', async t => {
   const suspicion = createStaleConnectionSignal()
   const { relay, db } = await openPool({ suspicion })
   let heard = 0

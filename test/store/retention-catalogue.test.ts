@@ -21,7 +21,7 @@ function chapter(title: string) {
 
 const namesIn = (title: string) => chapter(title).map(({ name }) => name)
 
-t.test('every table of PostgreSQL is listed with its bound, and no other', async t => {
+t.test('The page lists every table of PostgreSQL with its bound, and no other', async t => {
   const { url } = await createDatabase(t)
   const db = createPostgres(url)
   t.teardown(() => db.destroy())
@@ -36,7 +36,7 @@ t.test('every table of PostgreSQL is listed with its bound, and no other', async
   )
 })
 
-t.test('every stream and bucket of NATS is listed with its bound, and no other', async t => {
+t.test('The page lists every stream and bucket of NATS with its bound, and no other', async t => {
   const server = await startNats(t)
   const nats = await connectNats(server.url, 'test')
   t.teardown(() => nats.close())
@@ -46,7 +46,7 @@ t.test('every stream and bucket of NATS is listed with its bound, and no other',
   t.same(namesIn('NATS').sort(), streams.sort())
 })
 
-t.test('every table of ClickHouse is listed with its bound, and no other', async t => {
+t.test('The page lists every table of ClickHouse with its bound, and no other', async t => {
   const { url, database } = await createClickhouseDatabase(t)
   await migrateClickhouse(url)
   const clickhouse = createClickhouse(url)
@@ -56,23 +56,20 @@ t.test('every table of ClickHouse is listed with its bound, and no other', async
   t.same(namesIn('ClickHouse').sort(), tables.map(({ name }) => name).sort())
 })
 
-t.test(
-  'each row names one of the kinds of bounds, and each table that has a rule is bounded by its setting',
-  async t => {
-    const rows = ['PostgreSQL', 'NATS', 'ClickHouse'].flatMap(chapter)
-    t.same(
-      rows.filter(({ bound }) => !['age', 'plan', 'resources', 'fixed'].includes(bound)),
-      [],
-    )
-    for (const { table, setting } of RETENTION_RULES) {
-      const row = chapter('PostgreSQL').find(({ name }) => name === table)
-      if (table === 'transitions' && setting === 'deleted') continue
-      t.match(row?.limit, `RETENTION_${setting.toUpperCase()}_DAYS`, table)
-    }
-  },
-)
+t.test('Each row has a kind of bound, and each table with a rule is bounded by its setting', async t => {
+  const rows = ['PostgreSQL', 'NATS', 'ClickHouse'].flatMap(chapter)
+  t.same(
+    rows.filter(({ bound }) => !['age', 'plan', 'resources', 'fixed'].includes(bound)),
+    [],
+  )
+  for (const { table, setting } of RETENTION_RULES) {
+    const row = chapter('PostgreSQL').find(({ name }) => name === table)
+    if (table === 'transitions' && setting === 'deleted') continue
+    t.match(row?.limit, `RETENTION_${setting.toUpperCase()}_DAYS`, table)
+  }
+})
 
-t.test('each setting has its row and its default in the page and in the configuration', async t => {
+t.test('The page and the configuration list each setting with its default', async t => {
   const configuration = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   const settings = chapter('How rows are deleted')
   for (const { setting } of RETENTION_RULES) t.ok(DOCUMENT.includes(`| \`RETENTION_${setting.toUpperCase()}_DAYS\` |`))

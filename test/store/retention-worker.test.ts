@@ -21,7 +21,7 @@ const eventId = await insertEvent(db, projectId, 1)
 const at = { projectId, channelId, eventId }
 const DELIVERIES = RETENTION_RULES.find(({ name }) => name === 'deliveries')!
 
-/** Many old deliveries at once, and as many young ones. */
+/** Many old deliveries, and as many young ones. */
 const insertMany = (count: number) =>
   execute(
     db,
@@ -41,14 +41,14 @@ async function counts() {
   return row!
 }
 
-t.test('A backlog is deleted in batches, is counted, and what is young stays', async t => {
+t.test('A backlog is deleted in batches and counted, and young rows stay', async t => {
   await insertMany(2_500)
   const rows = await deleteOld(db)
   t.same(await counts(), { old: 0, young: 2_500 })
   t.equal(await rows('deliveries'), 2_500)
 })
 
-t.test('Two processes at once delete each row once', async t => {
+t.test('Two concurrent processes delete each row once', async t => {
   await insertMany(5_500)
   const workers = [startRetention(db), startRetention(db)]
   await waitFor(async () => (await counts()).old === 0)
@@ -58,14 +58,14 @@ t.test('Two processes at once delete each row once', async t => {
   t.equal((await counts()).young, 8_000)
 })
 
-t.test('While another process deletes, a process leaves it alone', async t => {
+t.test('A process does nothing while another one deletes', async t => {
   await db.transaction(async tx => {
     await deleteBatch(tx as never, DELIVERIES, daysAgo(30), '')
     t.equal(await deleteBatch(db, DELIVERIES, daysAgo(30), ''), null)
   })
 })
 
-t.test('A process that stops in the middle of a backlog ends after its batch, and the next one goes on', async t => {
+t.test('A process that stops during a backlog ends after its batch, and the next one continues', async t => {
   await insertMany(8_000)
   const worker = startRetention(db)
   await waitFor(() => worker.sample('picket_retention_rows_total{rule="deliveries"}'), { everyMs: 1 })
@@ -77,7 +77,7 @@ t.test('A process that stops in the middle of a backlog ends after its batch, an
   t.equal((await counts()).old, 0)
 })
 
-t.test('A round that has to end is continued by the next one, behind the rows that stay', async t => {
+t.test('An aborted round is continued by the next one after the rows that stay', async t => {
   await insertMany(3_500)
   await execute(db, `UPDATE deliveries SET status = 'pending' WHERE created_at < now() - interval '30 days'`)
   const id = await insertDelivery(db, at, 31)
@@ -90,7 +90,7 @@ t.test('A round that has to end is continued by the next one, behind the rows th
   await execute(db, 'DELETE FROM deliveries')
 })
 
-t.test('A row that somebody has locked is left for the next round, and its neighbours go', async t => {
+t.test('A locked row is left for the next round, and its neighbours are deleted', async t => {
   const ids = { locked: await insertDelivery(db, at, 31), free: await insertDelivery(db, at, 31) }
   await db.transaction(async tx => {
     await query(tx, 'SELECT id FROM deliveries WHERE id = ? FOR UPDATE', [ids.locked])
@@ -101,7 +101,7 @@ t.test('A row that somebody has locked is left for the next round, and its neigh
   t.same(await keptOf(db, 'deliveries', ids), [])
 })
 
-t.test('A batch that cannot be deleted is left out, counts as a failed round, and the others go', async t => {
+t.test('A batch that cannot be deleted is skipped, counts as a failed round, and the others are deleted', async t => {
   await insertMany(1_500)
   await execute(
     db,
@@ -121,7 +121,7 @@ t.test('A batch that cannot be deleted is left out, counts as a failed round, an
   await execute(db, 'DELETE FROM deliveries')
 })
 
-t.test('A delivery that is replayed at the last moment is sent, not deleted', async t => {
+t.test('A delivery that is replayed at the last moment is sent and not deleted', async t => {
   const id = await insertDelivery(db, at, 31)
   await replayDelivery(db, projectId, id, new Date())
   await deleteOld(db)
@@ -135,7 +135,7 @@ t.test('A clock of a process that is a year ahead deletes nothing', async t => {
   t.same(await loadEarlierNow(db, behind), behind)
 })
 
-t.test('How old the oldest row is can be read', async t => {
+t.test('The age of the oldest row is reported', async t => {
   await execute(db, 'DELETE FROM deliveries')
   await insertDelivery(db, at, 12)
   const worker = startRetention(db)

@@ -33,7 +33,7 @@ async function scene(tenant?: Tenant) {
   return { ...tenant, projectId, monitorId, channelId, eventId }
 }
 
-t.test('Deliveries are deleted 30 days after their end, but none that is still tried or was replayed', async t => {
+t.test('Deliveries are deleted 30 days after their end, except those that are tried or replayed', async t => {
   const at = await scene()
   const ids = {
     younger: await insertDelivery(db, at, 29),
@@ -50,7 +50,7 @@ t.test('Deliveries are deleted 30 days after their end, but none that is still t
   t.equal(await rows('deliveries'), 4)
 })
 
-t.test('A delivery that is no longer kept cannot be replayed, and the answer says why', async t => {
+t.test('A deleted delivery cannot be replayed, and the error gives the reason', async t => {
   const account = await api.account()
   const id = await insertDelivery(db, await scene(account), 31)
   t.equal((await account.call(`GET /alerts/log/${id}`)).status, 200)
@@ -62,7 +62,7 @@ t.test('A delivery that is no longer kept cannot be replayed, and the answer say
   t.match(never, { status: 404, body: { error: { message: /^log entry not found$/ } } })
 })
 
-t.test('Events are deleted after 90 days, but none that a delivery or an outage still needs', async t => {
+t.test('Events are deleted after 90 days, except those that a delivery or an outage needs', async t => {
   const at = await scene()
   const { projectId, monitorId } = at
   const event = (days: number, row = {}) => insertEvent(db, projectId, days, row)
@@ -105,7 +105,7 @@ t.test('A transition keeps its explanation for 400 days and its summary for 800'
   )
 })
 
-t.test('An explanation is stored compressed, and is shown as it was', async t => {
+t.test('An explanation is stored compressed and returned unchanged', async t => {
   const { projectId, monitorId } = await scene()
   const votes = ['us-east', 'eu-west', 'ap-southeast'].flatMap(region =>
     [1, 2, 3].map(attempt => ({
@@ -132,7 +132,7 @@ t.test('An explanation is stored compressed, and is shown as it was', async t =>
   t.same(transitions[0]!.explanation, explanation)
 })
 
-t.test('The status at the beginning of the kept history is known from the last transition before it', async t => {
+t.test('The last transition before the limit gives the status at the beginning of the history', async t => {
   const { projectId, monitorId } = await scene()
   await insertTransition(db, projectId, monitorId, 1_000, 'up')
   const ids = {
@@ -151,7 +151,7 @@ t.test('The status at the beginning of the kept history is known from the last t
   t.same(sums(await shown()), [10, 790])
 })
 
-t.test('Incidents are deleted 800 days after their end with what was said about them; open ones never are', async t => {
+t.test('Incidents are deleted 800 days after their end with their updates; open ones are not', async t => {
   const { projectId, monitorId } = await scene()
   const ids = {
     younger: await insertIncident(db, projectId, 799),
@@ -168,7 +168,7 @@ t.test('Incidents are deleted 800 days after their end with what was said about 
   }
 })
 
-t.test('Past maintenance goes with the history that it is part of; a window that comes again stays', async t => {
+t.test('Past maintenance is deleted with its history; a recurring window stays', async t => {
   const { projectId, monitorId } = await scene()
   const window = async (ended: number, row = {}) => {
     const times = { starts_at: daysAgo(ended + 1), ends_at: daysAgo(ended) }
@@ -186,7 +186,7 @@ t.test('Past maintenance goes with the history that it is part of; a window that
   t.same(await query(db, sql, [projectId]), [{ id: ids.younger }])
 })
 
-t.test('A deleted monitor goes after 30 days with its history; what still shows it keeps it', async t => {
+t.test('A deleted monitor is removed after 30 days with its history, unless something shows it', async t => {
   const { projectId } = await scene()
   const deleted = async (days: number) => {
     const id = await insertMonitor(db, projectId)
@@ -226,7 +226,7 @@ t.test('A deleted monitor goes after 30 days with its history; what still shows 
   ])
 })
 
-t.test('A deleted organization goes after 30 days, once nothing of it waits', async t => {
+t.test('A deleted organization is removed after 30 days, when nothing of it is left', async t => {
   const gone = await scene()
   const young = await scene()
   const busy = await scene()
@@ -245,7 +245,7 @@ t.test('A deleted organization goes after 30 days, once nothing of it waits', as
   t.same(await query(db, 'SELECT id FROM projects WHERE id = ?', [gone.projectId]), [])
 })
 
-t.test('Closed digests, old warnings, and probes and tokens that are long gone are deleted', async t => {
+t.test('Closed digests, old warnings, and old probes and tokens are deleted', async t => {
   const { projectId, channelId, monitorId } = await scene()
   const digest = (days: number, closed: boolean) =>
     insertRow(db, 'digests', {
@@ -289,7 +289,7 @@ t.test('Closed digests, old warnings, and probes and tokens that are long gone a
   const probes = {
     gone: await probe(tokens.usedByGone, 181),
     living: await probe(tokens.usedByLiving, 179),
-    // its token would let it in again
+    // it could enrol again with its token
     revoked: await probe(tokens.reusable, 190, { revoked_at: daysAgo(190) }),
     revokedWithToken: await probe(tokens.revoked, 190, { revoked_at: daysAgo(190) }),
   }
@@ -304,7 +304,7 @@ t.test('Closed digests, old warnings, and probes and tokens that are long gone a
   t.same(await query(db, 'SELECT identity FROM expiry_warnings'), [{ identity: '799' }])
 })
 
-t.test('The settings decide how long rows are kept', async t => {
+t.test('The settings determine how long rows are kept', async t => {
   const at = await scene()
   const ids = { twoDays: await insertDelivery(db, at, 2), fourDays: await insertDelivery(db, at, 4) }
   await deleteOld(db, { deliveries: 3 })

@@ -33,52 +33,46 @@ const monitor = (name: string): StoredMonitor =>
 const monitors = (name: string, count: number) => Array.from({ length: count }, (_, i) => monitor(`${name} ${i}`))
 const add = (...added: StoredMonitor[]) => db.transaction(tx => insertMonitors(tx, added))
 const names = (rows: StoredMonitor[]) => rows.map(({ name }) => name)
-/** On rows locked in the order of ids, as every change is. */
+/** With rows locked in the order of ids, as in every change. */
 const change = async (tx: Tx, ids: string[]) => {
   await lockMonitors(tx, ids)
   await execute(tx, 'UPDATE monitors SET config_version = config_version + 1 WHERE id = ANY (?::uuid[])', [ids])
 }
 
-t.test('no revision has been given out before there is a monitor, so nothing is read until then', async t => {
+t.test('There is no revision before the first monitor, so nothing is read until then', async t => {
   t.equal((await getHistoryPosition(db)).revision, await getLatestRevision(db))
   await add(monitor('First'))
   t.equal((await getHistoryPosition(db)).revision, await getLatestRevision(db))
 })
 
-t.test(
-  'a change of one tenant is visible at once while another has changed 1,000 monitors and not finished',
-  async t => {
-    const from = await getLatestRevision(db)
-    const open = await db.transaction()
-    await insertMonitors(open, monitors('Slow', 1_000))
-    await add(monitor('Fast'))
-    t.same(names(await listMonitorsSince(db, from, 10)), ['Fast'])
-    await open.commit()
-    t.equal((await listMonitorsSince(db, from, 10_000)).length, 1_001)
-  },
-)
+t.test('A change of one tenant is visible while another has changed 1,000 monitors and not committed', async t => {
+  const from = await getLatestRevision(db)
+  const open = await db.transaction()
+  await insertMonitors(open, monitors('Slow', 1_000))
+  await add(monitor('Fast'))
+  t.same(names(await listMonitorsSince(db, from, 10)), ['Fast'])
+  await open.commit()
+  t.equal((await listMonitorsSince(db, from, 10_000)).length, 1_001)
+})
 
-t.test(
-  'from the moment at which it has its revisions, a transaction is followed by no other until it ends',
-  async t => {
-    const from = await getLatestRevision(db)
-    const first = monitor('First')
-    await whileHeld(
-      db,
-      async tx => {
-        await insertMonitors(tx, [first])
-        // as the commit does
-        await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
-        t.same(await listMonitorsSince(db, from, 10), [])
-      },
-      () => add(monitor('Second')),
-    )
-    await waitFor(async () => (await listMonitorsSince(db, from, 10)).length === 2, { label: 'both' })
-    t.same(names(await listMonitorsSince(db, from, 10)), ['First', 'Second'])
-  },
-)
+t.test('A transaction with revisions blocks other revisions until it ends', async t => {
+  const from = await getLatestRevision(db)
+  const first = monitor('First')
+  await whileHeld(
+    db,
+    async tx => {
+      await insertMonitors(tx, [first])
+      // as the commit does
+      await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
+      t.same(await listMonitorsSince(db, from, 10), [])
+    },
+    () => add(monitor('Second')),
+  )
+  await waitFor(async () => (await listMonitorsSince(db, from, 10)).length === 2, { label: 'both' })
+  t.same(names(await listMonitorsSince(db, from, 10)), ['First', 'Second'])
+})
 
-t.test('whoever follows the revisions misses no change of any of many transactions at once', async t => {
+t.test('A reader of revisions misses no change of concurrent transactions', async t => {
   const all = monitors('Followed', 40)
   await add(...all)
   const ids = all.map(({ id }) => id).sort()
@@ -100,7 +94,7 @@ t.test('whoever follows the revisions misses no change of any of many transactio
       await db.transaction(async tx => {
         await change(tx, mine)
         if (round % 4 === 0) await change(tx, mine.slice(1))
-        // a commit that takes longer: it has its revisions and is not to be seen yet
+        // a slow commit: it has its revisions and is not visible yet
         if (round % 3 === 0) await tx.raw('SET CONSTRAINTS ALL IMMEDIATE')
         if (round % 3 !== 1) await tx.raw('SELECT pg_sleep(random() / 100)')
       })
@@ -121,13 +115,13 @@ t.test('whoever follows the revisions misses no change of any of many transactio
   )
 })
 
-t.test('each changed monitor has one revision of its own, also when it is changed again and again', async t => {
+t.test('Each changed monitor has one unique revision, also after several changes', async t => {
   const [one, two, three] = monitors('Again', 3)
   const from = await getLatestRevision(db)
   await db.transaction(async tx => {
     await insertMonitors(tx, [one!, two!])
     await change(tx, [one!.id])
-    // what is taken back takes its revision along
+    // a rollback also rolls its revision back
     await tx
       .transaction(async inner => {
         await insertMonitors(inner, [three!])
@@ -145,7 +139,7 @@ t.test('each changed monitor has one revision of its own, also when it is change
   t.ok(since.every(({ revision }) => revision > from))
 })
 
-t.test('a dry run takes no revision, and the audit log tells of a change once', async t => {
+t.test('A dry run uses no revision, and the audit log has a change once', async t => {
   const from = await getLatestRevision(db)
   const rehearsal = withSetting(db, 'picket.is_rehearsal', 'on')
   const one = monitor('Audited')

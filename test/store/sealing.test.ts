@@ -17,7 +17,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const secrets = createSecretCipher(randomBytes(32))
 
-/** Deliveries; each `every`th of them has its address in plain text. */
+/** Deliveries; every `every`th one has its address in plain text. */
 async function insertDeliveries(projectId: string, count: number, every: number) {
   await execute(
     db,
@@ -37,7 +37,7 @@ async function insertDeliveries(projectId: string, count: number, every: number)
   )
 }
 
-t.test('old addresses are sealed in portions, wherever they are in the log of deliveries', async t => {
+t.test('Old addresses in the delivery log are encrypted in batches', async t => {
   const { projectId } = await insertTenant(db)
   await insertDeliveries(projectId, 1_700, 17)
   const portions: string[] = []
@@ -55,13 +55,13 @@ t.test('old addresses are sealed in portions, wherever they are in the log of de
   for (const row of rows) t.match(decryptAddress(row.address, row, secrets), /^https:\/\/hooks\.example\.com\/\d+$/)
 })
 
-t.test('a round that has to end early goes on where it ended, so that the last deliveries are sealed too', async t => {
+t.test('A round that ends early is continued, so that the last deliveries are encrypted as well', async t => {
   await execute(db, 'DELETE FROM deliveries')
   const { projectId } = await insertTenant(db)
   await insertDeliveries(projectId, 1_700, 17)
   const seen: (string | null)[] = []
   const portion = async (after: string) => {
-    // longer than a round of the loop below may take
+    // longer than the time limit of the loop below
     await sleep(50)
     const last = await encryptPlainAddresses(db, secrets, after)
     seen.push(last)

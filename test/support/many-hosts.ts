@@ -12,7 +12,7 @@ export type ManyHosts = {
   url(host: number): string
   /** from now on connections of this process to these hosts are reset; empty: none */
   lose(pid: number, hosts: readonly number[]): void
-  /** from now on these hosts answer this process with status 503 */
+  /** makes these hosts answer this process with status 503 from now on */
   breakFor(pid: number, hosts: readonly number[]): void
   seen: SeenAtHost[]
 }

@@ -3,7 +3,7 @@ import type { ApiServer } from './api-server.ts'
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of any shape
 export type Schema = any
 
-/** One operation of the OpenAPI document; `path` as the document writes it, without the prefix. */
+/** One operation of the OpenAPI document; `path` as in the document, without the prefix. */
 export type Operation = {
   name: string
   operationId: string

@@ -25,7 +25,7 @@ export function startCanned(t: Teardown, bytes: string | Buffer): Promise<number
   return startRawServer(t, socket => socket.once('data', () => socket.end(bytes)))
 }
 
-/** A DNS server for questions of type A and AAAA; `answer` gives addresses of IPv4, or a code such as 3 for NXDOMAIN. */
+/** A DNS server for queries of type A and AAAA; `answer` returns IPv4 addresses, or a code such as 3 for NXDOMAIN. */
 export async function startDnsServer(t: Teardown, answer: (name: string) => string[] | number): Promise<string> {
   const server = createSocket('udp4')
   server.on('message', (query, peer) => server.send(dnsReply(query, answer), peer.port, peer.address))

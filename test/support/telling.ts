@@ -62,7 +62,7 @@ export async function announceChanges(db: Db, tenant: Tenant, changes: Change[],
   })
 }
 
-/** As tellChanges, with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
+/** Like tellChanges, with the incidents of the verdict: first the change of a monitor, then that of its incident. */
 export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)

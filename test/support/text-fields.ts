@@ -42,7 +42,7 @@ function textsWithout(schema: Schema, valid: unknown, place: Place = []): Place[
   )
 }
 
-/** A copy with another text in one place. */
+/** A copy with another text at one path. */
 export function withTextAt<T>(value: T, place: Place, text: string): T {
   const [key, ...rest] = place
   if (key === undefined) return text as T
@@ -50,6 +50,6 @@ export function withTextAt<T>(value: T, place: Place, text: string): T {
   return { ...value, [key]: withTextAt((value as Json)[key], rest, text) }
 }
 
-/** The value at a place; undefined where there is none. */
+/** The value at a path; undefined when there is none. */
 export const valueAt = (value: unknown, place: Place): unknown =>
   place.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value)

@@ -9,7 +9,7 @@ const NEEDED = {
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
 
-t.test('three addresses and a secret key are enough', async t => {
+t.test('Three addresses and a secret key are sufficient', async t => {
   t.match(readConfig(NEEDED), {
     port: 8080,
     operatorHost: '127.0.0.1',
@@ -38,7 +38,7 @@ t.test('three addresses and a secret key are enough', async t => {
   })
 })
 
-t.test('a wrong value is told in one sentence with the variable’s name', async t => {
+t.test('A wrong value is reported in one sentence with the name of the variable', async t => {
   const rows: [Record<string, string>, RegExp][] = [
     [{ DATABASE_URL: '' }, /^DATABASE_URL is not set$/],
     [{ DATABASE_URL: 'mysql://u:hunter2@db' }, /^DATABASE_URL has to be a URL that begins with postgres:/],
@@ -48,7 +48,7 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ RESULTS_MAX_BYTES: '16GB' }, /^RESULTS_MAX_BYTES is "16GB"; it must be a whole number from 1048576/],
     [{ PORT: '80a' }, /^PORT is "80a"/],
     [{ GRPC_PORT: '70000' }, /^GRPC_PORT is "70000"/],
-    [{ SECRET_KEY: 'short' }, /^SECRET_KEY has to be 32 bytes in base64/],
+    [{ SECRET_KEY: 'short' }, /^SECRET_KEY must be 32 bytes in base64/],
     [{ SECRET_KEY: '' }, /^SECRET_KEY is not set/],
     [{ NATS_OPERATOR_SEED: 'hunter2' }, /^NATS_OPERATOR_SEED has to be a seed of an operator; make one with/],
     [{ GRPC_TLS_CERT: '/nowhere' }, /^GRPC_TLS_CERT is "\/nowhere", which is not readable: ENOENT/],
@@ -66,7 +66,7 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
     [{ RATE_LIMIT_PER_MINUTE: '0' }, /^RATE_LIMIT_PER_MINUTE is "0"/],
     [{ RETENTION_TRANSITIONS_DAYS: '30' }, /^RETENTION_TRANSITIONS_DAYS is "30"/],
     [{ RETENTION_DELETED_DAYS: '0' }, /^RETENTION_DELETED_DAYS is "0"/],
-    [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE has to be nats or s3:\/\/bucket/],
+    [{ SCREENSHOT_STORE: 's3://' }, /^SCREENSHOT_STORE must be nats or s3:\/\/bucket/],
     [{ SCREENSHOT_STORE: 's3://shots' }, /^S3_ACCESS_KEY_ID is not set/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
     [{ EMAIL_CONFIRMATION: 'off' }, /^EMAIL_CONFIRMATION=off needs REGISTRATION=invited or REGISTRATION=closed$/],
@@ -85,13 +85,13 @@ t.test('a wrong value is told in one sentence with the variable’s name', async
   }
 })
 
-t.test('roles keep their order whatever order they are asked for in, and links have no double slash', async t => {
+t.test('Roles keep their order, and links have no double slash', async t => {
   const config = readConfig({ ...NEEDED, ROLES: 'fleet, api', PUBLIC_URL: 'https://picket.example/' })
   t.same(config.roles, ['api', 'fleet'])
   t.equal(config.publicUrl, 'https://picket.example')
 })
 
-t.test('addresses need no confirmation where registration is not open, or where mail is only shown', async t => {
+t.test('Addresses need no confirmation when registration is not open or mail is only shown', async t => {
   const confirms = (change: Record<string, string>) =>
     readConfig({ ...NEEDED, ...change }).mailRules.requiresConfirmation
   t.equal(confirms({}), true)
@@ -101,7 +101,7 @@ t.test('addresses need no confirmation where registration is not open, or where 
   t.equal(confirms({ SMTP_IS_LOCAL: 'yes' }), false)
 })
 
-t.test('a limit is one number for all plans, or one for each', async t => {
+t.test('A limit is one number for all plans, or one for each plan', async t => {
   const limits = (value: string) =>
     readConfig({ ...NEEDED, MAILS_PER_ORGANIZATION: value }).mailRules.limits.alert.organization
   t.same(limits('5'), { free: 5, pro: 5, business: 5 })

@@ -8,15 +8,15 @@ export type Error = {
     error: {
         code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
-         * a sentence for people
+         * A sentence for people. It may change; use `code` in programs.
          */
         message: string;
         /**
-         * the HTTP status
+         * The HTTP status
          */
         status: number;
         /**
-         * each thing that is wrong, by its place
+         * Each invalid field with its path
          */
         details?: Array<{
             /**
@@ -1325,11 +1325,11 @@ export type DataSourceCreate = {
             [key: string]: unknown;
         }>;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         created_at?: string;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         updated_at?: string;
     }>;
@@ -1624,23 +1624,23 @@ export type BootstrapAgentData = {
 
 export type BootstrapAgentErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1672,11 +1672,11 @@ export type ListApiKeysData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -1685,19 +1685,19 @@ export type ListApiKeysData = {
 
 export type ListApiKeysErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1706,7 +1706,7 @@ export type ListApiKeysError = ListApiKeysErrors[keyof ListApiKeysErrors];
 
 export type ListApiKeysResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -1742,7 +1742,7 @@ export type CreateApiKeyData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -1753,11 +1753,11 @@ export type CreateApiKeyData = {
 
 export type CreateApiKeyErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1765,15 +1765,15 @@ export type CreateApiKeyErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1825,27 +1825,27 @@ export type DeleteApiKeyData = {
 
 export type DeleteApiKeyErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1854,7 +1854,7 @@ export type DeleteApiKeyError = DeleteApiKeyErrors[keyof DeleteApiKeyErrors];
 
 export type DeleteApiKeyResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -1877,7 +1877,7 @@ export type InviteMemberData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -1888,11 +1888,11 @@ export type InviteMemberData = {
 
 export type InviteMemberErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -1900,19 +1900,19 @@ export type InviteMemberErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1921,7 +1921,7 @@ export type InviteMemberError = InviteMemberErrors[keyof InviteMemberErrors];
 
 export type InviteMemberResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -1947,11 +1947,11 @@ export type ListMembersData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -1960,23 +1960,23 @@ export type ListMembersData = {
 
 export type ListMembersErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -1985,7 +1985,7 @@ export type ListMembersError = ListMembersErrors[keyof ListMembersErrors];
 
 export type ListMembersResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Member>;
@@ -2006,27 +2006,27 @@ export type DeleteMemberData = {
 
 export type DeleteMemberErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2035,7 +2035,7 @@ export type DeleteMemberError = DeleteMemberErrors[keyof DeleteMemberErrors];
 
 export type DeleteMemberResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -2063,31 +2063,31 @@ export type UpdateMemberData = {
 
 export type UpdateMemberErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2096,7 +2096,7 @@ export type UpdateMemberError = UpdateMemberErrors[keyof UpdateMemberErrors];
 
 export type UpdateMemberResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Member;
@@ -2109,7 +2109,7 @@ export type CreateMemberClaimLinkData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2122,27 +2122,27 @@ export type CreateMemberClaimLinkData = {
 
 export type CreateMemberClaimLinkErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2172,11 +2172,11 @@ export type ListAuditLogData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         actor_id?: string;
@@ -2191,23 +2191,23 @@ export type ListAuditLogData = {
 
 export type ListAuditLogErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2216,7 +2216,7 @@ export type ListAuditLogError = ListAuditLogErrors[keyof ListAuditLogErrors];
 
 export type ListAuditLogResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -2264,11 +2264,11 @@ export type ListAlertLogData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         alert_channel_id?: string;
@@ -2292,27 +2292,27 @@ export type ListAlertLogData = {
 
 export type ListAlertLogErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2321,7 +2321,7 @@ export type ListAlertLogError = ListAlertLogErrors[keyof ListAlertLogErrors];
 
 export type ListAlertLogResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<AlertLogEntry>;
@@ -2342,23 +2342,23 @@ export type ReadAlertLogData = {
 
 export type ReadAlertLogErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2367,7 +2367,7 @@ export type ReadAlertLogError = ReadAlertLogErrors[keyof ReadAlertLogErrors];
 
 export type ReadAlertLogResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertLogEntry;
@@ -2380,7 +2380,7 @@ export type RetryAlertLogData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2393,27 +2393,27 @@ export type RetryAlertLogData = {
 
 export type RetryAlertLogErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2422,7 +2422,7 @@ export type RetryAlertLogError = RetryAlertLogErrors[keyof RetryAlertLogErrors];
 
 export type RetryAlertLogResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertLogEntry;
@@ -2436,11 +2436,11 @@ export type ListAlertRelayData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -2449,23 +2449,23 @@ export type ListAlertRelayData = {
 
 export type ListAlertRelayErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2474,7 +2474,7 @@ export type ListAlertRelayError = ListAlertRelayErrors[keyof ListAlertRelayError
 
 export type ListAlertRelayResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -2522,7 +2522,7 @@ export type RedriveAlertRelayData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2533,31 +2533,31 @@ export type RedriveAlertRelayData = {
 
 export type RedriveAlertRelayErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2566,7 +2566,7 @@ export type RedriveAlertRelayError = RedriveAlertRelayErrors[keyof RedriveAlertR
 
 export type RedriveAlertRelayResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -2582,11 +2582,11 @@ export type ListAlertChannelsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -2595,23 +2595,23 @@ export type ListAlertChannelsData = {
 
 export type ListAlertChannelsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2620,7 +2620,7 @@ export type ListAlertChannelsError = ListAlertChannelsErrors[keyof ListAlertChan
 
 export type ListAlertChannelsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<AlertChannel>;
@@ -2634,7 +2634,7 @@ export type CreateAlertChannelData = {
     body: AlertChannelCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2645,11 +2645,11 @@ export type CreateAlertChannelData = {
 
 export type CreateAlertChannelErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2657,19 +2657,19 @@ export type CreateAlertChannelErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2698,23 +2698,23 @@ export type DeleteAlertChannelData = {
 
 export type DeleteAlertChannelErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2723,7 +2723,7 @@ export type DeleteAlertChannelError = DeleteAlertChannelErrors[keyof DeleteAlert
 
 export type DeleteAlertChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -2749,23 +2749,23 @@ export type ReadAlertChannelData = {
 
 export type ReadAlertChannelErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2774,7 +2774,7 @@ export type ReadAlertChannelError = ReadAlertChannelErrors[keyof ReadAlertChanne
 
 export type ReadAlertChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertChannel;
@@ -2794,11 +2794,11 @@ export type UpdateAlertChannelData = {
 
 export type UpdateAlertChannelErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -2806,23 +2806,23 @@ export type UpdateAlertChannelErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2831,7 +2831,7 @@ export type UpdateAlertChannelError = UpdateAlertChannelErrors[keyof UpdateAlert
 
 export type UpdateAlertChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertChannel;
@@ -2844,7 +2844,7 @@ export type RotateAlertChannelSecretData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2857,23 +2857,23 @@ export type RotateAlertChannelSecretData = {
 
 export type RotateAlertChannelSecretErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2882,7 +2882,7 @@ export type RotateAlertChannelSecretError = RotateAlertChannelSecretErrors[keyof
 
 export type RotateAlertChannelSecretResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertChannel;
@@ -2895,7 +2895,7 @@ export type ResumeAlertChannelData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2908,23 +2908,23 @@ export type ResumeAlertChannelData = {
 
 export type ResumeAlertChannelErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2933,7 +2933,7 @@ export type ResumeAlertChannelError = ResumeAlertChannelErrors[keyof ResumeAlert
 
 export type ResumeAlertChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertChannel;
@@ -2946,7 +2946,7 @@ export type TestAlertChannelData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -2959,27 +2959,27 @@ export type TestAlertChannelData = {
 
 export type TestAlertChannelErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -2988,7 +2988,7 @@ export type TestAlertChannelError = TestAlertChannelErrors[keyof TestAlertChanne
 
 export type TestAlertChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertLogEntry;
@@ -3002,11 +3002,11 @@ export type ListAlertRulesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         monitor_id?: string;
@@ -3016,27 +3016,27 @@ export type ListAlertRulesData = {
 
 export type ListAlertRulesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3045,7 +3045,7 @@ export type ListAlertRulesError = ListAlertRulesErrors[keyof ListAlertRulesError
 
 export type ListAlertRulesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<AlertRule>;
@@ -3059,7 +3059,7 @@ export type CreateAlertRuleData = {
     body: AlertRuleCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -3070,11 +3070,11 @@ export type CreateAlertRuleData = {
 
 export type CreateAlertRuleErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3082,23 +3082,23 @@ export type CreateAlertRuleErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3127,23 +3127,23 @@ export type DeleteAlertRuleData = {
 
 export type DeleteAlertRuleErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3152,7 +3152,7 @@ export type DeleteAlertRuleError = DeleteAlertRuleErrors[keyof DeleteAlertRuleEr
 
 export type DeleteAlertRuleResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -3178,23 +3178,23 @@ export type ReadAlertRuleData = {
 
 export type ReadAlertRuleErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3203,7 +3203,7 @@ export type ReadAlertRuleError = ReadAlertRuleErrors[keyof ReadAlertRuleErrors];
 
 export type ReadAlertRuleResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertRule;
@@ -3223,11 +3223,11 @@ export type UpdateAlertRuleData = {
 
 export type UpdateAlertRuleErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3235,23 +3235,23 @@ export type UpdateAlertRuleErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3260,7 +3260,7 @@ export type UpdateAlertRuleError = UpdateAlertRuleErrors[keyof UpdateAlertRuleEr
 
 export type UpdateAlertRuleResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: AlertRule;
@@ -3278,19 +3278,19 @@ export type ReadAlertSettingsData = {
 
 export type ReadAlertSettingsErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3299,7 +3299,7 @@ export type ReadAlertSettingsError = ReadAlertSettingsErrors[keyof ReadAlertSett
 
 export type ReadAlertSettingsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -3343,27 +3343,27 @@ export type UpdateAlertSettingsData = {
 
 export type UpdateAlertSettingsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3372,7 +3372,7 @@ export type UpdateAlertSettingsError = UpdateAlertSettingsErrors[keyof UpdateAle
 
 export type UpdateAlertSettingsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -3402,11 +3402,11 @@ export type ListAlertProjectChannelsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -3415,23 +3415,23 @@ export type ListAlertProjectChannelsData = {
 
 export type ListAlertProjectChannelsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3440,7 +3440,7 @@ export type ListAlertProjectChannelsError = ListAlertProjectChannelsErrors[keyof
 
 export type ListAlertProjectChannelsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<ChannelSubscription>;
@@ -3457,7 +3457,7 @@ export type CreateAlertProjectChannelData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -3468,11 +3468,11 @@ export type CreateAlertProjectChannelData = {
 
 export type CreateAlertProjectChannelErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3480,23 +3480,23 @@ export type CreateAlertProjectChannelErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3525,23 +3525,23 @@ export type DeleteAlertProjectChannelData = {
 
 export type DeleteAlertProjectChannelErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3550,7 +3550,7 @@ export type DeleteAlertProjectChannelError = DeleteAlertProjectChannelErrors[key
 
 export type DeleteAlertProjectChannelResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -3570,11 +3570,11 @@ export type ListMonitorsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
@@ -3596,23 +3596,23 @@ export type ListMonitorsData = {
 
 export type ListMonitorsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3621,7 +3621,7 @@ export type ListMonitorsError = ListMonitorsErrors[keyof ListMonitorsErrors];
 
 export type ListMonitorsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Monitor>;
@@ -3635,7 +3635,7 @@ export type CreateMonitorData = {
     body: MonitorCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -3646,11 +3646,11 @@ export type CreateMonitorData = {
 
 export type CreateMonitorErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -3658,15 +3658,15 @@ export type CreateMonitorErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3695,27 +3695,27 @@ export type DeleteMonitorData = {
 
 export type DeleteMonitorErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3724,7 +3724,7 @@ export type DeleteMonitorError = DeleteMonitorErrors[keyof DeleteMonitorErrors];
 
 export type DeleteMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -3750,23 +3750,23 @@ export type ReadMonitorData = {
 
 export type ReadMonitorErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3775,7 +3775,7 @@ export type ReadMonitorError = ReadMonitorErrors[keyof ReadMonitorErrors];
 
 export type ReadMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Monitor;
@@ -3795,31 +3795,31 @@ export type UpdateMonitorData = {
 
 export type UpdateMonitorErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3828,7 +3828,7 @@ export type UpdateMonitorError = UpdateMonitorErrors[keyof UpdateMonitorErrors];
 
 export type UpdateMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: MonitorWithGuarantee;
@@ -3848,23 +3848,23 @@ export type ReadMonitorGuaranteeData = {
 
 export type ReadMonitorGuaranteeErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3873,7 +3873,7 @@ export type ReadMonitorGuaranteeError = ReadMonitorGuaranteeErrors[keyof ReadMon
 
 export type ReadMonitorGuaranteeResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Guarantee;
@@ -3888,7 +3888,7 @@ export type CreateMonitorsData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -3899,23 +3899,23 @@ export type CreateMonitorsData = {
 
 export type CreateMonitorsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3953,31 +3953,31 @@ export type UpdateMonitorAuthData = {
 
 export type UpdateMonitorAuthErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -3986,7 +3986,7 @@ export type UpdateMonitorAuthError = UpdateMonitorAuthErrors[keyof UpdateMonitor
 
 export type UpdateMonitorAuthResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Monitor;
@@ -4006,23 +4006,23 @@ export type ListMonitorParentsData = {
 
 export type ListMonitorParentsErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4031,7 +4031,7 @@ export type ListMonitorParentsError = ListMonitorParentsErrors[keyof ListMonitor
 
 export type ListMonitorParentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4067,31 +4067,31 @@ export type UpdateMonitorParentsData = {
 
 export type UpdateMonitorParentsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4100,7 +4100,7 @@ export type UpdateMonitorParentsError = UpdateMonitorParentsErrors[keyof UpdateM
 
 export type UpdateMonitorParentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4130,11 +4130,11 @@ export type ListMonitorScreenshotsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -4143,27 +4143,27 @@ export type ListMonitorScreenshotsData = {
 
 export type ListMonitorScreenshotsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4172,7 +4172,7 @@ export type ListMonitorScreenshotsError = ListMonitorScreenshotsErrors[keyof Lis
 
 export type ListMonitorScreenshotsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Screenshot>;
@@ -4186,7 +4186,7 @@ export type AcceptMonitorScreenshotsData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4199,23 +4199,23 @@ export type AcceptMonitorScreenshotsData = {
 
 export type AcceptMonitorScreenshotsErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4224,7 +4224,7 @@ export type AcceptMonitorScreenshotsError = AcceptMonitorScreenshotsErrors[keyof
 
 export type AcceptMonitorScreenshotsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4242,7 +4242,7 @@ export type CheckMonitorData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4255,27 +4255,27 @@ export type CheckMonitorData = {
 
 export type CheckMonitorErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4284,7 +4284,7 @@ export type CheckMonitorError = CheckMonitorErrors[keyof CheckMonitorErrors];
 
 export type CheckMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4299,7 +4299,7 @@ export type TestMonitorData = {
     body: MonitorCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4310,23 +4310,23 @@ export type TestMonitorData = {
 
 export type TestMonitorErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4335,7 +4335,7 @@ export type TestMonitorError = TestMonitorErrors[keyof TestMonitorErrors];
 
 export type TestMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4457,11 +4457,11 @@ export type ListProbesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
@@ -4471,23 +4471,23 @@ export type ListProbesData = {
 
 export type ListProbesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4496,7 +4496,7 @@ export type ListProbesError = ListProbesErrors[keyof ListProbesErrors];
 
 export type ListProbesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Probe>;
@@ -4511,11 +4511,11 @@ export type ListRegionsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -4524,23 +4524,23 @@ export type ListRegionsData = {
 
 export type ListRegionsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4549,7 +4549,7 @@ export type ListRegionsError = ListRegionsErrors[keyof ListRegionsErrors];
 
 export type ListRegionsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Region>;
@@ -4564,11 +4564,11 @@ export type ListIncidentsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         /**
@@ -4585,23 +4585,23 @@ export type ListIncidentsData = {
 
 export type ListIncidentsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4610,7 +4610,7 @@ export type ListIncidentsError = ListIncidentsErrors[keyof ListIncidentsErrors];
 
 export type ListIncidentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Incident>;
@@ -4624,7 +4624,7 @@ export type CreateIncidentData = {
     body: IncidentCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4635,11 +4635,11 @@ export type CreateIncidentData = {
 
 export type CreateIncidentErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4647,19 +4647,19 @@ export type CreateIncidentErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4688,23 +4688,23 @@ export type DeleteIncidentData = {
 
 export type DeleteIncidentErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4713,7 +4713,7 @@ export type DeleteIncidentError = DeleteIncidentErrors[keyof DeleteIncidentError
 
 export type DeleteIncidentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -4739,23 +4739,23 @@ export type ReadIncidentData = {
 
 export type ReadIncidentErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4764,7 +4764,7 @@ export type ReadIncidentError = ReadIncidentErrors[keyof ReadIncidentErrors];
 
 export type ReadIncidentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: IncidentWithCauses;
@@ -4788,11 +4788,11 @@ export type UpdateIncidentData = {
 
 export type UpdateIncidentErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4800,19 +4800,19 @@ export type UpdateIncidentErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4821,7 +4821,7 @@ export type UpdateIncidentError = UpdateIncidentErrors[keyof UpdateIncidentError
 
 export type UpdateIncidentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Incident;
@@ -4834,7 +4834,7 @@ export type AcknowledgeIncidentData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4847,27 +4847,27 @@ export type AcknowledgeIncidentData = {
 
 export type AcknowledgeIncidentErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4876,7 +4876,7 @@ export type AcknowledgeIncidentError = AcknowledgeIncidentErrors[keyof Acknowled
 
 export type AcknowledgeIncidentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Incident;
@@ -4892,11 +4892,11 @@ export type ListIncidentUpdatesData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -4905,27 +4905,27 @@ export type ListIncidentUpdatesData = {
 
 export type ListIncidentUpdatesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -4934,7 +4934,7 @@ export type ListIncidentUpdatesError = ListIncidentUpdatesErrors[keyof ListIncid
 
 export type ListIncidentUpdatesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<IncidentUpdate>;
@@ -4955,7 +4955,7 @@ export type CreateIncidentUpdateData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -4968,11 +4968,11 @@ export type CreateIncidentUpdateData = {
 
 export type CreateIncidentUpdateErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -4980,19 +4980,19 @@ export type CreateIncidentUpdateErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5015,11 +5015,11 @@ export type ListMaintenanceWindowsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -5028,23 +5028,23 @@ export type ListMaintenanceWindowsData = {
 
 export type ListMaintenanceWindowsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5053,7 +5053,7 @@ export type ListMaintenanceWindowsError = ListMaintenanceWindowsErrors[keyof Lis
 
 export type ListMaintenanceWindowsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<MaintenanceWindow>;
@@ -5070,7 +5070,7 @@ export type CreateMaintenanceWindowData = {
     body: MaintenanceWindowCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -5081,11 +5081,11 @@ export type CreateMaintenanceWindowData = {
 
 export type CreateMaintenanceWindowErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5093,19 +5093,19 @@ export type CreateMaintenanceWindowErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5134,23 +5134,23 @@ export type DeleteMaintenanceWindowData = {
 
 export type DeleteMaintenanceWindowErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5159,7 +5159,7 @@ export type DeleteMaintenanceWindowError = DeleteMaintenanceWindowErrors[keyof D
 
 export type DeleteMaintenanceWindowResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -5185,23 +5185,23 @@ export type ReadMaintenanceWindowData = {
 
 export type ReadMaintenanceWindowErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5210,7 +5210,7 @@ export type ReadMaintenanceWindowError = ReadMaintenanceWindowErrors[keyof ReadM
 
 export type ReadMaintenanceWindowResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: MaintenanceWindow;
@@ -5230,11 +5230,11 @@ export type UpdateMaintenanceWindowData = {
 
 export type UpdateMaintenanceWindowErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5242,19 +5242,19 @@ export type UpdateMaintenanceWindowErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5263,7 +5263,7 @@ export type UpdateMaintenanceWindowError = UpdateMaintenanceWindowErrors[keyof U
 
 export type UpdateMaintenanceWindowResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: MaintenanceWindow;
@@ -5276,7 +5276,7 @@ export type PauseMonitorData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -5289,23 +5289,23 @@ export type PauseMonitorData = {
 
 export type PauseMonitorErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5314,7 +5314,7 @@ export type PauseMonitorError = PauseMonitorErrors[keyof PauseMonitorErrors];
 
 export type PauseMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Monitor;
@@ -5327,7 +5327,7 @@ export type ResumeMonitorData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -5340,23 +5340,23 @@ export type ResumeMonitorData = {
 
 export type ResumeMonitorErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5365,7 +5365,7 @@ export type ResumeMonitorError = ResumeMonitorErrors[keyof ResumeMonitorErrors];
 
 export type ResumeMonitorResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Monitor;
@@ -5381,11 +5381,11 @@ export type ListMonitorTransitionsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -5394,27 +5394,27 @@ export type ListMonitorTransitionsData = {
 
 export type ListMonitorTransitionsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5423,7 +5423,7 @@ export type ListMonitorTransitionsError = ListMonitorTransitionsErrors[keyof Lis
 
 export type ListMonitorTransitionsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -5466,11 +5466,11 @@ export type ListMonitorChecksData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         from?: string;
@@ -5489,31 +5489,31 @@ export type ListMonitorChecksData = {
 
 export type ListMonitorChecksErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * An engine is away or too busy; Retry-After tells when to ask again
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
      */
     503: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5522,7 +5522,7 @@ export type ListMonitorChecksError = ListMonitorChecksErrors[keyof ListMonitorCh
 
 export type ListMonitorChecksResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -5666,31 +5666,31 @@ export type ReadAnalyticsLatencyData = {
 
 export type ReadAnalyticsLatencyErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * An engine is away or too busy; Retry-After tells when to ask again
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
      */
     503: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5699,7 +5699,7 @@ export type ReadAnalyticsLatencyError = ReadAnalyticsLatencyErrors[keyof ReadAna
 
 export type ReadAnalyticsLatencyResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<LatencyHour>;
@@ -5731,27 +5731,27 @@ export type ReadAnalyticsUptimeData = {
 
 export type ReadAnalyticsUptimeErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5760,7 +5760,7 @@ export type ReadAnalyticsUptimeError = ReadAnalyticsUptimeErrors[keyof ReadAnaly
 
 export type ReadAnalyticsUptimeResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Uptime;
@@ -5778,19 +5778,19 @@ export type ReadAnalyticsSummaryData = {
 
 export type ReadAnalyticsSummaryErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5799,7 +5799,7 @@ export type ReadAnalyticsSummaryError = ReadAnalyticsSummaryErrors[keyof ReadAna
 
 export type ReadAnalyticsSummaryResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Summary;
@@ -5817,19 +5817,19 @@ export type ReadProjectData = {
 
 export type ReadProjectErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5838,7 +5838,7 @@ export type ReadProjectError = ReadProjectErrors[keyof ReadProjectErrors];
 
 export type ReadProjectResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Project;
@@ -5852,11 +5852,11 @@ export type ListStatusPagesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -5865,23 +5865,23 @@ export type ListStatusPagesData = {
 
 export type ListStatusPagesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5890,7 +5890,7 @@ export type ListStatusPagesError = ListStatusPagesErrors[keyof ListStatusPagesEr
 
 export type ListStatusPagesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<StatusPage>;
@@ -5904,7 +5904,7 @@ export type CreateStatusPageData = {
     body: StatusPageCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -5915,11 +5915,11 @@ export type CreateStatusPageData = {
 
 export type CreateStatusPageErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -5927,19 +5927,19 @@ export type CreateStatusPageErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5968,23 +5968,23 @@ export type DeleteStatusPageData = {
 
 export type DeleteStatusPageErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -5993,7 +5993,7 @@ export type DeleteStatusPageError = DeleteStatusPageErrors[keyof DeleteStatusPag
 
 export type DeleteStatusPageResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -6019,23 +6019,23 @@ export type ReadStatusPageData = {
 
 export type ReadStatusPageErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6044,7 +6044,7 @@ export type ReadStatusPageError = ReadStatusPageErrors[keyof ReadStatusPageError
 
 export type ReadStatusPageResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPage;
@@ -6064,27 +6064,27 @@ export type UpdateStatusPageData = {
 
 export type UpdateStatusPageErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6093,7 +6093,7 @@ export type UpdateStatusPageError = UpdateStatusPageErrors[keyof UpdateStatusPag
 
 export type UpdateStatusPageResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPage;
@@ -6109,11 +6109,11 @@ export type ListStatusPageComponentsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -6122,27 +6122,27 @@ export type ListStatusPageComponentsData = {
 
 export type ListStatusPageComponentsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6151,7 +6151,7 @@ export type ListStatusPageComponentsError = ListStatusPageComponentsErrors[keyof
 
 export type ListStatusPageComponentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<StatusPageComponent>;
@@ -6178,7 +6178,7 @@ export type CreateStatusPageComponentData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -6191,31 +6191,31 @@ export type CreateStatusPageComponentData = {
 
 export type CreateStatusPageComponentErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6245,23 +6245,23 @@ export type DeleteStatusPageComponentData = {
 
 export type DeleteStatusPageComponentErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6270,7 +6270,7 @@ export type DeleteStatusPageComponentError = DeleteStatusPageComponentErrors[key
 
 export type DeleteStatusPageComponentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -6297,23 +6297,23 @@ export type ReadStatusPageComponentData = {
 
 export type ReadStatusPageComponentErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6322,7 +6322,7 @@ export type ReadStatusPageComponentError = ReadStatusPageComponentErrors[keyof R
 
 export type ReadStatusPageComponentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPageComponent;
@@ -6356,27 +6356,27 @@ export type UpdateStatusPageComponentData = {
 
 export type UpdateStatusPageComponentErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6385,7 +6385,7 @@ export type UpdateStatusPageComponentError = UpdateStatusPageComponentErrors[key
 
 export type UpdateStatusPageComponentResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPageComponent;
@@ -6410,27 +6410,27 @@ export type OrderStatusPageComponentsData = {
 
 export type OrderStatusPageComponentsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6439,7 +6439,7 @@ export type OrderStatusPageComponentsError = OrderStatusPageComponentsErrors[key
 
 export type OrderStatusPageComponentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<StatusPageComponent>;
@@ -6455,11 +6455,11 @@ export type ListStatusPageGroupsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -6468,27 +6468,27 @@ export type ListStatusPageGroupsData = {
 
 export type ListStatusPageGroupsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6497,7 +6497,7 @@ export type ListStatusPageGroupsError = ListStatusPageGroupsErrors[keyof ListSta
 
 export type ListStatusPageGroupsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<StatusPageGroup>;
@@ -6511,7 +6511,7 @@ export type CreateStatusPageGroupData = {
     body: StatusPageGroupCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -6524,31 +6524,31 @@ export type CreateStatusPageGroupData = {
 
 export type CreateStatusPageGroupErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6578,23 +6578,23 @@ export type DeleteStatusPageGroupData = {
 
 export type DeleteStatusPageGroupErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6603,7 +6603,7 @@ export type DeleteStatusPageGroupError = DeleteStatusPageGroupErrors[keyof Delet
 
 export type DeleteStatusPageGroupResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -6630,23 +6630,23 @@ export type ReadStatusPageGroupData = {
 
 export type ReadStatusPageGroupErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6655,7 +6655,7 @@ export type ReadStatusPageGroupError = ReadStatusPageGroupErrors[keyof ReadStatu
 
 export type ReadStatusPageGroupResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPageGroup;
@@ -6676,27 +6676,27 @@ export type UpdateStatusPageGroupData = {
 
 export type UpdateStatusPageGroupErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6705,7 +6705,7 @@ export type UpdateStatusPageGroupError = UpdateStatusPageGroupErrors[keyof Updat
 
 export type UpdateStatusPageGroupResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPageGroup;
@@ -6721,11 +6721,11 @@ export type ListStatusPageSubscribersData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -6734,27 +6734,27 @@ export type ListStatusPageSubscribersData = {
 
 export type ListStatusPageSubscribersErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6763,7 +6763,7 @@ export type ListStatusPageSubscribersError = ListStatusPageSubscribersErrors[key
 
 export type ListStatusPageSubscribersResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -6815,23 +6815,23 @@ export type DeleteStatusPageSubscriberData = {
 
 export type DeleteStatusPageSubscriberErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6840,7 +6840,7 @@ export type DeleteStatusPageSubscriberError = DeleteStatusPageSubscriberErrors[k
 
 export type DeleteStatusPageSubscriberResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -6864,7 +6864,7 @@ export type AnalyzeStatusPageCustomDomainData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -6877,31 +6877,31 @@ export type AnalyzeStatusPageCustomDomainData = {
 
 export type AnalyzeStatusPageCustomDomainErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -6910,7 +6910,7 @@ export type AnalyzeStatusPageCustomDomainError = AnalyzeStatusPageCustomDomainEr
 
 export type AnalyzeStatusPageCustomDomainResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -6957,7 +6957,7 @@ export type ConnectStatusPageCustomDomainData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -6970,31 +6970,31 @@ export type ConnectStatusPageCustomDomainData = {
 
 export type ConnectStatusPageCustomDomainErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Cannot be set up in this way
+     * Domain Connect is not available
      */
     422: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7003,7 +7003,7 @@ export type ConnectStatusPageCustomDomainError = ConnectStatusPageCustomDomainEr
 
 export type ConnectStatusPageCustomDomainResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -7031,23 +7031,23 @@ export type DeleteStatusPageCustomDomainData = {
 
 export type DeleteStatusPageCustomDomainErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7056,7 +7056,7 @@ export type DeleteStatusPageCustomDomainError = DeleteStatusPageCustomDomainErro
 
 export type DeleteStatusPageCustomDomainResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPage;
@@ -7081,31 +7081,31 @@ export type UpdateStatusPageCustomDomainData = {
 
 export type UpdateStatusPageCustomDomainErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7114,7 +7114,7 @@ export type UpdateStatusPageCustomDomainError = UpdateStatusPageCustomDomainErro
 
 export type UpdateStatusPageCustomDomainResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -7156,7 +7156,7 @@ export type VerifyStatusPageCustomDomainData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -7169,31 +7169,31 @@ export type VerifyStatusPageCustomDomainData = {
 
 export type VerifyStatusPageCustomDomainErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7202,7 +7202,7 @@ export type VerifyStatusPageCustomDomainError = VerifyStatusPageCustomDomainErro
 
 export type VerifyStatusPageCustomDomainResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -7245,11 +7245,11 @@ export type ListDependencyCatalogData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         category?: 'ai' | 'analytics' | 'auth' | 'cdn' | 'ci' | 'cloud' | 'commerce' | 'communication' | 'crm' | 'data' | 'design' | 'developer' | 'email' | 'hosting' | 'monitoring' | 'payments' | 'productivity' | 'registry' | 'security' | 'social' | 'support';
@@ -7263,23 +7263,23 @@ export type ListDependencyCatalogData = {
 
 export type ListDependencyCatalogErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7288,7 +7288,7 @@ export type ListDependencyCatalogError = ListDependencyCatalogErrors[keyof ListD
 
 export type ListDependencyCatalogResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<CatalogEntry>;
@@ -7303,11 +7303,11 @@ export type ListDependenciesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -7316,23 +7316,23 @@ export type ListDependenciesData = {
 
 export type ListDependenciesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7341,7 +7341,7 @@ export type ListDependenciesError = ListDependenciesErrors[keyof ListDependencie
 
 export type ListDependenciesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<Dependency>;
@@ -7358,7 +7358,7 @@ export type CreateDependencyData = {
     body: DependencyCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -7369,31 +7369,31 @@ export type CreateDependencyData = {
 
 export type CreateDependencyErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7422,23 +7422,23 @@ export type DeleteDependencyData = {
 
 export type DeleteDependencyErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7447,7 +7447,7 @@ export type DeleteDependencyError = DeleteDependencyErrors[keyof DeleteDependenc
 
 export type DeleteDependencyResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -7473,23 +7473,23 @@ export type ReadDependencyData = {
 
 export type ReadDependencyErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7498,7 +7498,7 @@ export type ReadDependencyError = ReadDependencyErrors[keyof ReadDependencyError
 
 export type ReadDependencyResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Dependency;
@@ -7561,31 +7561,31 @@ export type UpdateDependencyData = {
 
 export type UpdateDependencyErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7594,7 +7594,7 @@ export type UpdateDependencyError = UpdateDependencyErrors[keyof UpdateDependenc
 
 export type UpdateDependencyResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Dependency;
@@ -7610,11 +7610,11 @@ export type ListDependencyIncidentsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -7623,27 +7623,27 @@ export type ListDependencyIncidentsData = {
 
 export type ListDependencyIncidentsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7652,7 +7652,7 @@ export type ListDependencyIncidentsError = ListDependencyIncidentsErrors[keyof L
 
 export type ListDependencyIncidentsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<VendorIncident>;
@@ -7676,31 +7676,31 @@ export type BeginChatInstallationData = {
 
 export type BeginChatInstallationErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7709,7 +7709,7 @@ export type BeginChatInstallationError = BeginChatInstallationErrors[keyof Begin
 
 export type BeginChatInstallationResponses = {
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7729,27 +7729,27 @@ export type CompleteChatInstallationData = {
 
 export type CompleteChatInstallationErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * An engine is away or too busy; Retry-After tells when to ask again
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
      */
     503: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7758,7 +7758,7 @@ export type CompleteChatInstallationError = CompleteChatInstallationErrors[keyof
 
 export type CompleteChatInstallationResponses = {
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7770,11 +7770,11 @@ export type ListChatInstallationsData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -7783,23 +7783,23 @@ export type ListChatInstallationsData = {
 
 export type ListChatInstallationsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7808,7 +7808,7 @@ export type ListChatInstallationsError = ListChatInstallationsErrors[keyof ListC
 
 export type ListChatInstallationsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -7843,23 +7843,23 @@ export type DeleteChatInstallationData = {
 
 export type DeleteChatInstallationErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7868,7 +7868,7 @@ export type DeleteChatInstallationError = DeleteChatInstallationErrors[keyof Del
 
 export type DeleteChatInstallationResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -7890,11 +7890,11 @@ export type ListChatInstallationChannelsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
         /**
@@ -7907,35 +7907,35 @@ export type ListChatInstallationChannelsData = {
 
 export type ListChatInstallationChannelsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * An engine is away or too busy; Retry-After tells when to ask again
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
      */
     503: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -7944,7 +7944,7 @@ export type ListChatInstallationChannelsError = ListChatInstallationChannelsErro
 
 export type ListChatInstallationChannelsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -7969,11 +7969,11 @@ export type ListChatIdentitiesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -7982,23 +7982,23 @@ export type ListChatIdentitiesData = {
 
 export type ListChatIdentitiesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8007,7 +8007,7 @@ export type ListChatIdentitiesError = ListChatIdentitiesErrors[keyof ListChatIde
 
 export type ListChatIdentitiesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<{
@@ -8035,11 +8035,11 @@ export type ListDataSourcesData = {
     path?: never;
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -8048,23 +8048,23 @@ export type ListDataSourcesData = {
 
 export type ListDataSourcesErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8073,7 +8073,7 @@ export type ListDataSourcesError = ListDataSourcesErrors[keyof ListDataSourcesEr
 
 export type ListDataSourcesResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<DataSource>;
@@ -8087,7 +8087,7 @@ export type CreateDataSourceData = {
     body: DataSourceCreate;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -8098,11 +8098,11 @@ export type CreateDataSourceData = {
 
 export type CreateDataSourceErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -8110,15 +8110,15 @@ export type CreateDataSourceErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8152,23 +8152,23 @@ export type DeleteDataSourceData = {
 
 export type DeleteDataSourceErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8177,7 +8177,7 @@ export type DeleteDataSourceError = DeleteDataSourceErrors[keyof DeleteDataSourc
 
 export type DeleteDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -8203,23 +8203,23 @@ export type ReadDataSourceData = {
 
 export type ReadDataSourceErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8228,7 +8228,7 @@ export type ReadDataSourceError = ReadDataSourceErrors[keyof ReadDataSourceError
 
 export type ReadDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: DataSource;
@@ -8297,11 +8297,11 @@ export type UpdateDataSourceData = {
                 [key: string]: unknown;
             }>;
             /**
-             * ignored: as it was read
+             * Read-only. Ignored in requests.
              */
             created_at?: string;
             /**
-             * ignored: as it was read
+             * Read-only. Ignored in requests.
              */
             updated_at?: string;
         }>;
@@ -8315,27 +8315,27 @@ export type UpdateDataSourceData = {
 
 export type UpdateDataSourceErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8344,7 +8344,7 @@ export type UpdateDataSourceError = UpdateDataSourceErrors[keyof UpdateDataSourc
 
 export type UpdateDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -8362,7 +8362,7 @@ export type RefreshDataSourceData = {
     body?: never;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -8375,23 +8375,23 @@ export type RefreshDataSourceData = {
 
 export type RefreshDataSourceErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8400,7 +8400,7 @@ export type RefreshDataSourceError = RefreshDataSourceErrors[keyof RefreshDataSo
 
 export type RefreshDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: DataSource;
@@ -8470,18 +8470,18 @@ export type PreviewDataSourceData = {
                 [key: string]: unknown;
             }>;
             /**
-             * ignored: as it was read
+             * Read-only. Ignored in requests.
              */
             created_at?: string;
             /**
-             * ignored: as it was read
+             * Read-only. Ignored in requests.
              */
             updated_at?: string;
         }>;
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -8492,27 +8492,27 @@ export type PreviewDataSourceData = {
 
 export type PreviewDataSourceErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8521,7 +8521,7 @@ export type PreviewDataSourceError = PreviewDataSourceErrors[keyof PreviewDataSo
 
 export type PreviewDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -8558,7 +8558,7 @@ export type PublishDataSourceData = {
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -8571,31 +8571,31 @@ export type PublishDataSourceData = {
 
 export type PublishDataSourceErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8604,7 +8604,7 @@ export type PublishDataSourceError = PublishDataSourceErrors[keyof PublishDataSo
 
 export type PublishDataSourceResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -8622,11 +8622,11 @@ export type ListDataSourceFieldsData = {
     };
     query?: {
         /**
-         * from 1; default 1
+         * Number of the page, from 1. Default 1.
          */
         page?: number;
         /**
-         * default 25
+         * Records on a page. Default 25.
          */
         per_page?: number;
     };
@@ -8635,27 +8635,27 @@ export type ListDataSourceFieldsData = {
 
 export type ListDataSourceFieldsErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8664,7 +8664,7 @@ export type ListDataSourceFieldsError = ListDataSourceFieldsErrors[keyof ListDat
 
 export type ListDataSourceFieldsResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: Array<DataSourceField>;
@@ -8677,7 +8677,7 @@ export type ListDataSourceFieldsResponse = ListDataSourceFieldsResponses[keyof L
 export type CreateDataSourceFieldData = {
     body: {
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         id?: string;
         /**
@@ -8709,17 +8709,17 @@ export type CreateDataSourceFieldData = {
             [key: string]: unknown;
         }>;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         created_at?: string;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         updated_at?: string;
     };
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -8732,31 +8732,31 @@ export type CreateDataSourceFieldData = {
 
 export type CreateDataSourceFieldErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8786,23 +8786,23 @@ export type DeleteDataSourceFieldData = {
 
 export type DeleteDataSourceFieldErrors = {
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8811,7 +8811,7 @@ export type DeleteDataSourceFieldError = DeleteDataSourceFieldErrors[keyof Delet
 
 export type DeleteDataSourceFieldResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {
@@ -8829,7 +8829,7 @@ export type DeleteDataSourceFieldResponse = DeleteDataSourceFieldResponses[keyof
 export type UpdateDataSourceFieldData = {
     body: {
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         id?: string;
         /**
@@ -8861,11 +8861,11 @@ export type UpdateDataSourceFieldData = {
             [key: string]: unknown;
         }>;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         created_at?: string;
         /**
-         * ignored: as it was read
+         * Read-only. Ignored in requests.
          */
         updated_at?: string;
     };
@@ -8879,27 +8879,27 @@ export type UpdateDataSourceFieldData = {
 
 export type UpdateDataSourceFieldErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8908,7 +8908,7 @@ export type UpdateDataSourceFieldError = UpdateDataSourceFieldErrors[keyof Updat
 
 export type UpdateDataSourceFieldResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: DataSourceField;
@@ -8928,19 +8928,19 @@ export type UpdateStatusPageLogoData = {
 
 export type UpdateStatusPageLogoErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
@@ -8948,15 +8948,15 @@ export type UpdateStatusPageLogoErrors = {
      */
     413: Error;
     /**
-     * The body has another type
+     * The content type of the body is not supported
      */
     415: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -8965,7 +8965,7 @@ export type UpdateStatusPageLogoError = UpdateStatusPageLogoErrors[keyof UpdateS
 
 export type UpdateStatusPageLogoResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPage;
@@ -8985,19 +8985,19 @@ export type UpdateStatusPageFaviconData = {
 
 export type UpdateStatusPageFaviconErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
@@ -9005,15 +9005,15 @@ export type UpdateStatusPageFaviconErrors = {
      */
     413: Error;
     /**
-     * The body has another type
+     * The content type of the body is not supported
      */
     415: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -9022,7 +9022,7 @@ export type UpdateStatusPageFaviconError = UpdateStatusPageFaviconErrors[keyof U
 
 export type UpdateStatusPageFaviconResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: StatusPage;
@@ -9042,23 +9042,23 @@ export type ExportProjectData = {
 
 export type ExportProjectErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -9081,7 +9081,7 @@ export type ImportProjectData = {
     body: ProjectFile;
     headers?: {
         /**
-         * answers a repetition again
+         * A repeated request with the same key returns the first response.
          */
         'Idempotency-Key'?: string;
     };
@@ -9105,11 +9105,11 @@ export type ImportProjectData = {
 
 export type ImportProjectErrors = {
     /**
-     * The request is not valid: details name each field
+     * The request is not valid; `details` name each invalid field
      */
     400: Error;
     /**
-     * No valid API key (`unauthorized`), or one that is suspended (`api_key_suspended`)
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
      */
     401: Error;
     /**
@@ -9117,27 +9117,27 @@ export type ImportProjectErrors = {
      */
     402: Error;
     /**
-     * The key or the plan may not do this
+     * The scope of the key or the plan does not allow this
      */
     403: Error;
     /**
-     * Not found, or of another project
+     * The record does not exist, or it belongs to another project
      */
     404: Error;
     /**
-     * In conflict with what is there
+     * The request conflicts with the current state
      */
     409: Error;
     /**
-     * Too many requests; Retry-After tells when to ask again
+     * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
     /**
-     * An engine is away or too busy; Retry-After tells when to ask again
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
      */
     503: Error;
     /**
-     * Refused or failed
+     * Error
      */
     default: Error;
 };
@@ -9146,7 +9146,7 @@ export type ImportProjectError = ImportProjectErrors[keyof ImportProjectErrors];
 
 export type ImportProjectResponses = {
     /**
-     * Done
+     * Success
      */
     200: {
         data: {

@@ -21,17 +21,17 @@ t.teardown(async () => {
 })
 
 const DAY_MS = 86_400_000
-/** Pages are shown at noon, so that no midnight comes between two lines. */
+/** Pages are rendered at noon, so that no midnight passes between two lines. */
 const now = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const ago = (ms: number) => new Date(now.getTime() - ms)
 const daysAgo = (days: number, hour = 0) =>
   new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
-/** Waits for the history, however busy this machine is. */
+/** Waits for the history, also on a busy machine. */
 const createReader = (from = clickhouse) =>
   createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, historyTimeoutMs: 60_000 })
 const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
-/** A published page of a project of its own, with ways to fill it. */
+/** A published page of a separate project, with functions to fill it. */
 async function scene(fields: { show_response_times?: boolean; show_uptime_percentage?: boolean } = {}) {
   const { projectId } = await insertTenant(db)
   const [pageId, slug] = [uuidv7(), uuidv7()]
@@ -144,7 +144,7 @@ const componentsOf = (view: LoadedPage['view']): ComponentView[] =>
 const dayOf = (component: ComponentView | undefined, date: string) => component?.days?.find(day => day.date === date)
 
 t.test(
-  'bars hold the time in each state by transitions; before the monitor was made, and paused, is unknown',
+  'Bars show the time in each state by transitions; time before the creation and paused time are unknown',
   async t => {
     const page = await scene()
     const monitor = await page.monitor('up', [
@@ -175,7 +175,7 @@ t.test(
   },
 )
 
-t.test('a state that began before the 90 days fills them; every day adds up', async t => {
+t.test('A state that began before the 90 days fills them, and every day adds up', async t => {
   const page = await scene()
   await page.component(
     'Shop',
@@ -191,7 +191,7 @@ t.test('a state that began before the 90 days fills them; every day adds up', as
   t.equal(component?.uptimePercent, 100)
 })
 
-t.test('maintenance counts apart, and a component in it says so', async t => {
+t.test('Maintenance counts separately, and a component in maintenance shows it', async t => {
   const page = await scene()
   const monitor = await page.monitor('down', [
     [daysAgo(10), 'up'],
@@ -223,7 +223,7 @@ t.test('maintenance counts apart, and a component in it says so', async t => {
   t.ok(view.maintenance[0]!.id.startsWith(windowId))
 })
 
-t.test('groups and components stand in one order; a group is its worst component', async t => {
+t.test('Groups and components have one order, and a group has the status of its worst component', async t => {
   const page = await scene()
   await page.component('First')
   const { id: groupId } = await createGroup(
@@ -248,7 +248,7 @@ t.test('groups and components stand in one order; a group is its worst component
   t.same(overall, { status: 'partial_outage', sentence: 'Some systems are down' })
 })
 
-t.test('incidents of what the page shows are told with their public updates, others not', async t => {
+t.test('A page shows incidents of its components with their public updates, and no others', async t => {
   const page = await scene()
   const [shown, hidden] = [await page.monitor('up'), await page.monitor('up')]
   const component = await page.component('Shop', shown)
@@ -281,7 +281,7 @@ t.test('incidents of what the page shows are told with their public updates, oth
   t.match(view.overall, { status: 'degraded', sentence: 'There is a minor incident' })
 })
 
-t.test('response times are medians a day from ClickHouse, and only where the page shows them', async t => {
+t.test('Response times are daily medians from ClickHouse, only where the page shows them', async t => {
   const [open, discreet] = [await scene(), await scene({ show_response_times: false, show_uptime_percentage: false })]
   for (const page of [open, discreet]) {
     const monitor = await page.monitor('up', [[daysAgo(3), 'up']])
@@ -316,7 +316,7 @@ t.test('response times are medians a day from ClickHouse, and only where the pag
   t.equal(hidden?.days?.length, 90, 'bars are shown all the same')
 })
 
-t.test('a page that is not published, or not there, is none', async t => {
+t.test('An unpublished or unknown page is not found', async t => {
   const page = await scene()
   await execute(db, 'UPDATE status_pages SET is_published = false WHERE id = ?', [page.pageId])
   t.equal(await page.read(), null)
@@ -325,7 +325,7 @@ t.test('a page that is not published, or not there, is none', async t => {
   t.equal(await read({ domain: 'status.acme.com' }, null), null)
 })
 
-t.test('a custom domain leads to its page once it is verified', async t => {
+t.test('A custom domain shows its page after verification', async t => {
   const page = await scene()
   const domain = `${page.slug}.example.com`
   const read = createReader()
@@ -336,7 +336,7 @@ t.test('a custom domain leads to its page once it is verified', async t => {
   t.equal((await read({ domain }, null))?.view.publicUrl, `https://${domain}`)
 })
 
-t.test('whatever a page shows makes it another one when it changes, and nothing else does', async t => {
+t.test('The version of a page changes exactly when its content changes', async t => {
   const page = await scene()
   const monitor = await page.monitor('up', [[daysAgo(1), 'up']])
   await page.component('Shop', monitor)
@@ -370,7 +370,7 @@ t.test('whatever a page shows makes it another one when it changes, and nothing 
   }
 })
 
-t.test('without ClickHouse a page shows everything else, and the response times that it knew', async t => {
+t.test('Without ClickHouse a page shows everything else, and its last response times', async t => {
   const page = await scene()
   const monitor = await page.monitor('up', [[daysAgo(3), 'up']])
   await page.component('Shop', monitor)

@@ -84,7 +84,7 @@ export async function up(db: Knex): Promise<void> {
       at timestamptz NOT NULL,
       quorum text NOT NULL CHECK (quorum IN ('full', 'reduced')),
       summary text NOT NULL,
-      -- json keeps the order of the fields, which people read
+      -- json keeps the order of the fields
       explanation json NOT NULL,
       created_at timestamptz NOT NULL
     );

@@ -42,7 +42,7 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       name text NOT NULL,
       subject text NOT NULL,
-      -- json keeps the order of the fields, which people read in webhooks
+      -- json keeps the order of the fields in webhooks
       data json NOT NULL,
       occurred_at timestamptz NOT NULL
     );
@@ -103,7 +103,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX deliveries_by_channel ON deliveries (channel_id, seq DESC);
 
     -- A lane is the deliveries of one channel about one subject, sent in order. While it is leased,
-    -- next_attempt_at is the end of the lease, so that a lane whose worker died is simply due again.
+    -- next_attempt_at is the end of the lease, so that a lane whose worker died is due again.
     CREATE TABLE delivery_lanes (
       channel_id uuid NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
       subject text NOT NULL,

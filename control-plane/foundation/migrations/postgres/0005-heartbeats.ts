@@ -3,19 +3,19 @@ import type { Knex } from 'knex'
 /** Ping URLs, the state of each heartbeat, and the pings. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- sealed, to be shown; its SHA-256, to be found by
+    -- encrypted, for display; its SHA-256, for look-ups
     ALTER TABLE monitors ADD COLUMN ping_token bytea, ADD COLUMN ping_token_hash bytea;
     CREATE UNIQUE INDEX monitors_by_ping_token ON monitors (ping_token_hash) WHERE ping_token_hash IS NOT NULL;
     CREATE INDEX monitors_without_ping_token ON monitors (id) WHERE type = 'heartbeat' AND ping_token IS NULL;
 
     CREATE TABLE heartbeats (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
-      -- how many there ever were; the newest ping has this number
+      -- number of all pings so far; the newest ping has this number
       pings bigint NOT NULL,
       last_ping_at timestamptz,
       last_success_at timestamptz,
       run_started_at timestamptz,
-      -- when a missing success makes the monitor down; null: nothing is waited for
+      -- when a missing success makes the monitor down; null: no ping is expected
       due_at timestamptz
     );
     CREATE INDEX heartbeats_due ON heartbeats (due_at) WHERE due_at IS NOT NULL;
@@ -33,7 +33,7 @@ export async function up(db: Knex): Promise<void> {
       PRIMARY KEY (monitor_id, number)
     );
 
-    -- until when pings were taken: what was due while nobody listened is not the job's fault
+    -- until when pings were accepted: a ping that was due while no process listened does not count as missing
     CREATE TABLE heartbeat_intake (
       id boolean PRIMARY KEY DEFAULT true CHECK (id),
       listening_at timestamptz NOT NULL

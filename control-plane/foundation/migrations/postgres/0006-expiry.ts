@@ -15,7 +15,7 @@ export async function up(db: Knex): Promise<void> {
       PRIMARY KEY (monitor_id, region)
     );
 
-    -- one row a registrable domain, shared by all monitors below it, whoever owns them
+    -- one row for each registrable domain, shared by all monitors below it, of all tenants
     CREATE TABLE domains (
       name text PRIMARY KEY,
       identity text,
@@ -34,14 +34,14 @@ export async function up(db: Knex): Promise<void> {
       domain text,
       identity text,
       expires_at timestamptz,
-      -- null: nothing to do until something changes
+      -- null: nothing is due until something changes
       next_look_at timestamptz,
       PRIMARY KEY (monitor_id, kind)
     );
     CREATE INDEX expiry_watches_due ON expiry_watches (next_look_at) WHERE next_look_at IS NOT NULL;
     CREATE INDEX expiry_watches_by_domain ON expiry_watches (domain) WHERE domain IS NOT NULL;
 
-    -- outlives the watch: a certificate that comes back is not warned of again
+    -- outlives the watch: a certificate that returns causes no second warning
     CREATE TABLE expiry_warnings (
       monitor_id uuid NOT NULL REFERENCES monitors ON DELETE CASCADE,
       kind text NOT NULL,

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 /** Manual incidents, and channels that are subscribed to a whole project. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- the message that an incident was created with, which later events go on showing
+    -- the message with which an incident was created; later events still contain it
     ALTER TABLE incident_updates ADD COLUMN is_initial boolean NOT NULL DEFAULT false;
     CREATE INDEX incidents_by_end ON incidents (project_id, resolved_at);
 

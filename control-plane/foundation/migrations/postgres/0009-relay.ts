@@ -4,9 +4,9 @@ import type { Knex } from 'knex'
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE deliveries
-      -- the destination of what was handed over to the relay; it left its lane with that
+      -- the destination of a delivery that was passed to the relay and so left its lane
       ADD COLUMN relay_origin text,
-      -- attempts in the middle that the log no longer shows
+      -- attempts that were dropped from the log
       ADD COLUMN attempts_left_out integer NOT NULL DEFAULT 0;
     DROP INDEX deliveries_pending;
     CREATE INDEX deliveries_pending ON deliveries (channel_id, subject, seq)
@@ -26,7 +26,7 @@ export async function up(db: Knex): Promise<void> {
       UNIQUE (project_id, origin)
     );
 
-    -- What the relay still has to bring. While a message is leased, next_attempt_at is the end of the lease.
+    -- Messages that the relay still has to deliver. While a message is leased, next_attempt_at is the end of the lease.
     CREATE TABLE relay_messages (
       delivery_id text PRIMARY KEY REFERENCES deliveries ON DELETE CASCADE,
       destination_id uuid NOT NULL REFERENCES relay_destinations ON DELETE CASCADE,

@@ -11,13 +11,13 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       title text NOT NULL,
       description text,
-      -- null: one period from starts_at to ends_at; else these two are bounds, and may be null
+      -- null: one period from starts_at to ends_at; otherwise these two are bounds, and may be null
       cron text,
       duration_minutes integer,
       time_zone text,
       starts_at timestamptz,
       ends_at timestamptz,
-      -- the start of the newest period that is written down; when it comes, the next one is; null: none will come
+      -- the start of the latest planned period; when it begins, the next one is planned; null: there is no next one
       planned_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
       PRIMARY KEY (window_id, monitor_id)
     );
 
-    -- what was maintenance, or soon will be; what has begun outlives its window
+    -- past and next maintenance periods; a period that has begun outlives its window
     CREATE TABLE maintenance_periods (
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       monitor_id uuid NOT NULL,
@@ -50,16 +50,16 @@ export async function up(db: Knex): Promise<void> {
     );
     CREATE INDEX monitor_parents_by_parent ON monitor_parents (parent_id);
 
-    -- a row exists while something is withheld; written on the locked row of its monitor
+    -- a row exists while alerts are suppressed; it is written while the row of its monitor is locked
     CREATE TABLE silences (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
-      -- what was told last, and what may have to be told (silences/withheld.ts)
+      -- the last published status, and the suppressed one (verdict/suppression)
       withheld jsonb NOT NULL,
       reason text NOT NULL CHECK (reason IN ('maintenance', 'parent', 'grace', 'doubt', 'turn')),
       is_parent_down boolean NOT NULL,
       grace_until timestamptz,
       doubt_until timestamptz,
-      -- whether its parents have been asked for a check, and are well
+      -- whether checks of its parents were requested, and succeeded
       is_asked boolean NOT NULL,
       is_answered boolean NOT NULL,
       due_at timestamptz NOT NULL

@@ -4,21 +4,21 @@ import type { Knex } from 'knex'
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE alert_rules ADD COLUMN remind_every_minutes integer CHECK (remind_every_minutes BETWEEN 5 AND 1440);
-    -- which reminder a delivery is, null for news
+    -- the number of the reminder; null: not a reminder
     ALTER TABLE deliveries ADD COLUMN reminder integer CHECK (reminder > 0);
 
-    -- What a rule still has to say of an outage. It may outlive it: whoever finds it due looks whether it still holds.
+    -- The next reminder of a rule about an outage. It may outlive the outage, so the worker checks whether it still applies.
     CREATE TABLE reminders (
       rule_id uuid PRIMARY KEY REFERENCES alert_rules ON DELETE CASCADE,
       monitor_id uuid NOT NULL REFERENCES monitors ON DELETE CASCADE,
       incident_id uuid NOT NULL REFERENCES incidents ON DELETE CASCADE,
-      -- the monitor.down that was told
+      -- the published monitor.down
       event_id uuid NOT NULL REFERENCES events ON DELETE CASCADE,
       told integer NOT NULL DEFAULT 0,
       due_at timestamptz NOT NULL
     );
     CREATE INDEX reminders_due ON reminders (due_at);
-    -- the last outage that was told of a monitor
+    -- the last published outage of a monitor
     CREATE INDEX events_down ON events (subject, id DESC) WHERE name = 'monitor.down';
 
     CREATE TABLE alert_settings (
@@ -29,7 +29,7 @@ export async function up(db: Knex): Promise<void> {
       updated_at timestamptz NOT NULL
     );
 
-    -- A digest gathers changes while it is open. Closed, it is an event and a delivery like any other.
+    -- A digest collects changes while it is open. When it is closed, it becomes an event with a delivery.
     CREATE TABLE digests (
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 /** Canaries (targets that fail on purpose), their alerts, and the measurement of each failure. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- apart from the operator project, whose channels would hear of planned failures all day
+    -- separate from the operator project, whose channels would get planned failures all day
     CREATE TABLE canary_project (
       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
@@ -15,19 +15,19 @@ export async function up(db: Knex): Promise<void> {
       monitor_id uuid NOT NULL UNIQUE REFERENCES monitors ON DELETE CASCADE,
       every_seconds integer NOT NULL,
       for_seconds integer NOT NULL,
-      -- failures that began before are none of this schedule
+      -- earlier failures do not belong to this schedule
       measured_since timestamptz NOT NULL,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
     );
-    -- what the canaries' own receiver got; the first time of each delivery counts
+    -- alerts at the receiver of the canaries; the first arrival of each delivery counts
     CREATE TABLE canary_alerts (
       delivery_id text PRIMARY KEY,
       monitor_id uuid NOT NULL,
       received_at timestamptz NOT NULL
     );
     CREATE INDEX canary_alerts_by_time ON canary_alerts (received_at);
-    -- one row a planned failure that is over; whoever inserts it counts it
+    -- one row for each past planned failure; the process that inserts it counts it
     CREATE TABLE canary_outages (
       region text NOT NULL,
       started_at timestamptz NOT NULL,

@@ -10,7 +10,7 @@ export async function up(db: Knex): Promise<void> {
       slug text NOT NULL CONSTRAINT status_pages_slug UNIQUE,
       template text NOT NULL,
       brand_color text NOT NULL,
-      -- as it was given; visitors get it made safe
+      -- as it was entered; visitors get a sanitized version
       custom_css text,
       seo_title text,
       seo_description text,
@@ -18,7 +18,7 @@ export async function up(db: Knex): Promise<void> {
       show_response_times boolean NOT NULL DEFAULT true,
       show_uptime_percentage boolean NOT NULL DEFAULT true,
       custom_domain text CHECK (custom_domain = lower(custom_domain)),
-      -- null: whose it is has not been proven yet, so nothing is served there and it keeps nobody else from it
+      -- null: ownership is not verified yet, so nothing is served there and other pages may claim it
       custom_domain_verified_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
@@ -47,11 +47,11 @@ export async function up(db: Knex): Promise<void> {
       description text,
       monitor_id uuid REFERENCES monitors ON DELETE SET NULL,
       display_order integer NOT NULL,
-      -- set by hand; unknown while a monitor says it, and after that monitor is gone
+      -- set by people; unknown while a monitor determines it, and after that monitor was deleted
       status text NOT NULL CHECK (status IN ('operational', 'degraded', 'outage', 'unknown')),
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
-      -- a group of the same page; without it the component stands on the page itself
+      -- a group of the same page; null: the component is not in a group
       FOREIGN KEY (page_id, group_id) REFERENCES status_page_groups (page_id, id) ON DELETE SET NULL (group_id)
     );
     CREATE INDEX status_page_components_by_page ON status_page_components (page_id, display_order, id);

@@ -6,7 +6,7 @@ export async function up(db: Knex): Promise<void> {
     -- the page whose subscribers a channel reaches; null: an alert channel of the project
     ALTER TABLE alert_channels ADD COLUMN page_id uuid REFERENCES status_pages ON DELETE CASCADE;
     CREATE INDEX alert_channels_of_pages ON alert_channels (page_id) WHERE page_id IS NOT NULL;
-    -- all mail of a page goes by one channel, so that its share of a process is a channel's
+    -- all mail of a page uses one channel, so that it has the share of one channel in a process
     CREATE UNIQUE INDEX alert_channels_page_mail ON alert_channels (page_id) WHERE type = 'page_mail';
 
     CREATE TABLE page_subscribers (
@@ -15,14 +15,14 @@ export async function up(db: Knex): Promise<void> {
       page_id uuid NOT NULL REFERENCES status_pages ON DELETE CASCADE,
       channel_id uuid NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('email', 'webhook')),
-      -- keyed, so that a copy of this table does not tell whether somebody is in it
+      -- a keyed hash, so that a copy of this table does not reveal who subscribed
       address_hash bytea NOT NULL,
       config bytea NOT NULL,
       signing_secret bytea,
-      -- null: all that the page has, and will have
+      -- null: all components of the page, also future ones
       component_ids uuid[],
       asked_at timestamptz NOT NULL,
-      -- null: somebody gave this address, who may be anybody
+      -- null: the address is not confirmed
       confirmed_at timestamptz,
       consecutive_failures integer NOT NULL DEFAULT 0,
       paused_at timestamptz,
@@ -39,14 +39,14 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX deliveries_by_subscriber ON deliveries (subscriber_id) WHERE subscriber_id IS NOT NULL;
     CREATE INDEX deliveries_to_subscribers ON deliveries (created_at) WHERE subscriber_id IS NOT NULL;
 
-    -- An event that the subscribers of a page are to hear of, written with the event; a worker makes deliveries of it,
-    -- some subscribers at a time. No foreign key to the page: writing one would lock its row.
+    -- An event for the subscribers of a page, written with the event; a worker queues its deliveries for some subscribers
+    -- at a time. No foreign key to the page, because writing one would lock its row.
     CREATE TABLE page_notices (
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       page_id uuid NOT NULL,
       event_id uuid NOT NULL REFERENCES events ON DELETE CASCADE,
       due_at timestamptz NOT NULL,
-      -- the page's own event, once it is being told, and the last subscriber who has it
+      -- the event for subscribers, once deliveries are being queued, and the last subscriber with one
       told_event_id uuid REFERENCES events ON DELETE CASCADE,
       told_to uuid,
       UNIQUE (page_id, event_id)

@@ -42,10 +42,10 @@ const TABLES: Record<string, AuditTriggerOptions> = {
  */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- its monitors are kept as deleted ones; everything else in it is gone
+    -- its monitors are kept as deleted ones; everything else was deleted
     ALTER TABLE organizations ADD COLUMN deleted_at timestamptz;
 
-    -- no foreign keys: a row outlives whoever and whatever it is about
+    -- no foreign keys: a row outlives its actor and its resource
     CREATE TABLE audit_log (
       id uuid PRIMARY KEY DEFAULT uuidv7(),
       seq bigint GENERATED ALWAYS AS IDENTITY,

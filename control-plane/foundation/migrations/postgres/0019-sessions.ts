@@ -8,10 +8,10 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- a reset of a forgotten password is a link like the one that claims an account
     ALTER TABLE claim_links ADD COLUMN purpose text NOT NULL DEFAULT 'claim' CHECK (purpose IN ('claim', 'reset'));
-    -- it is told to nobody but whoever reads that address's mail
+    -- it is sent only to that address by mail
     ALTER TABLE claim_links ADD COLUMN proves_email boolean NOT NULL DEFAULT false;
     ALTER TABLE users ADD COLUMN email_proven_at timestamptz;
-    -- of an account that others made: it opens nothing until the address is proven
+    -- of an account that another person created: it gives no access until the address is confirmed
     ALTER TABLE memberships ADD COLUMN awaits_proof boolean NOT NULL DEFAULT false;
     CREATE INDEX claim_links_by_user ON claim_links (user_id);
     CREATE INDEX claim_links_by_age ON claim_links (expires_at);
@@ -20,7 +20,7 @@ export async function up(db: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       token_hash bytea NOT NULL UNIQUE,
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
-      -- the organization that is looked at; null: the user belongs to none
+      -- the selected organization; null: the user has none
       organization_id uuid REFERENCES organizations ON DELETE SET NULL,
       last_seen_at timestamptz NOT NULL,
       expires_at timestamptz NOT NULL,
@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX sessions_by_age ON sessions (expires_at);
     CREATE INDEX memberships_by_user ON memberships (user_id);
 
-    -- what may be tried only so often: of whom a hash, so that the table holds no addresses
+    -- counters of limited attempts; the subject is a hash, so that the table contains no addresses
     CREATE TABLE password_attempts (
       subject bytea NOT NULL,
       at timestamptz NOT NULL
@@ -40,7 +40,7 @@ export async function up(db: Knex): Promise<void> {
 
     CREATE TABLE account_mails (
       id uuid PRIMARY KEY,
-      -- sealed: it holds a link
+      -- encrypted, because it contains a link
       letter bytea NOT NULL,
       attempts integer NOT NULL DEFAULT 0,
       next_attempt_at timestamptz NOT NULL,

@@ -31,7 +31,7 @@ export async function up(db: Knex): Promise<void> {
       root_path text,
       fetch_interval_s integer NOT NULL CHECK (fetch_interval_s >= 30),
       timeout_ms integer NOT NULL,
-      -- moves with whatever changes what is asked or how the answer is judged: what was fetched before that is void
+      -- changes with the request or its evaluation: results of earlier fetches are void then
       revision bigint NOT NULL DEFAULT 1,
       next_fetch_at timestamptz NOT NULL,
       lease_owner text,
@@ -42,9 +42,9 @@ export async function up(db: Knex): Promise<void> {
       last_error text,
       -- in a row
       failures integer NOT NULL DEFAULT 0,
-      -- of what the last fetch meant: the same again is nothing to write down
+      -- hash of the last outcome: an equal outcome is not stored again
       seen_hash bytea,
-      -- the source's own, while it cannot be fetched
+      -- the incident of the source while it cannot be fetched
       incident_id uuid REFERENCES incidents ON DELETE SET NULL,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
@@ -74,12 +74,12 @@ export async function up(db: Knex): Promise<void> {
     CREATE TABLE data_source_children (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
       data_source_id uuid NOT NULL REFERENCES data_sources ON DELETE CASCADE,
-      -- null once the field is gone
+      -- null after the field was removed
       field_id uuid REFERENCES data_source_fields ON DELETE SET NULL,
       key text NOT NULL,
-      -- what the template made of it; a monitor of another name was named by hand
+      -- the name from the template; a monitor with another name was renamed by people
       made_name text NOT NULL,
-      -- the beginning of it, as text; null: the key was missing at the last fetch
+      -- the beginning of the value, as text; null: the key was missing at the last fetch
       value text,
       last_seen_at timestamptz,
       missing_since timestamptz,

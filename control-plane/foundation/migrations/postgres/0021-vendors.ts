@@ -4,24 +4,24 @@ import { addAuditTrigger } from './audit-trigger.ts'
 /** Vendors on which projects depend: their public feeds, and the projects to notify. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- one row an address, however many projects follow it: it is fetched once for all of them
+    -- one row for each address, which is fetched once for all projects
     CREATE TABLE vendor_feeds (
       id uuid PRIMARY KEY,
-      -- hash of what makes it the same feed: type, address and mapping
+      -- hash of type, address and mapping, which identify a feed
       key text NOT NULL UNIQUE,
       url text NOT NULL,
       type text NOT NULL CHECK (type IN ('statuspage', 'rss', 'atom', 'json')),
       mapping jsonb NOT NULL,
-      -- moved into the future by whoever fetches it, so a dead process leaves it due again
+      -- the process that fetches it sets this into the future, so that it is due again if the process dies
       next_fetch_at timestamptz NOT NULL,
-      -- counts claims: what an older claim found is not written any more
+      -- number of claims: results of an older claim are not stored
       claims bigint NOT NULL DEFAULT 0,
       etag text,
       last_modified text,
-      -- what it said last, and the hash of that; null: it was never read
+      -- its last content and the hash of it; null: it was never read
       report jsonb,
       digest text,
-      -- false: an incident is gone from it, and waits to be counted as closed
+      -- false: an incident disappeared from it and is not counted as closed yet
       is_settled boolean NOT NULL DEFAULT true,
       read_at timestamptz,
       failures integer NOT NULL DEFAULT 0,
@@ -33,7 +33,7 @@ export async function up(db: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       feed_id uuid NOT NULL REFERENCES vendor_feeds,
-      -- of the catalogue's entry; null: its address is the project's own
+      -- of the catalogue entry; null: the project entered its own address
       slug text,
       name text NOT NULL,
       category text NOT NULL,
@@ -41,9 +41,9 @@ export async function up(db: Knex): Promise<void> {
       feed_url text NOT NULL,
       feed_type text NOT NULL,
       feed_mapping jsonb NOT NULL,
-      -- none: all that the vendor reports
+      -- empty: all components of the vendor
       components text[] NOT NULL,
-      -- false: what the feed says next was there before, and is told to nobody
+      -- false: the next content existed before, and is not published
       is_baselined boolean NOT NULL DEFAULT false,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL
@@ -51,7 +51,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX dependencies_by_project ON dependencies (project_id, id);
     CREATE INDEX dependencies_by_feed ON dependencies (feed_id, id);
 
-    -- what one channel hears of one dependency, whether or not it is subscribed to all of them
+    -- the settings of one channel for one dependency, also if it is subscribed to all of them
     CREATE TABLE dependency_overrides (
       dependency_id uuid NOT NULL REFERENCES dependencies ON DELETE CASCADE,
       alert_channel_id uuid NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
@@ -66,7 +66,7 @@ export async function up(db: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       dependency_id uuid NOT NULL REFERENCES dependencies ON DELETE CASCADE,
-      -- the vendor's own; it may come again
+      -- the id of the vendor; it may appear again
       source_id text NOT NULL,
       title text NOT NULL,
       severity text NOT NULL CHECK (severity IN ('none', 'minor', 'major', 'critical')),
@@ -75,12 +75,12 @@ export async function up(db: Knex): Promise<void> {
       source_url text NOT NULL,
       started_at timestamptz NOT NULL,
       resolved_at timestamptz,
-      -- the worst that it was: only what is worse than that is news
+      -- the worst impact so far: only a worse one is published
       worst text NOT NULL CHECK (worst IN ('none', 'degraded', 'down')),
-      -- whether its beginning was told, and its end; null: neither
+      -- whether its beginning or its end was published; null: neither
       told text CHECK (told IN ('begin', 'end')),
       told_at timestamptz,
-      -- how many times in a row the feed has left it out
+      -- consecutive reads of the feed without it
       missing integer NOT NULL DEFAULT 0,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL

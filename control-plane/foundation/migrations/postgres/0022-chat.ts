@@ -10,15 +10,15 @@ export async function up(db: Knex): Promise<void> {
       team_id text NOT NULL,
       team_name text NOT NULL,
       scopes text[] NOT NULL,
-      -- sealed: the bot's token and, where the provider lets tokens expire, the one that renews it
+      -- encrypted: the token of the bot and, if tokens expire, the refresh token
       tokens bytea NOT NULL,
       -- null: the token does not expire
       token_expires_at timestamptz,
       -- when the token is to be renewed; null: never
       renew_at timestamptz,
-      -- somebody is at it: a token that renews counts once
+      -- end of the lease of the process that renews it: a refresh token works once
       renewing_until timestamptz,
-      -- when people are to be matched again, or the end of somebody's lease to do so
+      -- when users are matched again, or the end of the lease for it
       people_due_at timestamptz NOT NULL,
       installed_by uuid REFERENCES users ON DELETE SET NULL,
       installed_at timestamptz NOT NULL,
@@ -34,15 +34,15 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX chat_installations_renewing ON chat_installations (renew_at) WHERE revoked_at IS NULL;
     CREATE INDEX chat_installations_matching ON chat_installations (people_due_at) WHERE revoked_at IS NULL;
 
-    -- the installation that a channel's messages go through; null: it has an address of its own
+    -- the installation of a channel; null: the channel has its own address
     ALTER TABLE alert_channels ADD COLUMN chat_installation_id uuid REFERENCES chat_installations ON DELETE CASCADE;
-    -- whom the channel reaches in person; null: an alert channel of the project
+    -- the user of a direct message channel; null: an alert channel of the project
     ALTER TABLE alert_channels ADD COLUMN person_id uuid REFERENCES users ON DELETE CASCADE;
     CREATE INDEX alert_channels_of_installations ON alert_channels (chat_installation_id)
       WHERE chat_installation_id IS NOT NULL;
     CREATE UNIQUE INDEX alert_channels_of_people ON alert_channels (project_id, person_id) WHERE person_id IS NOT NULL;
 
-    -- Who somebody in a team's chat is here. It outlives the installation.
+    -- The account of a chat user. It outlives the installation.
     CREATE TABLE chat_identities (
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
@@ -55,14 +55,14 @@ export async function up(db: Knex): Promise<void> {
       UNIQUE (project_id, team_id, user_id)
     );
 
-    -- what came once and must not count again: states of installs, signatures of requests
+    -- values that are valid once: states of installations, signatures of requests
     CREATE TABLE chat_spent (
       hash bytea PRIMARY KEY,
       forget_at timestamptz NOT NULL
     );
     CREATE INDEX chat_spent_by_age ON chat_spent (forget_at);
 
-    -- grants that the provider has still to be told are over
+    -- grants that are still to be revoked at the provider
     CREATE TABLE chat_revocations (
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
@@ -74,11 +74,11 @@ export async function up(db: Knex): Promise<void> {
     );
     CREATE INDEX chat_revocations_due ON chat_revocations (next_attempt_at);
 
-    -- the message that a delivery became in its chat, while its button offers what is still to be done
+    -- the chat message of a delivery, while its button is active
     ALTER TABLE deliveries ADD COLUMN chat_message jsonb;
     CREATE INDEX deliveries_with_buttons ON deliveries (project_id) WHERE chat_message IS NOT NULL;
 
-    -- who is told in person when an incident opens
+    -- users who get a direct message when an incident opens
     ALTER TABLE alert_settings ADD COLUMN on_call_user_id uuid REFERENCES users ON DELETE SET NULL;
   `)
   await addAuditTrigger(db, 'chat_installations', {

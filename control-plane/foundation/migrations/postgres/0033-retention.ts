@@ -12,7 +12,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX maintenance_periods_by_age ON maintenance_periods (ends_at);
     CREATE INDEX expiry_warnings_by_age ON expiry_warnings (warned_at);
 
-    -- what refers to an event
+    -- references to an event
     CREATE INDEX deliveries_by_event ON deliveries (event_id);
     CREATE INDEX digest_entries_by_event ON digest_entries (event_id);
     CREATE INDEX reminders_by_event ON reminders (event_id);
@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX page_subscribers_by_project ON page_subscribers (project_id);
     CREATE INDEX screenshots_by_project ON screenshots (project_id);
 
-    -- as much is deleted as comes: its space is used again before it is a fifth of the table
+    -- as many rows are deleted as inserted: space is reused before it is a fifth of the table
     ALTER TABLE deliveries SET (autovacuum_vacuum_scale_factor = 0.05);
     ALTER TABLE events SET (autovacuum_vacuum_scale_factor = 0.05);
     ALTER TABLE transitions SET (autovacuum_vacuum_scale_factor = 0.05);

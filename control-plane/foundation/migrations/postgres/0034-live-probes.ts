@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE TRIGGER note_live_probes AFTER INSERT OR UPDATE OF epoch, probe_ids ON region_epochs
       FOR EACH ROW EXECUTE FUNCTION note_live_probes();
 
-    -- who was live before this is not known: every probe that was seen lately may have been
+    -- earlier live sets are unknown: every recently seen probe may have been live
     INSERT INTO live_probes (region, probe_id, from_epoch)
       SELECT region, unnest(probe_ids)::text, 0 FROM region_epochs;
     INSERT INTO live_probes (region, probe_id, from_epoch, until_epoch, ended_at)

@@ -4,12 +4,12 @@ import type { Knex } from 'knex'
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE canary_outages
-      -- none: nothing was guaranteed; null: measured before there was a comparison
+      -- none: no guarantee applied; null: measured before guarantees were compared
       ADD COLUMN guarantee text CHECK (guarantee IN ('kept', 'missed', 'none')),
       -- seconds from the beginning of the failure, as guaranteed then
       ADD COLUMN down_within float8,
       ADD COLUMN message_within float8,
-      -- seconds over the guarantee, of a miss; null: the failure was not noticed, or no alert arrived
+      -- seconds beyond the guarantee, for a miss; null: the failure was not noticed, or no alert arrived
       ADD COLUMN late_seconds float8;
   `)
 }

@@ -13,7 +13,7 @@ export async function up(db: Knex): Promise<void> {
       status text NOT NULL,
       severity text NOT NULL,
       amount bigint NOT NULL,
-      -- false: a change that is not summed up yet
+      -- false: a change that is not compacted yet
       is_sum boolean NOT NULL DEFAULT false
     );
     CREATE INDEX incident_counts_by_project ON incident_counts (project_id);
@@ -48,7 +48,7 @@ export async function up(db: Knex): Promise<void> {
       REFERENCING OLD TABLE AS removed NEW TABLE AS added
       FOR EACH STATEMENT EXECUTE FUNCTION count_changed_incidents();
 
-    -- the triggers hold a lock until the end of the transaction, so no incident comes between
+    -- creating the triggers locks the table until the end of the transaction, so no incident is missed
     INSERT INTO incident_counts (project_id, status, severity, amount, is_sum)
     SELECT project_id, status, severity, count(*), true FROM incidents GROUP BY 1, 2, 3;
   `)

@@ -51,7 +51,7 @@ export async function up(db: Knex): Promise<void> {
     );
   `)
   await db.raw(`
-    -- whose an id at the relay outside is; a channel that was there before is entered when it is saved again
+    -- the owner of an id at the external relay; an existing channel is entered when it is saved again
     CREATE TABLE relay_sources (
       channel_id uuid PRIMARY KEY REFERENCES alert_channels ON DELETE CASCADE,
       project_id uuid NOT NULL,

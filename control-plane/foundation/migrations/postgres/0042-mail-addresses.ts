@@ -8,7 +8,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE TABLE mail_addresses (
       organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
       address text NOT NULL CHECK (address = lower(address)),
-      -- when the last confirmation was sent; null: none, it counts as confirmed from before
+      -- when the last confirmation was sent; null: none, an earlier address that counts as confirmed
       asked_at timestamptz,
       token_hash bytea UNIQUE,
       expires_at timestamptz,
@@ -18,7 +18,7 @@ export async function up(db: Knex): Promise<void> {
     );
     CREATE INDEX mail_addresses_unconfirmed ON mail_addresses (expires_at) WHERE confirmed_at IS NULL;
 
-    -- Counted before mails are sent, by day (UTC). The subject is a hash of what is counted.
+    -- Mails are counted before they are sent, by day (UTC). The subject is a hash.
     CREATE TABLE mail_counts (
       day date NOT NULL,
       subject bytea NOT NULL,
@@ -26,7 +26,7 @@ export async function up(db: Knex): Promise<void> {
       PRIMARY KEY (day, subject)
     );
 
-    -- Channels that are older than the log of deliveries reaches and did not fail last: a successful delivery may have been
+    -- Channels that are older than the log of deliveries and whose last delivery did not fail: a success may have been
     -- deleted from the log. Their addresses count as confirmed until the channel gets others.
     CREATE TABLE trusted_mail_channels (
       channel_id uuid PRIMARY KEY REFERENCES alert_channels ON DELETE CASCADE

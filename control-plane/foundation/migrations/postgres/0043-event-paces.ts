@@ -3,10 +3,10 @@ import type { Knex } from 'knex'
 /** Many requests of one event to one host are sent one after the other. Processes of the previous version send them together. */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- one of more than ten of its event: where it leads is looked at before it is sent
+    -- one of more than ten deliveries of its event: the pace of its host is checked before it is sent
     ALTER TABLE deliveries ADD COLUMN is_crowd boolean NOT NULL DEFAULT false;
 
-    -- How many requests of an event have left to a host (a hash), and when the next one may.
+    -- The number of requests of an event that were sent to a host (a hash), and when the next one may be sent.
     CREATE TABLE event_paces (
       event_id uuid NOT NULL REFERENCES events ON DELETE CASCADE,
       host bytea NOT NULL,

@@ -8,9 +8,9 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(`
     ALTER TABLE api_keys ADD COLUMN suspended_at timestamptz;
     ALTER TABLE memberships ADD COLUMN suspended_at timestamptz;
-    -- organizations that a session does not open, although its user is a member
+    -- organizations to which a session has no access, although its user is a member
     ALTER TABLE sessions ADD COLUMN suspended_in uuid[] NOT NULL DEFAULT '{}';
-    -- made at the command line; links from before count as mailed, so that more is reviewed and not less
+    -- created at the command line; earlier links count as mailed, so that more access is reviewed and not less
     ALTER TABLE claim_links ADD COLUMN from_operator boolean NOT NULL DEFAULT false;
   `)
 }

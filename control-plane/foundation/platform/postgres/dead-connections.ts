@@ -156,7 +156,7 @@ function isOverdue(
 function destroyWatched({ client, sentMs, waiting }: WatchedConnection, suspicion: StaleConnectionSignal): void {
   // idle connections that received nothing since this query was sent may be dead as well
   if (waiting > 0) suspicion.raise(sentMs)
-  destroyConnection(client, 'a connection to PostgreSQL no longer answers')
+  destroyConnection(client, 'a connection to PostgreSQL does not answer')
 }
 
 type Query = (...args: unknown[]) => unknown

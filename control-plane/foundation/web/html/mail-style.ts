@@ -1,4 +1,4 @@
-/** What cannot stand in place: dark colours, and small screens. Programs that drop it show the light mail. */
+/** Styles that cannot be inline: dark colours, and small screens. Mail programs that drop them show the light mail. */
 export const MAIL_STYLE = [
   ':root{color-scheme:light dark;supported-color-schemes:light dark}',
   '@media (max-width:480px){',

@@ -7,11 +7,11 @@ import {
   generateNkey,
 } from '../../../../control-plane/foundation/platform/nats/nkeys.ts'
 
-// the client library's own copy of what NATS itself uses
+// the client library's copy of the implementation of NATS
 const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
 const { fromPublic, fromSeed } = createRequire(client.resolve('@nats-io/nats-core'))('@nats-io/nkeys')
 
-t.test('keys read and sign as those of NATS do', async t => {
+t.test('Keys are parsed and sign like those of NATS', async t => {
   for (const kind of ['operator', 'account', 'user'] as const) {
     for (let i = 0; i < 5; i++) {
       const key = generateNkey(kind)
@@ -24,7 +24,7 @@ t.test('keys read and sign as those of NATS do', async t => {
   }
 })
 
-t.test('a seed that is mistyped, cut off or of another kind is none', async t => {
+t.test('A mistyped, truncated or foreign seed is refused', async t => {
   const { seed } = generateNkey('operator')
   const raw = decodeSeed('operator', seed)
   t.equal(raw && createNkey('operator', raw).seed, seed)
@@ -42,7 +42,7 @@ t.test('a seed that is mistyped, cut off or of another kind is none', async t =>
   for (const text of wrong) t.equal(decodeSeed('operator', text), null, text.slice(0, 6))
 })
 
-t.test('who has the operator’s key finds the same keys again, each purpose its own', async t => {
+t.test('The same keys are derived from the operator key, a different one for each purpose', async t => {
   const raw = Buffer.alloc(32, 1)
   t.equal(deriveNkey(raw, 'account', 'main').seed, deriveNkey(raw, 'account', 'main').seed)
   const others = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createPasswords, TooBusyError } from '../../../../control-plane/foundation/platform/crypto/passwords.ts'
 
-t.test('a password is kept as argon2id, and is right, wrong, or nobody’s', async t => {
+t.test('A password is stored as argon2id and verified, also for an unknown address', async t => {
   const passwords = createPasswords()
   const stored = await passwords.hash('correct horse battery')
   t.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -11,7 +11,7 @@ t.test('a password is kept as argon2id, and is right, wrong, or nobody’s', asy
   for (const guess of ['', 'nobody', 'correct horse battery']) t.equal(await passwords.verify(null, guess), false)
 })
 
-t.test('a flood of passwords waits for its turn, and past the queue is turned away', async t => {
+t.test('Many passwords wait for their turn, and are refused beyond the queue', async t => {
   const passwords = createPasswords()
   await passwords.verify(null, 'what nobody is compared with is ready')
   const flood = await Promise.allSettled(Array.from({ length: 130 }, () => passwords.verify(null, 'a guess')))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { signS3Request } from '../../../../control-plane/foundation/platform/object-storage/s3-signature.ts'
 
-t.test('a request to S3 is signed as in the examples of its documentation', async t => {
+t.test('A request to S3 is signed as in the examples of its documentation', async t => {
   const credentials = {
     region: 'us-east-1',
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',

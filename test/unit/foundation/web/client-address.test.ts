@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseClientAddress } from '../../../../control-plane/foundation/web/limits/client-address.ts'
 
-t.test('a client is known by its address, however a proxy writes it; what is none is nobody’s', async t => {
+t.test('The address of a client is parsed in every form of a proxy; other texts are not addresses', async t => {
   const rows: [string, string | null][] = [
     ['203.0.113.9', '203.0.113.9'],
     ['203.0.113.9:51000', '203.0.113.9'],

@@ -7,7 +7,7 @@ import {
   pickTextColor,
 } from '../../../../control-plane/foundation/web/html/contrast.ts'
 
-t.test('the contrast of two colours is WCAG’s', async t => {
+t.test('The contrast of two colours is that of WCAG', async t => {
   const pairs: [string, string, number][] = [
     ['#000000', '#ffffff', 21],
     ['#ffffff', '#ffffff', 1],
@@ -21,7 +21,7 @@ t.test('the contrast of two colours is WCAG’s', async t => {
   }
 })
 
-t.test('on any colour one of black and white reads, white where both do', async t => {
+t.test('Black or white has enough contrast on any colour; white is preferred', async t => {
   for (let step = 0; step < 4096; step++) {
     const color = `#${[step >> 8, (step >> 4) & 15, step & 15].map(part => part.toString(16).repeat(2)).join('')}`
     if (computeContrast(pickTextColor(color), color) < MIN_TEXT_CONTRAST) t.fail(color)
@@ -30,7 +30,7 @@ t.test('on any colour one of black and white reads, white where both do', async 
   t.equal(pickTextColor('#ffd400'), '#000000')
 })
 
-t.test('a colour that does not read on a ground goes towards black or white until it does', async t => {
+t.test('A colour with too little contrast is mixed with black or white until it has enough', async t => {
   const cases: [string, string, string][] = [
     ['#ffffff', '#2563eb', 'stays as it is'],
     ['#ffffff', '#ffd400', 'is darkened'],

@@ -12,7 +12,7 @@ const parts = {
 }
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-t.test('texts are escaped, and the policy allows exactly the styles and scripts that stand inside', async t => {
+t.test('Texts are escaped, and the policy allows exactly the inline styles and scripts', async t => {
   const { html, csp } = renderDocument(parts)
   t.match(html, '<title>A &lt;b> &amp; &quot;c&quot;</title>')
   t.match(html, '<body>&lt;i></body>')
@@ -29,11 +29,11 @@ t.test('texts are escaped, and the policy allows exactly the styles and scripts 
   ])
 })
 
-t.test('the same page is the same bytes, so that it can be kept and shared', async t => {
+t.test('The same page has the same bytes, so that it can be cached', async t => {
   t.same(renderDocument(parts), renderDocument(parts))
 })
 
-t.test('no style and no script closes its own element', async t => {
+t.test('No style and no script closes its own element', async t => {
   const styles = ['a::after{content:"</style><script>alert(1)</script>"}', '</STYLE ><!--']
   const { html, csp } = renderDocument({ ...parts, styles, scripts: ['"</script>"'] })
   t.equal(html.match(/<\/style>/gi)?.length, 2)
@@ -42,7 +42,7 @@ t.test('no style and no script closes its own element', async t => {
   t.match(csp, hashOf(inside), 'what is hashed is what stands there')
 })
 
-t.test('without styles and scripts none are allowed; frames only for who is named', async t => {
+t.test('Without styles and scripts none are allowed; frames only on named sites', async t => {
   const { csp } = renderDocument({ ...parts, styles: [''], scripts: [], frameAncestors: '*' })
   t.match(csp, "script-src 'none'; style-src 'none'")
   t.match(csp, 'frame-ancestors *')

@@ -8,7 +8,7 @@ const documentOf = (...schemas: object[]) => ({
   paths: Object.fromEntries(schemas.map((schema, i) => [`/${i}`, { get: { schema } }])),
 })
 
-t.test('a schema with a title is said once, under its name', async t => {
+t.test('A schema with a title is described once, under its name', async t => {
   const list = { type: 'array', items: monitor }
   const { title: _, ...untitled } = monitor
   const reference = { $ref: '#/components/schemas/Monitor' }
@@ -19,8 +19,8 @@ t.test('a schema with a title is said once, under its name', async t => {
   })
 })
 
-t.test('two different schemas of one title are a mistake', async t => {
+t.test('Two different schemas with one title are refused', async t => {
   t.throws(() => extractNamedSchemas(documentOf(monitor, { ...monitor, properties: {} })), {
-    message: /two schemas.*Monitor/,
+    message: /two different schemas.*Monitor/,
   })
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { buildOperationId } from '../../../../control-plane/foundation/web/openapi/operation-id.ts'
 
-t.test('an operation is called by what it does to what', async t => {
+t.test('The name of an operation is its verb and its resource', async t => {
   const rows: [string, string][] = [
     ['GET /monitors', 'listMonitors'],
     ['POST /monitors', 'createMonitor'],

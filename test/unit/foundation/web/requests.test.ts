@@ -5,7 +5,7 @@ import { parseBody } from '../../../../control-plane/foundation/web/validation/b
 import { buildPageMeta, toPageBounds } from '../../../../control-plane/foundation/web/validation/pagination.ts'
 import { coerceQuery } from '../../../../control-plane/foundation/web/validation/query-coercion.ts'
 
-t.test('a query value becomes a number or a boolean only when it reads exactly as one', async t => {
+t.test('A query value becomes a number or a boolean only if it is exactly one', async t => {
   const schema = {
     properties: { n: { type: 'integer' }, x: { type: 'number' }, b: { type: 'boolean' }, s: { type: 'string' } },
   }
@@ -28,23 +28,23 @@ t.test('a query value becomes a number or a boolean only when it reads exactly a
   for (const [name, text, value] of rows) t.same(coerceQuery({ [name]: text }, schema), { [name]: value })
 })
 
-t.test('a body is parsed without a byte of it being changed', async t => {
+t.test('A body is parsed without changing any byte', async t => {
   const value = { text: 'Zeile 1\nZeile 2 😀', list: [1, null, true], nested: { deep: [{}] } }
   t.same(parseBody(Buffer.from(JSON.stringify(value))), value)
   t.equal(parseBody(Buffer.alloc(0)), undefined)
 })
 
-t.test('a refused body says where', async t => {
+t.test('A refused body is reported with its path', async t => {
   const rows: [string, string][] = [
-    ['{"a":[1,"\\u0000"]}', 'a[1] holds characters that are not text'],
+    ['{"a":[1,"\\u0000"]}', 'a[1] contains invalid characters'],
     ['{"a":{"b\\u0000":1}}', 'a has a key that is not allowed'],
     ['{"a":{"__proto__":1}}', 'a has a key that is not allowed'],
-    ['{"a":"\\udc00"}', 'a holds characters that are not text'],
+    ['{"a":"\\udc00"}', 'a contains invalid characters'],
   ]
   for (const [text, message] of rows) t.throws(() => parseBody(Buffer.from(text)), { status: 400, message })
 })
 
-t.test('an API key with one wrong character is noticed without a look-up', async t => {
+t.test('An API key with one wrong character is refused without a query', async t => {
   for (let n = 0; n < 20; n++) {
     const key = generateApiKey()
     t.match(key, /^svc_[0-9A-Za-z]{36}$/)
@@ -59,7 +59,7 @@ t.test('an API key with one wrong character is noticed without a look-up', async
   }
 })
 
-t.test('a rate limit counts each key for itself and begins anew with the minute', async t => {
+t.test('A rate limit counts each key separately and restarts every minute', async t => {
   const limit = createRateLimit(2)
   const at = Date.parse('2026-08-01T12:00:15Z')
   t.same(limit('a', at), { allowed: true, limit: 2, remaining: 1, resetSeconds: 45 })
@@ -70,7 +70,7 @@ t.test('a rate limit counts each key for itself and begins anew with the minute'
   t.match(limit('a', at + 45_000), { allowed: true, remaining: 1, resetSeconds: 60 })
 })
 
-t.test('pages begin at 1 and have 25 records by default', async t => {
+t.test('Pages begin at 1 and have 25 records by default', async t => {
   t.same(toPageBounds({}), { limit: 25, offset: 0 })
   t.same(toPageBounds({ page: 3, per_page: 10 }), { limit: 10, offset: 20 })
   t.same(buildPageMeta({}, 0), { page: 1, per_page: 25, total: 0, total_pages: 0 })

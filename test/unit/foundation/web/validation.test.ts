@@ -11,7 +11,7 @@ const fault = (keyword: string, instancePath: string, params: object = {}): Vali
   params: params as ValidationFault['params'],
 })
 
-t.test('each fault becomes a place and a sentence', async t => {
+t.test('Each fault becomes a path and a sentence', async t => {
   const rows: [ValidationFault, string, string][] = [
     [fault('required', '', { missingProperty: 'name' }), 'name', 'name is required'],
     [
@@ -44,12 +44,12 @@ t.test('each fault becomes a place and a sentence', async t => {
     [fault('maxLength', '/tags/2', { limit: 50 }), 'tags[2]', 'tags[2] must have at most 50 characters'],
     [fault('minItems', '/regions', { limit: 1 }), 'regions', 'regions must not be empty'],
     [fault('maxItems', '/monitors', { limit: 50 }), 'monitors', 'monitors must have at most 50 items'],
-    [fault('uniqueItems', '/regions'), 'regions', 'regions must not have the same item twice'],
+    [fault('uniqueItems', '/regions'), 'regions', 'regions must not contain the same item twice'],
     [fault('pattern', '/code', { pattern: '^x+$' }), 'code', 'code must match ^x+$'],
     [
       fault('pattern', '/slug', { pattern: '^[a-z0-9-]+$' }),
       'slug',
-      'slug must be made of lower-case letters, digits and hyphens',
+      'slug must contain only lower-case letters, digits and hyphens',
     ],
     [fault('format', '/email', { format: 'email' }), 'email', 'email must be an e-mail address'],
     [fault('format', '/name', { format: 'line' }), 'name', 'name must not contain line breaks or NUL'],
@@ -57,7 +57,7 @@ t.test('each fault becomes a place and a sentence', async t => {
   for (const [given, path, message] of rows) t.same(toErrorDetails([given], 'body'), [{ path, message }])
 })
 
-t.test('of a value that may be null the useful complaint is kept', async t => {
+t.test('The useful error of a nullable value is kept', async t => {
   const wrongType = [
     fault('type', '/url', { type: 'string' }),
     fault('type', '/url', { type: 'null' }),
@@ -74,12 +74,12 @@ t.test('of a value that may be null the useful complaint is kept', async t => {
   ])
 })
 
-t.test('ten thousand faults are told as the first fifty', async t => {
+t.test('Of ten thousand faults the first fifty are reported', async t => {
   const faults = Array.from({ length: 10_000 }, (_, i) => fault('type', `/tags/${i}`, { type: 'string' }))
   t.equal(toErrorDetails(faults, 'body').length, 50)
 })
 
-t.test('a path is written as a person would write it', async t => {
+t.test('A path is written with dots and brackets', async t => {
   t.equal(joinPath('', 'config', false), 'config')
   t.equal(joinPath('config', 'url', false), 'config.url')
   t.equal(joinPath('regions', '0', true), 'regions[0]')

@@ -18,7 +18,7 @@ const postgres: PostgresFacts = {
       ...{ region: 'us-east', monitors: 40, unassigned: 0, liveProbes: 2 },
       ...{ noLiveProbeSinceMs: null, lastHeartbeatAtMs: ago(2) },
     },
-    // no monitor uses it, and the last probe left days ago
+    // no monitor uses it, and its last probe left days ago
     {
       ...{ region: 'ap-northeast', monitors: 0, unassigned: 0, liveProbes: 0 },
       ...{ noLiveProbeSinceMs: ago(900_000), lastHeartbeatAtMs: ago(900_000) },
@@ -69,7 +69,7 @@ const withRegion = (change: object): HealthFacts => withPostgres({ regions: [{ .
 const withProbe = (change: object): HealthFacts => withPostgres({ probes: [{ ...postgres.probes[0]!, ...change }] })
 const withStandby = (change: object): HealthFacts =>
   withPostgres({ standbys: [{ ...postgres.standbys[0]!, ...change }] })
-/** The last miss was measured so long ago, 10 minutes after it began. */
+/** The last miss was measured `seconds` ago, 10 minutes after it began. */
 const withMiss = (seconds: number, lateSeconds: number | null): HealthFacts => {
   const times = { startedAtMs: ago(seconds + 600), measuredAtMs: ago(seconds) }
   return withPostgres({ plannedOutages: { kept: 46, missed: 2, lastMiss: { kind: 'hang', lateSeconds, ...times } } })
@@ -80,23 +80,23 @@ const withoutOwner = (...ids: number[]): HealthFacts =>
       ids.includes(one.id) ? { ...one, hasOwner: false, leaseUntilMs: ago(90 + one.id) } : one,
     ),
   })
-const troublesOf = (facts: HealthFacts) => assessHealth(facts).filter(finding => !finding.isHealthy)
+const problemsOf = (facts: HealthFacts) => assessHealth(facts).filter(finding => !finding.isHealthy)
 
-t.test('of a healthy installation every point is well', async t => {
-  t.same(troublesOf(healthy), [])
+t.test('A healthy installation has no problems', async t => {
+  t.same(problemsOf(healthy), [])
   t.ok(isAllHealthy(assessHealth(healthy)))
   const words = formatReport(assessHealth(healthy), NOW)
-  t.match(words, /^All is well\.\n/)
+  t.match(words, /^No problems found\.\n/)
   t.match(words, 'All 16 partitions of results have an owner')
-  t.match(words, 'Results are counted as they come; the newest came 1 second ago')
+  t.match(words, 'Results are counted as they arrive; the newest arrived 1 second ago')
   t.match(words, 'Live probes by region: us-east 2.')
-  t.match(words, 'the last change of a status was 10 minutes ago')
+  t.match(words, 'the last status change was 10 minutes ago')
 })
 
-t.test('each way in which the watching stops or is blind is a sentence of its own, with its beginning', async t => {
+t.test('Each failure is one finding with its beginning', async t => {
   const cases: [HealthFacts, string, string, number | null][] = [
     [{ ...healthy, postgres: null }, 'postgres', 'PostgreSQL does not answer', null],
-    [withPostgres({ isReadOnly: true }), 'postgres', 'PostgreSQL takes no writes: it is a standby', null],
+    [withPostgres({ isReadOnly: true }), 'postgres', 'PostgreSQL is a standby and accepts no writes', null],
     [{ ...healthy, nats: null }, 'nats', 'NATS does not answer', null],
     [{ ...healthy, clickhouse: null }, 'clickhouse', 'ClickHouse does not answer', null],
     [withoutOwner(3, 9), 'partitions', 'No process reads 2 of 16 partitions of results: 3, 9', ago(99)],
@@ -107,24 +107,24 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
           [7, { takenAtMs: ago(45) }],
         ]),
       }),
-      ...(['verdicts', 'Results arrive, and 1 of 16 partitions are not counted on: 7', ago(45)] as const),
+      ...(['verdicts', 'Results arrive, but 1 of 16 partitions do not keep up: 7', ago(45)] as const),
     ],
     [
       withRegion({ liveProbes: 0, noLiveProbeSinceMs: ago(70) }),
-      ...(['regions', 'No probe of us-east is live; 40 monitors use the region', ago(70)] as const),
+      ...(['regions', 'Region us-east has no live probe; 40 monitors use it', ago(70)] as const),
     ],
     [withRegion({ unassigned: 5 }), 'regions', 'No live probe of us-east can check 5 of 40 monitors', null],
     [
       withProbe({ spoolResults: 812 }),
       'probes',
-      'The probe a of us-east could not publish 812 results, and keeps them on its disk; 3 were lost since it started',
+      'The probe a of us-east could not publish 812 results and stores them on its disk; 3 were lost since it started',
       null,
     ],
     [
       withProbe({ connectivityOk: false }),
       ...([
         'probes',
-        'The probe a of us-east says that its own connection to the internet does not work',
+        'The probe a of us-east reports that its own connection to the internet does not work',
         null,
       ] as const),
     ],
@@ -134,11 +134,11 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
     ],
     [
       withStream('RESULTS', { bytes: 15.9 * GIB, firstAtMs: ago(1_801) }),
-      ...(['streams', 'RESULTS holds 16282 MiB, 99 % of its size, and reaches back 30 minutes only', null] as const),
+      ...(['streams', 'RESULTS holds 16282 MiB, 99 % of its size, and reaches back only 30 minutes', null] as const),
     ],
     [
       withStream('RESULTS', { replicasBehind: ['nats-2'] }),
-      ...(['streams', 'The copy of RESULTS on nats-2 is away or not up to date', null] as const),
+      ...(['streams', 'The replica of RESULTS on nats-2 is unreachable or not up to date', null] as const),
     ],
     [
       withStream('PINGS', { messages: 4, firstAtMs: ago(61) }),
@@ -150,7 +150,7 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
     ],
     [
       withPostgres({ deliveriesDue: { count: 12, sinceMs: ago(61) } }),
-      ...(['deliveries', 'Deliveries are due and not attempted: to 12 lanes of channels', ago(61)] as const),
+      ...(['deliveries', 'Deliveries in 12 lanes are due and not attempted', ago(61)] as const),
     ],
     [
       withPostgres({ fanOuts: { count: 2, sinceMs: ago(61) } }),
@@ -158,13 +158,13 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
     ],
     [
       withPostgres({ heartbeats: { monitors: 7, listeningAtMs: ago(61) } }),
-      ...(['heartbeats', 'No process takes the pings of 7 heartbeat monitors', ago(61)] as const),
+      ...(['heartbeats', 'No process accepts the pings of 7 heartbeat monitors', ago(61)] as const),
     ],
     [
       withMiss(3_500, 12.4),
       ...([
         'guarantee',
-        '2 of 48 planned outages within a day were reported later than guaranteed, or never; the last one (hang) 12 seconds late',
+        '2 of 48 planned outages of the last day were reported later than guaranteed, or never; the last one (hang) 12 seconds late',
         ago(4_100),
       ] as const),
     ],
@@ -172,33 +172,33 @@ t.test('each way in which the watching stops or is blind is a sentence of its ow
       withMiss(10, null),
       ...([
         'guarantee',
-        '2 of 48 planned outages within a day were reported later than guaranteed, or never; the last one (hang) never',
+        '2 of 48 planned outages of the last day were reported later than guaranteed, or never; the last one (hang) never',
         ago(610),
       ] as const),
     ],
     [
       withStandby({ state: null, isConnected: false }),
       'replication',
-      'The standby standby-1 of PostgreSQL is not connected, and its slot keeps the log for it',
+      'The standby standby-1 of PostgreSQL is not connected, and its replication slot retains WAL',
       null,
     ],
     [
       withStandby({ state: 'catchup' }),
       'replication',
-      'The standby standby-1 of PostgreSQL does not stream: catchup',
+      'The standby standby-1 of PostgreSQL is not streaming: catchup',
       null,
     ],
     [withStandby({ behindMs: 61_000 }), 'replication', 'The standby standby-1 of PostgreSQL is behind', ago(61)],
   ]
   for (const [facts, subject, text, sinceMs] of cases) {
-    const troubles = troublesOf(facts)
-    t.match(troubles, [{ subject, text, sinceMs, todo: /^[A-Z].+[.?]$/ }], text)
-    t.equal(troubles.length, 1, text)
+    const problems = problemsOf(facts)
+    t.match(problems, [{ subject, text, sinceMs, todo: /^[A-Z].+[.?]$/ }], text)
+    t.equal(problems.length, 1, text)
   }
 })
 
-t.test('a clock that is wrong is in each line about clocks', async t => {
-  const texts = (clocks: HealthFacts['clocks']) => troublesOf({ ...healthy, clocks }).map(({ text }) => text)
+t.test('A wrong clock is in each finding about clocks', async t => {
+  const texts = (clocks: HealthFacts['clocks']) => problemsOf({ ...healthy, clocks }).map(({ text }) => text)
   t.same(texts([clock('PostgreSQL', 2.9), clock('JetStream')]), [])
   t.same(texts([clock('PostgreSQL'), clock('JetStream', 600)]), [
     'The clock of JetStream is 10 minutes ahead of that of this machine',
@@ -210,7 +210,7 @@ t.test('a clock that is wrong is in each line about clocks', async t => {
   ])
 })
 
-t.test('what is normal is no trouble', async t => {
+t.test('Normal conditions are not problems', async t => {
   const normal: [HealthFacts, string][] = [
     [withStream('RESULTS', { bytes: 16 * GIB }), 'a full stream of results that reaches back a day'],
     [withStream('RESULTS', { maxBytes: null }), 'a stream without a limit'],
@@ -223,19 +223,19 @@ t.test('what is normal is no trouble', async t => {
     [withPostgres({ plannedOutages: { kept: 0, missed: 0, lastMiss: null } }), 'an installation without canaries'],
     [withMiss(3_601, 12), 'a planned outage that was reported late hours ago'],
   ]
-  for (const [facts, what] of normal) t.same(troublesOf(facts), [], what)
+  for (const [facts, what] of normal) t.same(problemsOf(facts), [], what)
 })
 
-t.test('what is not well comes first, with what to do; programs read the same', async t => {
+t.test('The report lists problems first with what to do, and the JSON report has the same findings', async t => {
   const facts = withRegion({ liveProbes: 0, noLiveProbeSinceMs: ago(70) })
   const lines = formatReport(assessHealth(facts), NOW).split('\n')
-  t.match(lines[0], /^1 of \d+ points are not well:$/)
+  t.match(lines[0], /^1 of \d+ checks found a problem:$/)
   t.equal(
     lines[1],
-    '  NOT WELL  No probe of us-east is live; 40 monitors use the region, since 2026-05-01T11:58:50Z (1 minute 10 seconds).',
+    '  PROBLEM  Region us-east has no live probe; 40 monitors use it, since 2026-05-01T11:58:50Z (1 minute 10 seconds).',
   )
-  t.equal(lines[2], '            See the log of its probes. Can they reach the role fleet?')
-  t.match(lines[3], /^ {2}well {6}/)
+  t.equal(lines[2], '           Check the logs of its probes, and that they can reach the role fleet.')
+  t.match(lines[3], /^ {2}ok {7}/)
   const document = toReportDocument(assessHealth(facts), NOW)
   t.match(document, { well: false, read_at: '2026-05-01T12:00:00.000Z' })
   t.match(

@@ -16,14 +16,14 @@ const VALUES: Record<string, unknown> = {
   'a record without anything': { data: list(9_000, () => ({})), other: { gone: undefined } },
 }
 
-t.test('a long answer is written in pieces, and reads as one that is written at once', async t => {
+t.test('A long answer is written in chunks with the same content', async t => {
   for (const [name, value] of Object.entries(VALUES)) {
     const bytes = await stringifyInChunks(value, async () => {})
     t.ok(bytes.toString() === JSON.stringify(value), name)
   }
 })
 
-t.test('the more an answer holds, the more often others have their turn while it is written', async t => {
+t.test('The larger an answer is, the more often other work runs while it is written', async t => {
   const pausesOf = async (value: unknown) => {
     let pauses = 0
     await stringifyInChunks(value, async () => void pauses++)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { coalesce } from '../../../../control-plane/foundation/platform/concurrency/coalesce.ts'
 
-t.test('those who ask during a run share the next one, and no two run at once', async t => {
+t.test('Calls during a run share the next run, and runs never overlap', async t => {
   const ends: (() => void)[] = []
   let running = 0
   const ask = coalesce(async () => {
@@ -22,7 +22,7 @@ t.test('those who ask during a run share the next one, and no two run at once', 
   t.equal(ends.length, 3)
 })
 
-t.test('a run that fails fails those who asked for it, and not those after', async t => {
+t.test('A failed run rejects its calls, and not later ones', async t => {
   let runs = 0
   const ask = coalesce(async () => {
     if (++runs === 1) throw new Error('away')

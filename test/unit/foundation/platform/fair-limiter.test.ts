@@ -13,7 +13,7 @@ const LIMITS: FairLimiterOptions = {
   refuse,
 }
 
-/** Work that is ended by hand; `begun` lists what has begun. */
+/** Work that the test ends; `begun` lists the work that has begun. */
 function workshop(limits: Partial<FairLimiterOptions> = {}) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -33,7 +33,7 @@ function workshop(limits: Partial<FairLimiterOptions> = {}) {
   return { begun, ask, end, settle, turns }
 }
 
-t.test('one key has one turn at once, all keys together two, and others go before a key that had its turn', async t => {
+t.test('One key has one turn at a time, all keys two, and other keys come before a key that had its turn', async t => {
   const { begun, ask, end, settle } = workshop()
   const all = [ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1'), ask('c', 'c1'), ask('b', 'b2')]
   await settle()
@@ -51,7 +51,7 @@ t.test('one key has one turn at once, all keys together two, and others go befor
   await Promise.all(all)
 })
 
-t.test('more of a key than may wait is refused, and others of its kind are not', async t => {
+t.test('Work beyond the queue of a key is refused, and work of other keys is not', async t => {
   const { begun, ask, end, turns } = workshop({ maxWaitingPerKey: 1 })
   const first = ask('a', 'a1')
   const second = ask('a', 'a2')
@@ -68,7 +68,7 @@ t.test('more of a key than may wait is refused, and others of its kind are not',
   t.same(begun, ['a1', 'b1', 'a2'])
 })
 
-t.test('what waits too long is refused and takes no turn; work that fails ends its turn', async t => {
+t.test('Work that waits too long is refused and uses no turn; failed work ends its turn', async t => {
   let waiting = 0
   const { begun, ask, end, turns } = workshop({ waitTimeoutMs: 1, onWaiting: change => (waiting += change) })
   const first = ask('a', 'a1')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createYieldPoint } from '../../../../control-plane/foundation/platform/time/clock.ts'
 
-t.test('however many long works there are, one piece of one of them is done between two turns of the loop', async t => {
+t.test('One piece of all long work runs between two turns of the event loop', async t => {
   let piecesSinceTurn = 0
   let most = 0
   let isDone = false

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createInterner } from '../../../../control-plane/foundation/platform/cache/intern.ts'
 
-t.test('what is asked for again is the very same, until there is too much to keep', async t => {
+t.test('Equal keys return the same object, until the cache is full', async t => {
   let made = 0
   const one = createInterner<{ number: number }>(2)
   const ask = (key: string) => one(key, () => ({ number: ++made }))

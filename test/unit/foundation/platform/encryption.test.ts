@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { cacheDecrypted, createSecretCipher } from '../../../../control-plane/foundation/platform/crypto/encryption.ts'
 
-t.test('what was sealed anew is opened anew, and nothing opens under another name', async t => {
+t.test('A value that was encrypted again is decrypted again, and no value decrypts under another binding', async t => {
   const secrets = createSecretCipher(randomBytes(32))
   const remembering = cacheDecrypted(secrets)
   const first = secrets.encrypt('one', 'channel:a')
@@ -16,7 +16,7 @@ t.test('what was sealed anew is opened anew, and nothing opens under another nam
   t.throws(() => remembering.decrypt(changed, 'channel:a'))
 })
 
-t.test('each text is opened once', async t => {
+t.test('Each text is decrypted once', async t => {
   const secrets = createSecretCipher(randomBytes(32))
   const sealed = secrets.encrypt('one', 'channel:a')
   let opened = 0

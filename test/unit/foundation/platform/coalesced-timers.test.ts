@@ -9,7 +9,7 @@ import {
 const BEAT_MS = 500
 const inTwoBeatsMs = () => (Math.ceil(monotonicMs() / BEAT_MS) + 2) * BEAT_MS
 
-t.test('waits of different lengths that end near the same beat end together', async t => {
+t.test('Waits that end near the same tick end together', async t => {
   const atMs = inTwoBeatsMs()
   const turns: number[] = []
   let turn = 0
@@ -32,7 +32,7 @@ t.test('waits of different lengths that end near the same beat end together', as
   t.ok(monotonicMs() >= atMs - 1)
 })
 
-t.test('a listener that cancels another one on the same beat is obeyed', async t => {
+t.test('A listener can cancel another one on the same tick', async t => {
   const atMs = inTwoBeatsMs()
   const called: string[] = []
   const cancels: (() => void)[] = []
@@ -49,7 +49,7 @@ t.test('a listener that cancels another one on the same beat is obeyed', async t
   t.same(called, ['first'])
 })
 
-t.test('a wait ends on the beat after it at the earliest, and at once when it is aborted', async t => {
+t.test('A wait ends on the next tick at the earliest, and immediately when it is aborted', async t => {
   const beforeMs = monotonicMs()
   await sleepCoalesced(0)
   t.not(Math.floor((monotonicMs() + 1) / BEAT_MS), Math.floor(beforeMs / BEAT_MS), 'a beat has passed')
@@ -61,7 +61,7 @@ t.test('a wait ends on the beat after it at the earliest, and at once when it is
 })
 
 t.test(
-  'loops that begin together share out the beats of their interval, and none waits much shorter than it',
+  'Loops that start together spread over the ticks of their interval, and no first wait is much shorter',
   async t => {
     const firstWaits = (intervalMs: number) => Array.from({ length: 40 }, () => computeFirstDelayMs(intervalMs))
     for (const intervalMs of [1_000, 2_000, 5_000]) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { getClientNetwork, toClientNetwork } from '../../../../control-plane/foundation/web/limits/client-network.ts'
 
-t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t => {
+t.test('An IPv4 address counts as itself, an IPv6 address as its /64', async t => {
   const rows: [string, string][] = [
     ['203.0.113.9', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
@@ -13,7 +13,7 @@ t.test('an IPv4 address counts as itself, an IPv6 address as its /64', async t =
   for (const [ip, network] of rows) t.equal(toClientNetwork(ip), network)
 })
 
-t.test('a request counts against its client, else its proxy, also when the client has gone meanwhile', async t => {
+t.test('A request counts against its client, otherwise its proxy, also after the client disconnected', async t => {
   const proxy = { remoteAddress: '10.0.0.1' }
   const rows: [request: Parameters<typeof getClientNetwork>[0], network: string][] = [
     [{ ip: '203.0.113.9', socket: proxy }, '203.0.113.9'],

@@ -6,14 +6,14 @@ import t from 'tap'
 import { readInChunks } from '../../../../control-plane/foundation/platform/postgres/chunked-reading.ts'
 
 const BYTES = 16 * 1024 * 1024
-/** It goes on sending while this thread reads, as PostgreSQL does. */
+/** Keeps sending while this thread reads, as PostgreSQL does. */
 const SENDER = `
   const { parentPort } = require('node:worker_threads')
   const server = require('node:net').createServer(socket => socket.end(Buffer.alloc(${BYTES}, 'x')))
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
 
 t.test(
-  'of a long answer at most 128 KiB are read between two turns of the event loop, and all of it arrives',
+  'At most 128 KiB of a long answer are read between two turns of the event loop, and all of it arrives',
   async t => {
     const sender = new Worker(SENDER, { eval: true })
     t.teardown(() => sender.terminate())
@@ -30,7 +30,7 @@ t.test(
       bytes += piece.length
       sinceTurn += piece.length
       most = Math.max(most, sinceTurn)
-      // rows take their time too, in which more arrives
+      // rows take time as well, in which more data arrives
       const untilMs = performance.now() + 1
       while (performance.now() < untilMs);
     })
@@ -41,7 +41,7 @@ t.test(
   },
 )
 
-t.test('the same of an answer in pieces of 16 KiB, as TLS has them', async t => {
+t.test('The same holds for an answer in chunks of 16 KiB, as with TLS', async t => {
   let left = 256
   const stream = new Duplex({
     read() {
