@@ -10,12 +10,12 @@ const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', 
 const hook = (name: string) => ({ name, type: 'webhook', config: { url: 'https://hooks.example.com/a' } })
 const accountWith = async (file: object) => {
   const account = await api.account()
-  const made = await apply(account, { version: 1, ...file })
-  t.equal(made.status, 200, made.body.error?.message)
+  const applied = await apply(account, { version: 1, ...file })
+  t.equal(applied.status, 200, applied.body.error?.message)
   return account
 }
 
-t.test('a plan says what each field was and becomes, and not what a secret is', async t => {
+t.test('A plan shows the old and new value of each field and masks secrets', async t => {
   const secret = { auth_type: 'bearer', auth_config: { token: 'hunter1' } }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...secret, interval_seconds: 300 }] })
   const file = { version: 1, monitors: [{ ...MONITOR, ...secret, auth_config: { token: 'hunter2' }, retry_count: 0 }] }
@@ -35,7 +35,7 @@ t.test('a plan says what each field was and becomes, and not what a secret is', 
   t.notMatch(JSON.stringify(body), /hunter/)
 })
 
-t.test('whether a monitor may be checked elsewhere is exported, planned and applied', async t => {
+t.test('The settings of witnesses are exported, planned and applied', async t => {
   const elsewhere = { witness: false, witness_with_credentials: true }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...elsewhere }] })
   t.match((await exported(account)).monitors, [elsewhere])
@@ -48,22 +48,19 @@ t.test('whether a monitor may be checked elsewhere is exported, planned and appl
   t.match((await exported(account)).monitors, [{ witness: undefined, witness_with_credentials: undefined }])
 })
 
-t.test(
-  'what a file says no more has its default again, also where the API’s own update has no field for it',
-  async t => {
-    const job = { name: 'Job', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 5, rules: [] }
-    const account = await accountWith({ monitors: [job, { ...MONITOR, screenshot_threshold: 0.5, tags: ['a'] }] })
-    await apply(account, {
-      version: 1,
-      monitors: [{ ...job, heartbeat_interval: 900, heartbeat_grace: undefined }, MONITOR],
-    })
-    const { monitors } = await exported(account)
-    t.match(monitors[0], { name: 'Job', heartbeat_interval: 900, heartbeat_grace: undefined })
-    t.match(monitors[1], { name: 'Shop', screenshot_threshold: undefined, tags: undefined })
-  },
-)
+t.test('An omitted field has its default, also when the update of the API does not have the field', async t => {
+  const job = { name: 'Job', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 5, rules: [] }
+  const account = await accountWith({ monitors: [job, { ...MONITOR, screenshot_threshold: 0.5, tags: ['a'] }] })
+  await apply(account, {
+    version: 1,
+    monitors: [{ ...job, heartbeat_interval: 900, heartbeat_grace: undefined }, MONITOR],
+  })
+  const { monitors } = await exported(account)
+  t.match(monitors[0], { name: 'Job', heartbeat_interval: 900, heartbeat_grace: undefined })
+  t.match(monitors[1], { name: 'Shop', screenshot_threshold: undefined, tags: undefined })
+})
 
-t.test('an id renames a record, and what refers to it follows', async t => {
+t.test('An entry with an id renames a record, and references follow', async t => {
   const account = await accountWith({
     alert_channels: [hook('Ops')],
     monitors: [
@@ -83,7 +80,7 @@ t.test('an id renames a record, and what refers to it follows', async t => {
   })
 })
 
-t.test('several of one name are referred to by their ids, and stay apart', async t => {
+t.test('Records with the same name are referred to by id', async t => {
   const account = await accountWith({
     monitors: [
       { ...MONITOR, interval_seconds: 30 },
@@ -93,7 +90,7 @@ t.test('several of one name are referred to by their ids, and stay apart', async
   })
   const file = await exported(account)
   file.monitors[2].parents = ['Shop']
-  t.match((await apply(account, file)).body.error, { details: [{ message: /name of 2 of the monitors/ }] })
+  t.match((await apply(account, file)).body.error, { details: [{ message: /is the name of 2 monitors/ }] })
   file.monitors[2].parents = [file.monitors[1].id]
   await apply(account, file)
   const after = await exported(account)
@@ -106,11 +103,11 @@ t.test('several of one name are referred to by their ids, and stay apart', async
   const twins = [1, 2].map(() => ({ ...MONITOR, name: 'Copied' }))
   t.match((await plan(other, { version: 1, monitors: twins })).body.data, {
     create: 2,
-    warnings: [{ path: 'monitors[1]', message: /called Copied too/ }],
+    warnings: [{ path: 'monitors[1]', message: /also named Copied/ }],
   })
 })
 
-t.test('nothing is deleted without prune, and with it only in the sections that the file has', async t => {
+t.test('Only prune deletes records, and only in sections that the file has', async t => {
   const account = await accountWith({
     alert_channels: [{ ...hook('Ops'), subscriptions: ['incident'] }, hook('Old')],
     monitors: [
@@ -173,7 +170,7 @@ t.test('nothing is deleted without prune, and with it only in the sections that 
   t.match(await exported(account), none)
 })
 
-t.test('components keep the order of the file, and a monitor may trade places with its parent', async t => {
+t.test('Components get the order of the file, and a monitor can swap roles with its parent', async t => {
   const component = (name: string) => ({ name })
   const page = (components: object[]) => [{ name: 'Acme', slug: 'orders', components }]
   const account = await accountWith({
@@ -204,7 +201,7 @@ t.test('components keep the order of the file, and a monitor may trade places wi
   ])
 })
 
-t.test('a circle of dependencies is a 409 that names its monitors, however long it is', async t => {
+t.test('A long circle of dependencies is refused with 409 and the paths of its monitors', async t => {
   const account = await api.account()
   const parentOf = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
   const monitors = Array.from({ length: 41 }, (_, i) => ({
@@ -223,7 +220,7 @@ t.test('a circle of dependencies is a 409 that names its monitors, however long 
   t.same((await exported(account)).monitors, [], 'nothing is stored')
 })
 
-t.test('more new monitors, paused, with rules, reminders and parents, cost no statement more', async t => {
+t.test('The number of statements does not grow with the number of new monitors', async t => {
   const counts: number[] = []
   for (const size of [2, 60]) {
     const account = await api.account()
@@ -245,27 +242,24 @@ t.test('more new monitors, paused, with rules, reminders and parents, cost no st
   t.equal(counts[0], counts[1])
 })
 
-t.test(
-  'a new monitor of whose rules nothing is said tells the default channels; one with rules tells those only',
-  async t => {
-    const { rules, ...silent } = MONITOR
-    const account = await accountWith({
-      alert_channels: [{ ...hook('Ops'), is_default: true }],
-      monitors: [silent, { ...MONITOR, name: 'Quiet' }],
-    })
-    t.match((await exported(account)).monitors, [{ rules: [{ channel: 'Ops' }] }, { rules: [] }])
-  },
-)
+t.test('A new monitor without rules in the file gets rules for the default channels', async t => {
+  const { rules, ...silent } = MONITOR
+  const account = await accountWith({
+    alert_channels: [{ ...hook('Ops'), is_default: true }],
+    monitors: [silent, { ...MONITOR, name: 'Quiet' }],
+  })
+  t.match((await exported(account)).monitors, [{ rules: [{ channel: 'Ops' }] }, { rules: [] }])
+})
 
-t.test('a maintenance window that is over stays, and is not made again elsewhere', async t => {
+t.test('A maintenance window that has ended is not created and gets a warning', async t => {
   const over = { title: 'Move', starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-01-01T01:00:00Z', monitors: ['Shop'] }
   const account = await api.account()
   const made = await apply(account, { version: 1, monitors: [MONITOR], maintenance_windows: [over] })
-  t.match(made.body.data.warnings, [{ path: 'maintenance_windows[0]', message: /is over/ }])
+  t.match(made.body.data.warnings, [{ path: 'maintenance_windows[0]', message: /has ended/ }])
   t.same((await exported(account)).maintenance_windows, [])
 })
 
-t.test('what refers to a monitor that a data source is still to make is left out, and told', async t => {
+t.test('A reference to a monitor that a data source has not created yet is left out with a warning', async t => {
   const account = await api.account()
   const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
   const made = await apply(account, {
@@ -286,7 +280,7 @@ t.test('what refers to a monitor that a data source is still to make is left out
   ])
 })
 
-t.test('a plan waits for nobody who is changing monitors, and holds nobody up', async t => {
+t.test('A plan does not wait for changes of monitors and does not delay them', async t => {
   const account = await accountWith({ monitors: [MONITOR] })
   const changed = {
     version: 1,
@@ -303,7 +297,7 @@ t.test('a plan waits for nobody who is changing monitors, and holds nobody up', 
   t.match((await exported(account)).monitors, [{ url: MONITOR.url }])
 })
 
-t.test('two applies of one file at once make each record once', async t => {
+t.test('Concurrent imports of one file create each record once', async t => {
   const account = await api.account()
   const file = {
     version: 1,
@@ -324,7 +318,7 @@ t.test('two applies of one file at once make each record once', async t => {
 })
 
 const name = fc.constantFrom('Shop', 'Router', 'Åland 🌊', "it's: a #name", '- dash', 'null', '0x1F', ' spaced ', 'yes')
-/** Of a header; what looks like a secret's is masked, and has to be filled in elsewhere. */
+/** Names of headers that are not masked as secrets. */
 const openName = fc.stringMatching(/^[A-Z][a-z]{1,8}$/).filter(text => !isSensitiveName(text))
 const monitor = fc.record(
   {
@@ -348,10 +342,10 @@ const EMPTY = JSON.stringify({ version: 1, alert_channels: [], monitors: [], sta
 const component = fc.record({ name, description: name }, { requiredKeys: ['name'] })
 const section = fc.oneof(component, fc.record({ name, components: fc.array(component, { maxLength: 3 }) }))
 
-t.test('whatever a project holds, its file makes the same project elsewhere, as YAML and as JSON', async t => {
+t.test('The export of any project creates an equal project elsewhere, as YAML and as JSON', async t => {
   const [one, two] = [await api.account(), await api.account()]
   const yaml = { 'content-type': 'application/yaml' }
-  const load = async (account: Account, text: string) => {
+  const importText = async (account: Account, text: string) => {
     const { status, body } = await account.call('POST /import?dry_run=false&prune=true', text, yaml)
     if (status !== 200) throw new Error(JSON.stringify(body))
   }
@@ -368,10 +362,10 @@ t.test('whatever a project holds, its file makes the same project elsewhere, as 
         monitors,
         status_pages: page('random-one'),
       }
-      await load(one, JSON.stringify(file))
+      await importText(one, JSON.stringify(file))
       const text = (await one.call('GET /export')).body as string
-      await load(two, EMPTY)
-      await load(two, text.replace('random-one', 'random-two'))
+      await importText(two, EMPTY)
+      await importText(two, text.replace('random-one', 'random-two'))
       const [first, second] = [await exported(one), await exported(two)]
       t.same(withoutIds(second), withoutIds(first))
       const again = await plan(one, first, '&prune=true')

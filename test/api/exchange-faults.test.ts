@@ -6,11 +6,11 @@ const api = await createResourceApi(t, exchangeApi)
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
 const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 
-/** A list of the places that a refusal names. */
+/** Returns the paths of a refusal. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-const placesOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
+const pathsOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
 
-t.test('POST /import 400 tells all that is wrong with a file at once, with places, and leaves nothing', async t => {
+t.test('POST /import 400 lists all problems of a file with their paths and changes nothing', async t => {
   const account = await api.account()
   const file = {
     version: 1,
@@ -32,7 +32,7 @@ t.test('POST /import 400 tells all that is wrong with a file at once, with place
   for (const send of [plan, apply]) {
     const refused = await send(account, file)
     t.equal(refused.status, 400)
-    t.same(placesOf(refused), [
+    t.same(pathsOf(refused), [
       'monitors[4].id',
       'monitors[1].url',
       'monitors[2].auth_config',
@@ -48,7 +48,7 @@ t.test('POST /import 400 tells all that is wrong with a file at once, with place
   t.same([monitors, alert_channels, status_pages], [[], [], []])
 })
 
-t.test('POST /import 400 a shape that the schema does not know', async t => {
+t.test('POST /import 400 for a file that does not match the schema', async t => {
   const account = await api.account()
   const rows: [unknown, string][] = [
     [{}, 'version'],
@@ -62,11 +62,11 @@ t.test('POST /import 400 a shape that the schema does not know', async t => {
   for (const [file, path] of rows) {
     const refused = await apply(account, file)
     t.equal(refused.status, 400)
-    t.ok(placesOf(refused).includes(path), path)
+    t.ok(pathsOf(refused).includes(path), path)
   }
 })
 
-t.test('POST /import 400 YAML that is a bomb, too deep, ambiguous or no data', async t => {
+t.test('POST /import 400 for YAML that is a bomb, too deep, ambiguous or not plain data', async t => {
   const account = await api.account()
   const send = (text: string) => account.call('POST /import', text, { 'content-type': 'application/yaml' })
   const letters = [...'abcdefghij']
@@ -109,7 +109,7 @@ t.test('POST /import 400 YAML that is a bomb, too deep, ambiguous or no data', a
   t.equal((await account.call('POST /monitors', 'name: x', { 'content-type': 'application/yaml' })).status, 415)
 })
 
-t.test('POST /import 402 what the plan does not include, and nothing of the rest', async t => {
+t.test('POST /import 402 beyond the limits of the plan changes nothing', async t => {
   const account = await api.account('free')
   const monitors = Array.from({ length: 51 }, (_, i) => ({ ...MONITOR, name: `M${i}`, parents: i ? ['M0'] : [] }))
   const refused = await apply(account, { version: 1, alert_channels: [HOOK], monitors })
@@ -119,7 +119,7 @@ t.test('POST /import 402 what the plan does not include, and nothing of the rest
   t.same((await exported(account)).alert_channels, [])
 })
 
-t.test('POST /import 403 a key below admin that leads stored secrets elsewhere', async t => {
+t.test('POST /import 403 for a write key that sends stored secrets to another origin', async t => {
   const account = await api.account()
   const secret = { ...MONITOR, auth_type: 'bearer', auth_config: { token: 'abc' } }
   await apply(account, { version: 1, monitors: [secret] })
@@ -133,7 +133,7 @@ t.test('POST /import 403 a key below admin that leads stored secrets elsewhere',
   t.equal((await (await account.callWith('read'))('GET /export?format=json')).status, 200)
 })
 
-t.test('POST /import 409 a slug that somebody else has, and one that changes', async t => {
+t.test('POST /import 409 for a slug of another project and for a changed slug', async t => {
   const [mine, other] = [await api.account(), await api.account()]
   const page = (slug: string) => ({ version: 1, status_pages: [{ name: 'Acme', slug }] })
   await apply(mine, page('taken'))
@@ -146,7 +146,7 @@ t.test('POST /import 409 a slug that somebody else has, and one that changes', a
   t.equal((await apply(mine, file)).status, 409)
 })
 
-t.test('ids of another project are as if they were not there, and nothing of it is read or changed', async t => {
+t.test('Ids of another project are ignored, and its records are neither read nor changed', async t => {
   const [mine, other] = [await api.account(), await api.account()]
   await apply(other, { version: 1, alert_channels: [HOOK], monitors: [{ ...MONITOR, rules: [{ channel: 'Ops' }] }] })
   const theirs = await exported(other)
@@ -172,30 +172,23 @@ t.test('ids of another project are as if they were not there, and nothing of it 
   t.same(await exported(other), theirs)
 })
 
-t.test(
-  'POST /import 404 a vendor and an installation that there is not; 400 who is on call, whom no file names',
-  async t => {
-    const account = await api.account()
-    const installed = { installation_id: '0190a0a0-0000-7000-8000-000000000000', channel_id: 'C1' }
-    const rows: [object, number, string][] = [
-      [{ dependencies: [{ slug: 'no-such-vendor' }] }, 404, 'dependencies[0]'],
-      [{ alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 404, 'alert_channels[0]'],
-      [{ alert_settings: { on_call_user_id: account.userId } }, 400, 'alert_settings.on_call_user_id'],
-    ]
-    for (const [file, status, path] of rows) {
-      for (const send of [plan, apply]) {
-        t.match(
-          await send(account, { version: 1, ...file }),
-          { status, body: { error: { details: [{ path }] } } },
-          path,
-        )
-      }
+t.test('POST /import 404 for an unknown vendor or installation, and 400 for a person on call', async t => {
+  const account = await api.account()
+  const installed = { installation_id: '0190a0a0-0000-7000-8000-000000000000', channel_id: 'C1' }
+  const rows: [object, number, string][] = [
+    [{ dependencies: [{ slug: 'no-such-vendor' }] }, 404, 'dependencies[0]'],
+    [{ alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 404, 'alert_channels[0]'],
+    [{ alert_settings: { on_call_user_id: account.userId } }, 400, 'alert_settings.on_call_user_id'],
+  ]
+  for (const [file, status, path] of rows) {
+    for (const send of [plan, apply]) {
+      t.match(await send(account, { version: 1, ...file }), { status, body: { error: { details: [{ path }] } } }, path)
     }
-    t.match(await exported(account), { alert_channels: [], dependencies: [] })
-  },
-)
+  }
+  t.match(await exported(account), { alert_channels: [], dependencies: [] })
+})
 
-t.test('POST /import 400 an address that no image may be fetched from, next to all else that is wrong', async t => {
+t.test('POST /import 400 for a forbidden image address, together with other problems', async t => {
   const account = await api.account()
   const refused = await apply(account, {
     version: 1,
@@ -206,6 +199,6 @@ t.test('POST /import 400 an address that no image may be fetched from, next to a
     ],
   })
   t.equal(refused.status, 400)
-  t.same(placesOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
+  t.same(pathsOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
   t.same((await exported(account)).status_pages, [])
 })

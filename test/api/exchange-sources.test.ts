@@ -7,7 +7,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 const api = await createResourceApi(t, exchangeApi)
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/exchange', name), 'utf8')
 
-t.test('POST /import takes a backup of Uptime Kuma, and a second time nothing changes', async t => {
+t.test('POST /import 200 imports a backup of Uptime Kuma, and a second import changes nothing', async t => {
   const account = await api.account()
   const first = await apply(account, fixture('uptime-kuma-backup.json'), '&from=uptime-kuma')
   t.match(first, { status: 200, body: { data: { update: 0, delete: 0 } } })
@@ -20,29 +20,32 @@ t.test('POST /import takes a backup of Uptime Kuma, and a second time nothing ch
   t.match(again.body.data, { create: 0, update: 0, delete: 0 })
 })
 
-t.test('POST /import takes a configuration of Gatus as YAML; what may not be watched is left out and told', async t => {
+t.test('POST /import 200 imports a Gatus configuration as YAML and warns about forbidden addresses', async t => {
   const account = await api.account()
   const yaml = { 'content-type': 'application/yaml' }
   const first = await account.call('POST /import?dry_run=false&from=gatus', fixture('gatus-whole.yaml'), yaml)
   t.equal(first.status, 200, first.body.error?.message)
   const names = (await exported(account)).monitors.map(({ name }: { name: string }) => name)
   t.same(names, ['website', 'website', 'dns', 'router', 'graph', 'backup'])
-  const told = first.body.data.warnings.map(({ message }: { message: string }) => message).join('\n')
-  t.match(told, /blocked_target: .*left out/, 'an address that the guard refuses')
+  const text = first.body.data.warnings.map(({ message }: { message: string }) => message).join('\n')
+  t.match(text, /blocked_target: .*left out/, 'an address that the guard refuses')
   const again = await account.call('POST /import?dry_run=false&from=gatus', fixture('gatus-whole.yaml'), yaml)
   t.match(again.body.data, { create: 0, update: 0, delete: 0 })
 })
 
-t.test('POST /import 400 a file of one product that is said to be of another', async t => {
+t.test('POST /import 400 for a file of another product than `from`', async t => {
   const account = await api.account()
   const kuma = fixture('uptime-kuma-backup.json')
-  t.match(await plan(account, kuma, '&from=gatus'), { status: 400, body: { error: { message: /no file of Gatus/ } } })
+  t.match(await plan(account, kuma, '&from=gatus'), {
+    status: 400,
+    body: { error: { message: /not a Gatus configuration/ } },
+  })
   t.match(await plan(account, { endpoints: [] }, '&from=uptime-kuma'), { status: 400 })
   t.match(await plan(account, kuma), { status: 400 })
   t.match(await plan(account, kuma, '&from=nagios'), { status: 400, body: { error: { details: [{ path: 'from' }] } } })
 })
 
-t.test('POST /import 402 more monitors of another product than the plan includes', async t => {
+t.test('POST /import 402 for more converted monitors than the plan includes', async t => {
   const account = await api.account('free')
   const monitorList = Array.from({ length: 51 }, (_, id) => ({
     id,

@@ -6,7 +6,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
-/** A file of every kind of record, with a slug that nobody else has. */
+/** Builds a file with every kind of record and this slug. */
 const fileOf = (slug: string) => ({
   version: 1,
   alert_settings: { is_digest_enabled: false, digest_threshold: 7 },
@@ -85,13 +85,13 @@ const fileOf = (slug: string) => ({
   ],
 })
 
-t.test('a whole project is imported, exported, and imported again without a change', async t => {
+t.test('A project is imported, exported, and imported again without changes', async t => {
   const mine = await api.account()
   const first = await plan(mine, fileOf('first'))
   t.equal(first.status, 200, first.body.error?.message)
   t.match(first.body.data, { dry_run: true, update: 1, delete: 0, warnings: [] })
   const nothing = await exported(mine)
-  t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run leaves nothing')
+  t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run changes nothing')
 
   const applied = await apply(mine, fileOf('first'))
   t.equal(applied.status, 200, applied.body.error?.message)
@@ -128,7 +128,7 @@ t.test('a whole project is imported, exported, and imported again without a chan
   t.match((await apply(other, file)).body.data, { create: 0, update: 0, delete: 0 })
 })
 
-t.test('GET /export 200 is YAML that people can read, in the order in which records were made', async t => {
+t.test('GET /export 200 returns readable YAML, oldest records first', async t => {
   const account = await api.account()
   await apply(account, { ...fileOf('readable'), status_pages: [] })
   const { status, headers, body } = await account.call('GET /export')
@@ -139,11 +139,11 @@ t.test('GET /export 200 is YAML that people can read, in the order in which reco
     body,
     /\n {2}- id: [0-9a-f-]{36}\n {4}name: Shop\n {4}type: http\n {4}url: https:\/\/shop\.example\.com\/health\n/,
   )
-  t.notMatch(body, /secret|: null|timeout_ms: 30000/, 'neither secrets nor what is so without being said')
+  t.notMatch(body, /secret|: null|timeout_ms: 30000/, 'no secrets and no defaults')
   t.equal((await account.call('GET /export')).body, body)
 })
 
-t.test('the file in docs/import-export.md is one that POST /import takes', async t => {
+t.test('The file in docs/import-export.md is accepted by POST /import', async t => {
   const docs = readFileSync(join(import.meta.dirname, '../../docs/import-export.md'), 'utf8')
   const [, file = ''] = /```yaml\n([\s\S]+?)```/.exec(docs) ?? []
   const account = await api.account()
