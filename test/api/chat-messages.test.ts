@@ -205,9 +205,9 @@ t.test('The person on call and the person who acknowledged get direct messages',
   await waitFor(() => messagesTo('DUANN2').length === 1)
 
   await api.db.raw('DELETE FROM memberships WHERE user_id = ?', [ann])
-  const told = (await log()).length
+  const entries = (await log()).length
   await team.incident(account, 'Disk is full again')
-  await ended(told + 1)
+  await ended(entries + 1)
   t.equal(messagesTo('DUANN2').length, 1, 'a former member gets no message')
 
   const links = async () => (await api.call('GET', '/chat/identities', { key })).body.meta.total

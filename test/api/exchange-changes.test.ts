@@ -10,8 +10,8 @@ const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', 
 const hook = (name: string) => ({ name, type: 'webhook', config: { url: 'https://hooks.example.com/a' } })
 const accountWith = async (file: object) => {
   const account = await api.account()
-  const made = await apply(account, { version: 1, ...file })
-  t.equal(made.status, 200, made.body.error?.message)
+  const applied = await apply(account, { version: 1, ...file })
+  t.equal(applied.status, 200, applied.body.error?.message)
   return account
 }
 
@@ -93,7 +93,7 @@ t.test('Records with the same name are referred to by id and stay separate', asy
   })
   const file = await exported(account)
   file.monitors[2].parents = ['Shop']
-  t.match((await apply(account, file)).body.error, { details: [{ message: /name of 2 of the monitors/ }] })
+  t.match((await apply(account, file)).body.error, { details: [{ message: /is the name of 2 monitors/ }] })
   file.monitors[2].parents = [file.monitors[1].id]
   await apply(account, file)
   const after = await exported(account)
@@ -106,7 +106,7 @@ t.test('Records with the same name are referred to by id and stay separate', asy
   const twins = [1, 2].map(() => ({ ...MONITOR, name: 'Copied' }))
   t.match((await plan(other, { version: 1, monitors: twins })).body.data, {
     create: 2,
-    warnings: [{ path: 'monitors[1]', message: /called Copied too/ }],
+    warnings: [{ path: 'monitors[1]', message: /also named Copied/ }],
   })
 })
 
@@ -261,7 +261,7 @@ t.test('A past maintenance window stays, and is not created in another project',
   const over = { title: 'Move', starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-01-01T01:00:00Z', monitors: ['Shop'] }
   const account = await api.account()
   const made = await apply(account, { version: 1, monitors: [MONITOR], maintenance_windows: [over] })
-  t.match(made.body.data.warnings, [{ path: 'maintenance_windows[0]', message: /is over/ }])
+  t.match(made.body.data.warnings, [{ path: 'maintenance_windows[0]', message: /has ended/ }])
   t.same((await exported(account)).maintenance_windows, [])
 })
 
@@ -351,7 +351,7 @@ const section = fc.oneof(component, fc.record({ name, components: fc.array(compo
 t.test('The export of any project creates the same project elsewhere, as YAML and as JSON', async t => {
   const [one, two] = [await api.account(), await api.account()]
   const yaml = { 'content-type': 'application/yaml' }
-  const load = async (account: Account, text: string) => {
+  const importText = async (account: Account, text: string) => {
     const { status, body } = await account.call('POST /import?dry_run=false&prune=true', text, yaml)
     if (status !== 200) throw new Error(JSON.stringify(body))
   }
@@ -368,10 +368,10 @@ t.test('The export of any project creates the same project elsewhere, as YAML an
         monitors,
         status_pages: page('random-one'),
       }
-      await load(one, JSON.stringify(file))
+      await importText(one, JSON.stringify(file))
       const text = (await one.call('GET /export')).body as string
-      await load(two, EMPTY)
-      await load(two, text.replace('random-one', 'random-two'))
+      await importText(two, EMPTY)
+      await importText(two, text.replace('random-one', 'random-two'))
       const [first, second] = [await exported(one), await exported(two)]
       t.same(withoutIds(second), withoutIds(first))
       const again = await plan(one, first, '&prune=true')

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'picket-cli-'))
 
 type Run = { code: number | null; out: string; err: string }
 
-/** The command line as people start it, without a loader of ours. */
+/** Runs the command line as users do, without a loader. */
 function picket(args: string[], env: Record<string, string> = {}, input = ''): Promise<Run> {
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { PATH: process.env.PATH, PICKET_URL: api.origin, PICKET_API_KEY: key, ...env },
@@ -25,7 +25,7 @@ function picket(args: string[], env: Record<string, string> = {}, input = ''): P
   child.stderr.on('data', text => {
     run.err += text
   })
-  // a program that ends early has not read it
+  // a program that exits early does not read it
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   return new Promise(resolve => child.on('close', code => resolve({ ...run, code })))
@@ -53,7 +53,7 @@ monitors:
 `,
 )
 
-t.test('picket --help tells everything, and a command that there is not is told', async t => {
+t.test('picket --help lists all commands, and an unknown command is refused', async t => {
   t.match(await picket(['--help'], { PICKET_API_KEY: '' }), { code: 0, out: /picket plan <file>/ })
   t.match(await picket([]), { code: 1, out: /picket plan <file>/ })
   t.match(await picket(['destroy']), { code: 1, err: /^There is no command "destroy"/ })
@@ -62,27 +62,27 @@ t.test('picket --help tells everything, and a command that there is not is told'
   t.match(await picket(['export', '--prune']), { code: 1, err: /takes no --prune/ })
 })
 
-t.test('plan shows what would change and ends with 2; apply does it; then plan ends with 0', async t => {
+t.test('plan shows changes and exits with 2, apply makes them, and then plan exits with 0', async t => {
   const planned = await picket(['plan', shop, '--env'], { TEAM: 'ops' })
   t.equal(planned.code, 2, planned.err)
   t.match(planned.out, /^\+ monitor Shop$/m)
   t.match(planned.out, /^ {4}url: https:\/\/shop\.example\.com\/$/m)
   t.match(planned.out, /^\+ alert rule Shop → Ops$/m)
   t.match(planned.out, /^3 to create, 0 to change, 0 to delete/m)
-  t.notOk(planned.out.includes('\u001b'), 'no colours where nobody sees them')
+  t.notOk(planned.out.includes('\u001b'), 'no colours without a terminal')
 
   t.match(await picket(['apply', shop, '--env'], { TEAM: 'ops' }), { code: 1, err: /--yes/ })
   const applied = await picket(['apply', shop, '--env', '--yes'], { TEAM: 'ops' })
   t.match(applied, { code: 0, out: /Done: 3 created/ })
   t.match(await picket(['plan', shop, '--env'], { TEAM: 'ops' }), { code: 0, out: /3 as they should be/ })
-  t.match(await picket(['apply', shop, '--env'], { TEAM: 'ops' }), { code: 0 }, 'where nothing changes nobody is asked')
+  t.match(await picket(['apply', shop, '--env'], { TEAM: 'ops' }), { code: 0 }, 'no confirmation without changes')
 
   const changed = readFileSync(shop, 'utf8').replace(/\$\{TEAM\}/, 'night')
   const again = await picket(['plan', '-', '--prune'], {}, changed)
   t.match(again, { code: 2, out: /^~ alert channel Ops$/m })
 })
 
-t.test('--env fills in texts as they are, whatever they mean to YAML; without it a name is told', async t => {
+t.test('--env inserts texts unchanged, and without it a variable gets a note', async t => {
   const SECRET = `"'\\t #: {[&*!|>%@\`\n\${TEAM} é`
   const text = `version: 1
 alert_channels:
@@ -95,7 +95,7 @@ monitors:
   const odd = file('odd.yaml', text)
   const env = { SECRET, KEY: '0123' }
   t.match(await picket(['apply', odd, '--env', '--yes'], env), { code: 0 })
-  t.match(await picket(['plan', odd, '--env'], env), { code: 0 }, 'what is stored is what was filled in')
+  t.match(await picket(['plan', odd, '--env'], env), { code: 0 }, 'the stored text is the inserted text')
   const { monitors } = JSON.parse((await picket(['export', '--format', 'json'])).out)
   t.equal(monitors.find(({ name }: { name: string }) => name === 'Odd').body, `<${SECRET}>`)
   t.match(await picket(['plan', odd]), {
@@ -104,7 +104,7 @@ monitors:
   })
 })
 
-t.test('export prints a file that plan finds nothing to do about, as YAML and as JSON', async t => {
+t.test('export prints a file without changes for plan, as YAML and as JSON', async t => {
   for (const format of ['yaml', 'json']) {
     const exported = await picket(['export', '--format', format])
     t.equal(exported.code, 0)
@@ -113,14 +113,14 @@ t.test('export prints a file that plan finds nothing to do about, as YAML and as
   }
 })
 
-t.test('files of other products are read with --from, and what is left out is told', async t => {
+t.test('Files of other products are converted with --from, with warnings', async t => {
   const kuma = await picket(['plan', join(FIXTURES, 'uptime-kuma-backup.json'), '--from', 'uptime-kuma'])
-  t.match(kuma, { code: 2, out: /^! monitorList\[9\]: Firewall: it is upside down/m })
+  t.match(kuma, { code: 2, out: /^! monitorList\[9\]: Firewall: upside down mode/m })
   const gatus = await picket(['plan', join(FIXTURES, 'gatus-example.yaml'), '--from', 'gatus'])
   t.match(gatus, { code: 2, out: /^\+ monitor front-end$/m })
 })
 
-t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
+t.test('Every error is one message and exit code 1', async t => {
   const broken = file('broken.yaml', 'version: 1\nmonitors:\n  - name: x\n    type: carrier-pigeon\n    colour: red\n')
   const rows: [string[], Record<string, string>, RegExp][] = [
     [['plan', shop], { PICKET_API_KEY: '' }, /^Set PICKET_API_KEY/],
@@ -133,8 +133,8 @@ t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
     [['plan', file('big.yaml', `version: 1\n#${'x'.repeat(5 << 20)}`)], {}, /is larger than 1 MiB. Send it in parts/],
     [['plan', file('bad.env.yaml', 'a: [x\nb: "'), '--env'], {}, /bad.env.yaml is not valid YAML in line 2/],
     [['plan', file('shy.yaml', 'a: *\u009b2J')], {}, /unidentified alias "\?2J"/],
-    [['plan', join(FIXTURES, 'uptime-kuma-backup.json')], {}, /one of uptime-kuma, which from=uptime-kuma takes/],
-    [['plan', join(FIXTURES, 'gatus-example.yaml')], {}, /one of gatus, which from=gatus takes/],
+    [['plan', join(FIXTURES, 'uptime-kuma-backup.json')], {}, /looks like a file of uptime-kuma: set from=uptime-kuma/],
+    [['plan', join(FIXTURES, 'gatus-example.yaml')], {}, /looks like a file of gatus: set from=gatus/],
     [['plan', shop, '--from', 'nagios'], {}, /from must be one of picket, uptime-kuma, gatus/],
     [
       ['plan', broken],
@@ -152,6 +152,6 @@ t.test('whatever is wrong is one clear sentence and exit code 1', async t => {
   t.match(
     await picket(['export'], { PICKET_URL: `${api.origin}/api/v1/` }),
     { code: 0 },
-    'the whole base address is good too',
+    'the full base address is accepted as well',
   )
 })

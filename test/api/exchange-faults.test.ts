@@ -8,7 +8,7 @@ const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.examp
 
 /** The paths that an error names. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-const placesOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
+const pathsOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
 
 t.test('POST /import 400 reports all problems of a file with their paths and stores nothing', async t => {
   const account = await api.account()
@@ -32,7 +32,7 @@ t.test('POST /import 400 reports all problems of a file with their paths and sto
   for (const send of [plan, apply]) {
     const refused = await send(account, file)
     t.equal(refused.status, 400)
-    t.same(placesOf(refused), [
+    t.same(pathsOf(refused), [
       'monitors[4].id',
       'monitors[1].url',
       'monitors[2].auth_config',
@@ -62,7 +62,7 @@ t.test('POST /import 400 for a file with an unknown shape', async t => {
   for (const [file, path] of rows) {
     const refused = await apply(account, file)
     t.equal(refused.status, 400)
-    t.ok(placesOf(refused).includes(path), path)
+    t.ok(pathsOf(refused).includes(path), path)
   }
 })
 
@@ -191,9 +191,9 @@ t.test(
         )
       }
     }
-    t.match(await exported(account), { alert_channels: [], dependencies: [] })
-  },
-)
+  }
+  t.match(await exported(account), { alert_channels: [], dependencies: [] })
+})
 
 t.test('POST /import 400 for a forbidden image address, together with all other problems', async t => {
   const account = await api.account()
@@ -206,6 +206,6 @@ t.test('POST /import 400 for a forbidden image address, together with all other 
     ],
   })
   t.equal(refused.status, 400)
-  t.same(placesOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
+  t.same(pathsOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
   t.same((await exported(account)).status_pages, [])
 })

@@ -39,7 +39,10 @@ t.test(
 t.test('POST /import 400 for a file of another product than declared', async t => {
   const account = await api.account()
   const kuma = fixture('uptime-kuma-backup.json')
-  t.match(await plan(account, kuma, '&from=gatus'), { status: 400, body: { error: { message: /no file of Gatus/ } } })
+  t.match(await plan(account, kuma, '&from=gatus'), {
+    status: 400,
+    body: { error: { message: /not a Gatus configuration/ } },
+  })
   t.match(await plan(account, { endpoints: [] }, '&from=uptime-kuma'), { status: 400 })
   t.match(await plan(account, kuma), { status: 400 })
   t.match(await plan(account, kuma, '&from=nagios'), { status: 400, body: { error: { details: [{ path: 'from' }] } } })

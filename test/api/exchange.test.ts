@@ -91,7 +91,7 @@ t.test('A whole project is imported, exported and imported again without a chang
   t.equal(first.status, 200, first.body.error?.message)
   t.match(first.body.data, { dry_run: true, update: 1, delete: 0, warnings: [] })
   const nothing = await exported(mine)
-  t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run leaves nothing')
+  t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run changes nothing')
 
   const applied = await apply(mine, fileOf('first'))
   t.equal(applied.status, 200, applied.body.error?.message)
@@ -139,7 +139,7 @@ t.test('GET /export 200 is readable YAML in the order of creation', async t => {
     body,
     /\n {2}- id: [0-9a-f-]{36}\n {4}name: Shop\n {4}type: http\n {4}url: https:\/\/shop\.example\.com\/health\n/,
   )
-  t.notMatch(body, /secret|: null|timeout_ms: 30000/, 'neither secrets nor what is so without being said')
+  t.notMatch(body, /secret|: null|timeout_ms: 30000/, 'no secrets and no defaults')
   t.equal((await account.call('GET /export')).body, body)
 })
 

@@ -7,7 +7,7 @@ const PROJECT = 'project'
 const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
 const monitors = (length: number) =>
   list(length, i => ({ id: i, type: 'http', name: `Shop ${i}`, url: 'https://a.example' }))
-/** Each group is inside the one before. */
+/** Each group is inside the previous one. */
 const chain = list(9_000, i => ({ id: i, type: 'group', name: `g${i}`, parent: i - 1 }))
 const smtp = { id: 1, name: 'Mail', config: JSON.stringify({ type: 'smtp', smtpTo: '<'.repeat(400_000) }) }
 const dns = { name: 'DNS', url: `${':'.repeat(500_000)}x`, dns: { 'query-name': 'a.example' } }
@@ -19,15 +19,15 @@ const alerted = list(9_000, i => ({
   alerts: [{ type: 'slack' }],
 }))
 
-t.test('a file of another product is converted while everything else goes on', async t => {
+t.test('Converting a file of another product does not block the event loop', async t => {
   const { answer, turns } = await turnsDuring(() =>
     convertForeignFile(PROJECT, 'uptime-kuma', { monitorList: monitors(9_000) }),
   )
   t.equal(answer.file.monitors?.length, 9_000)
-  t.ok(turns > 10, `the event loop went round ${turns} times`)
+  t.ok(turns > 10, `${turns} turns of the event loop`)
 })
 
-t.test('files that are made to take for ever are converted as fast as others', async t => {
+t.test('Files that are made to be slow are converted as fast as others', async t => {
   const deep = await convertForeignFile(PROJECT, 'uptime-kuma', {
     monitorList: [...chain, { ...monitors(1)[0], parent: 8_999 }],
   })
@@ -44,12 +44,12 @@ t.test('files that are made to take for ever are converted as fast as others', a
   t.equal(many.file.alert_channels?.length, 9_000)
 })
 
-t.test('POST /import?from= 400 and 200: a thread says what is wrong as the process itself would', async t => {
+t.test('POST /import 400 reports an error of the thread like one of the process', async t => {
   const api = await startApi(t)
   const send = (body: unknown) => api.call('POST', '/import?from=uptime-kuma', { body })
   t.match(await send({ nothing: true }), {
     status: 400,
-    body: { error: { message: 'the body is no file of Uptime Kuma: it has no monitorList' } },
+    body: { error: { message: 'the body is not an Uptime Kuma backup: monitorList is missing' } },
   })
   const { status, body } = await send({ monitorList: [...monitors(2), { ...monitors(1)[0], url: 'ftp://a.example' }] })
   t.equal(status, 200)

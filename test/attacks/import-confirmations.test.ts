@@ -14,23 +14,20 @@ const channel = (to: string[]) => ({ name: `To ${to[0]}`, type: 'email', config:
 const importAs = (key: string, file: object) =>
   api.call('POST', '/import?dry_run=false', { key, body: { version: 1, ...file } })
 
-t.test(
-  'a file that asks for more confirmations than a day’s is refused as a whole and says when to come back',
-  async t => {
-    const { key } = await api.tenant()
-    const alert_channels = [channel(mails(15, 'a')), channel(mails(15, 'b'))]
-    const { status, body, headers } = await importAs(key, { alert_channels })
-    t.match(
-      { status, body },
-      { status: 429, body: { error: { code: 'rate_limited', message: /20 confirmations a day/ } } },
-    )
-    t.ok(Number(headers.get('retry-after')) > 0)
-    t.equal((await api.call('GET', '/alerts/channels', { key })).body.meta.total, 0)
-    t.equal((await importAs(key, { alert_channels: alert_channels.slice(1) })).status, 200, 'nothing was counted')
-  },
-)
+t.test('A file that needs more confirmations than a day allows is refused with a Retry-After', async t => {
+  const { key } = await api.tenant()
+  const alert_channels = [channel(mails(15, 'a')), channel(mails(15, 'b'))]
+  const { status, body, headers } = await importAs(key, { alert_channels })
+  t.match(
+    { status, body },
+    { status: 429, body: { error: { code: 'rate_limited', message: /20 confirmations a day/ } } },
+  )
+  t.ok(Number(headers.get('retry-after')) > 0)
+  t.equal((await api.call('GET', '/alerts/channels', { key })).body.meta.total, 0)
+  t.equal((await importAs(key, { alert_channels: alert_channels.slice(1) })).status, 200, 'nothing was counted')
+})
 
-t.test('a long import does not keep other organizations from adding mail channels', async t => {
+t.test('A long import does not delay mail channels of other organizations', async t => {
   const { key } = await api.tenant()
   const other = await api.tenant()
   const monitors = (minutes: number) => [
@@ -43,7 +40,7 @@ t.test('a long import does not keep other organizations from adding mail channel
   t.equal((await importAs(key, { alert_channels: [hook], monitors: monitors(30) })).status, 200)
   const db = createPostgres(api.databaseUrl, 2)
   t.teardown(() => db.destroy())
-  // what the import comes to after its channels
+  // the import needs these rows after its channels
   const lock = await db.transaction()
   await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
   await query(lock, 'SELECT FROM alert_rules FOR UPDATE')

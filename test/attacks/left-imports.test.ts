@@ -6,7 +6,7 @@ import { startApi } from '../support/api-server.ts'
 import { fileOf } from '../support/import-load.ts'
 import { waitFor } from '../support/wait.ts'
 
-t.test('POST /import: when the client leaves, the rest is not done and nothing is changed', async t => {
+t.test('POST /import changes nothing when the client disconnects', async t => {
   const api = await startApi(t)
   const { key, projectId } = await api.tenant()
   const waits = async () => {
@@ -23,10 +23,10 @@ t.test('POST /import: when the client leaves, the rest is not done and nothing i
     left.end(JSON.stringify(fileOf(500, 1_000)))
     await waitFor(waits, { label: 'the import to wait' })
     left.destroy()
-    // by the time another request is answered, the process has noticed
+    // when another request has been answered, the process has noticed it
     t.equal((await api.call('GET', '/project', { key })).status, 200)
   })
   const next = await api.call('POST', '/import', { key, body: fileOf(1, 1_000) })
-  t.equal(next.status, 200, 'the next import has its turn')
+  t.equal(next.status, 200, 'the next import runs')
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 0)
 })

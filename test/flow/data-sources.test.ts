@@ -247,8 +247,8 @@ t.test('Two processes share 100 sources and fetch each once, also when one is ki
   await execute(db, "UPDATE data_sources SET next_fetch_at = now() + interval '1 hour'")
   const countsFrom = (from: number) => {
     const counts = new Map<string, number>()
-    const ours = target.requests.slice(from).filter(({ path }) => path.startsWith('/shared/'))
-    for (const { path } of ours) counts.set(path, (counts.get(path) ?? 0) + 1)
+    const shared = target.requests.slice(from).filter(({ path }) => path.startsWith('/shared/'))
+    for (const { path } of shared) counts.set(path, (counts.get(path) ?? 0) + 1)
     return counts
   }
   /** Makes all of them due now, and only once. */

@@ -39,8 +39,8 @@ import type { PageState, ProjectState, SourceState } from './project-reader.ts'
 type Names = ReadonlyMap<string, string>
 
 /**
- * A project as a file: without secrets, without what is as it would be without being said, oldest records first. It pauses
- * between records: a project may have any number.
+ * Exports a project, oldest records first, without secrets and without values that equal their defaults. Yields between
+ * records, because a project may have any number of them.
  */
 export async function exportProject(
   state: ProjectState,
@@ -73,13 +73,13 @@ export async function exportProject(
     maintenance_windows: (
       await each(windows, window => (hasEnded(window) ? [] : toWindowEntry(window, monitors)))
     ).flat(),
-    data_sources: await each(state.sources, whole =>
-      toSourceEntry(whole, children.get(whole.source.id) ?? [], secrets),
+    data_sources: await each(state.sources, source =>
+      toSourceEntry(source, children.get(source.source.id) ?? [], secrets),
     ),
     dependencies: await each(state.dependencies, dependency =>
       toDependencyEntry(dependency, overrides.get(dependency.id) ?? [], channels),
     ),
-    status_pages: await each(state.pages, whole => toPageEntry(whole, monitors)),
+    status_pages: await each(state.pages, page => toPageEntry(page, monitors)),
   }
   return file as unknown as ProjectFile
 }
@@ -100,18 +100,21 @@ const toRuleEntries = (state: ProjectState, id: string, names: Names): RecordFie
     ...omitDefaults(toStoredRuleFields(rule), RULE_DEFAULTS),
   }))
 
-function toSourceEntry({ source, fields }: SourceState, made: StoredMonitor[], secrets: SecretCipher): RecordFields {
+function toSourceEntry(
+  { source, fields }: SourceState,
+  children: StoredMonitor[],
+  secrets: SecretCipher,
+): RecordFields {
   return {
     id: source.id,
     ...omitDefaults(maskSourceFields(toStoredSourceFields(source, secrets)), SOURCE_DEFAULTS),
     fields: fields.map(toFieldEntry),
-    ...(made.length > 0 && { monitors: made.map(({ name }) => name) }),
+    ...(children.length > 0 && { monitors: children.map(({ name }) => name) }),
   }
 }
 
 function toDependencyEntry(dependency: Dependency, overrides: StoredOverride[], channels: Names): RecordFields {
-  const mine = toOverrideFields(overrides)
-  const named = mine.map(({ channel, ...on }) => ({
+  const named = toOverrideFields(overrides).map(({ channel, ...on }) => ({
     channel: channels.get(channel as string) ?? channel,
     ...omitDefaults(on, OVERRIDE_DEFAULTS),
   }))

@@ -27,24 +27,24 @@ export type PageState = { page: StoredPage; groups: StoredGroup[]; components: S
 
 export type SourceState = { source: StoredSource; fields: StoredField[] }
 
-/** All of a project that a file can say, oldest first. */
+/** The records of a project that a file can contain, oldest first. */
 export type ProjectState = {
   settings: SettingsRow
   channels: StoredChannel[]
   subscriptions: StoredSubscription[]
   monitors: StoredMonitor[]
-  /** those that data sources have made: nothing but their source decides what they are */
+  /** monitors of data sources, which only their source changes */
   children: StoredMonitor[]
-  /** ids by the id of the monitor that depends on them, in the order of ids */
+  /** sorted ids of parents, by the id of the monitor */
   parents: ReadonlyMap<string, string[]>
-  /** by the id of their monitor */
+  /** by the id of the monitor */
   rules: ReadonlyMap<string, StoredRule[]>
   windows: MaintenanceWindow[]
   sources: SourceState[]
   dependencies: Dependency[]
   overrides: StoredOverride[]
   pages: PageState[]
-  /** how a file refers to each, by its id */
+  /** references by id */
   names: { monitors: ReadonlyMap<string, string>; channels: ReadonlyMap<string, string> }
 }
 
@@ -83,13 +83,13 @@ async function loadSources(db: Db, projectId: string): Promise<SourceState[]> {
 }
 
 export async function loadPages(db: Db, projectId: string): Promise<PageState[]> {
-  const whole: PageState[] = []
+  const pages: PageState[] = []
   for (const page of await listProjectPages(db, projectId)) {
-    whole.push({
+    pages.push({
       page,
       groups: await listPageGroups(db, page.id),
       components: await listPageComponents(db, page.id),
     })
   }
-  return whole
+  return pages
 }

@@ -40,36 +40,40 @@ const YAML = 'application/yaml'
 
 const ImportQuery = strictObject({
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'true unless it is said: what would change, and nothing changes' }),
+    Type.Boolean({ description: 'Show what would change, without changing anything. Defaults to true.' }),
   ),
   prune: Type.Optional(
-    Type.Boolean({ description: 'deletes what the file does not name, in the sections that it has; default false' }),
+    Type.Boolean({
+      description: 'Delete records that the file does not name, in the sections that it has. Defaults to false.',
+    }),
   ),
   from: Type.Optional({
     ...stringEnum(IMPORT_SOURCES, { default: 'picket' }),
-    description: "the body is a backup of Uptime Kuma, or a configuration of Gatus, instead of Picket's own file",
+    description: 'Format of the body: a Picket file, a backup of Uptime Kuma, or a configuration of Gatus.',
   }),
 })
 
-const ImportAnswer = Type.Object({
+const ImportResponse = Type.Object({
   dry_run: Type.Boolean(),
   create: Type.Integer(),
   update: Type.Integer(),
   delete: Type.Integer(),
   unchanged: Type.Integer(),
-  extra: Type.Integer({ description: 'records that the file does not name and that stay; prune deletes them' }),
+  extra: Type.Integer({
+    description: 'Number of records that the file does not name and that are kept. `prune` deletes them.',
+  }),
   changes: Type.Array(
     Type.Object({
       action: stringEnum(IMPORT_ACTIONS),
       resource: stringEnum(RESOURCE_KINDS),
-      key: Type.String({ description: 'what people call it' }),
+      key: Type.String({ description: 'Name of the record for people.' }),
       id: nullable(Id),
       fields: Type.Record(
         Type.String(),
         Type.Object({
           from: Type.Unknown(),
           to: Type.Unknown(),
-          is_secret: Type.Optional(Type.Boolean({ description: 'it differs, and is masked' })),
+          is_secret: Type.Optional(Type.Boolean({ description: 'The values differ and are masked.' })),
         }),
       ),
     }),
@@ -77,7 +81,7 @@ const ImportAnswer = Type.Object({
   warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
 })
 
-/** A project as a file, and back (decisions: import and export). */
+/** Routes of export and import (docs/design/import-export.md). */
 export function importExportRoutes(app: App, context: ImportExportContext): void {
   app.register(async scope => {
     scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
@@ -93,7 +97,8 @@ function exportRoute(app: App, { db, secrets }: ImportExportContext): void {
     '/export',
     {
       schema: {
-        summary: 'The whole project as a file that POST /import takes; secrets are masked',
+        summary: 'Export a project',
+        description: 'Returns the project as a file that `POST /import` accepts. Secrets are masked.',
         tags,
         querystring: strictObject({ format: Type.Optional(stringEnum(['yaml', 'json'], { default: 'yaml' })) }),
         response: {
@@ -132,12 +137,13 @@ function importRoute(app: App, context: ImportExportContext): void {
       preValidation: compileBodyCheck,
       attachValidation: true,
       schema: {
-        summary: 'Make the project what a file says, or show what would change',
+        summary: 'Import a project',
+        description: 'Makes the project match a file, or shows what would change.',
         tags,
         consumes: ['application/json', YAML],
         querystring: ImportQuery,
         body: ProjectFile,
-        response: responseSchemas(200, dataSchema(ImportAnswer), 400, 402, 403, 404, 409, 429, 503),
+        response: responseSchemas(200, dataSchema(ImportResponse), 400, 402, 403, 404, 409, 429, 503),
       },
     },
     async request => {
@@ -146,13 +152,13 @@ function importRoute(app: App, context: ImportExportContext): void {
       const tools = { ...context, db: withRequestActor(context.db, request), findFaults: createFaultFinder(request) }
       const hasLeft = () => request.raw.socket.destroyed
       const options = { isDryRun, isPruning, isLenient: from !== 'picket', hasLeft }
-      const ledger = await importProject(tools, getCaller(request), file, options, now())
-      return { data: toImportResponse(ledger, warnings, isDryRun) }
+      const report = await importProject(tools, getCaller(request), file, options, now())
+      return { data: toImportResponse(report, warnings, isDryRun) }
     },
   )
 }
 
-/** The first import of a process compiles the check of its body: reading the body, that and checking it are a turn each. */
+/** Compiles the check of the body in a separate turn of the event loop, because the first compilation takes long. */
 async function compileBodyCheck(request: FastifyRequest): Promise<void> {
   const pause = createYieldPoint(0)
   await pause()
@@ -163,10 +169,10 @@ async function compileBodyCheck(request: FastifyRequest): Promise<void> {
 
 type Query = { from?: (typeof IMPORT_SOURCES)[number] }
 
-/** The file of a request, in Picket's own form. Throws 400. */
+/** Returns the file of a request in Picket's format. Throws 400. */
 async function loadFile(request: FastifyRequest<{ Querystring: Query }>): Promise<ConvertedFile> {
   const findFaults = createFaultFinder(request)
-  // where the body is not as ours, which is no fault of another product's, nobody has looked at the query yet
+  // the query is checked here, because validation stops at the body, which another product may have written
   const faults = findFaults(ImportQuery, request.query)
   if (faults.length > 0) throw validationError(toErrorDetails(faults, 'query'))
   const { from = 'picket' } = request.query
@@ -178,13 +184,13 @@ async function loadFile(request: FastifyRequest<{ Querystring: Query }>): Promis
 function listBodyProblems(body: unknown, findFaults: FindFaults): ErrorDetail[] {
   const foreign = detectProduct(body)
   if (foreign === null) return addEntryNames(toErrorDetails(findFaults(ProjectFile, body), 'body'), body)
-  const message = `the body is no file of Picket; it reads like one of ${foreign}, which from=${foreign} takes`
+  const message = `the body is not a Picket file; it looks like a file of ${foreign}: set from=${foreign}`
   return [{ path: '', message }]
 }
 
 function toImportResponse(
   { changes, warnings, unchanged, extra }: ImportReport,
-  ofSource: ImportWarning[],
+  conversionWarnings: ImportWarning[],
   isDryRun: boolean,
 ) {
   const count = (action: (typeof IMPORT_ACTIONS)[number]) => changes.filter(change => change.action === action).length
@@ -194,6 +200,6 @@ function toImportResponse(
     update: count('update'),
     delete: count('delete'),
     ...{ unchanged, extra, changes },
-    warnings: [...ofSource, ...warnings],
+    warnings: [...conversionWarnings, ...warnings],
   }
 }

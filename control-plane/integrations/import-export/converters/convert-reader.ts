@@ -4,7 +4,7 @@ import type { ConversionRequest, ConversionResult } from './convert-worker.ts'
 import type { ConvertedFile } from './foreign-file.ts'
 import type { ForeignProduct } from './index.ts'
 
-/** As many as may wait to be imported. */
+/** As many as the imports of a project that may wait. */
 const MAX_WAITING = 5
 const inThread = createProjectThread<ConversionRequest, ConversionResult>('convert-worker', import.meta.url, {
   maxWaiting: MAX_WAITING,
@@ -14,8 +14,8 @@ const inThread = createProjectThread<ConversionRequest, ConversionResult>('conve
 })
 
 /**
- * A file of another product in Picket's form, made in a thread: 9,000 entries take 100 to 200 ms. Throws 400 (readSource),
- * 429 where too many of the project wait, and 503.
+ * Converts a file of another product to Picket's format in a worker thread: 9,000 entries take 100 to 200 ms. Throws 400
+ * (parseForeignFile), 429 when too many files of the project wait, and 503.
  */
 export async function convertForeignFile(
   projectId: string,

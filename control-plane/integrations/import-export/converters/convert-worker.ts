@@ -6,21 +6,21 @@ import { createSchemaCompiler } from '../../../foundation/web/validation/schema-
 import type { CompileSchema, FindFaults, SchemaCheck } from '../../../foundation/web/validation/validation-errors.ts'
 import { type ForeignProduct, parseForeignFile } from './index.ts'
 
-/** `body`: as JSON, which is passed on faster than the value itself. */
+/** `body` is JSON, which passes to a thread faster than a value. */
 export type ConversionRequest = { source: ForeignProduct; body: string }
-/** The file and its warnings, as JSON, or why the body is refused. */
+/** The converted file with its warnings as JSON, or why the body is refused. */
 export type ConversionResult = { converted: string } | { details: ErrorDetail[] }
 
 const compile = createSchemaCompiler() as unknown as CompileSchema
 const checks = new Map<TSchema, SchemaCheck>()
 
-const findFaults: FindFaults = (schema, value, mostValues) => {
+const findFaults: FindFaults = (schema, value, maxValues) => {
   const check = checks.get(schema) ?? compile({ schema })
   checks.set(schema, check)
-  return check(value, mostValues) ? [] : (check.errors ?? [])
+  return check(value, maxValues) ? [] : (check.errors ?? [])
 }
 
-/** The thread in which files of other products are converted. */
+/** The thread that converts files of other products. */
 answerQuestions(parentPort, ({ source, body }: ConversionRequest): ConversionResult => {
   try {
     return { converted: JSON.stringify(parseForeignFile(source, JSON.parse(body), findFaults)) }

@@ -6,7 +6,7 @@ import { convertGatus } from './gatus/convert.ts'
 import { convertUptimeKuma } from './uptime-kuma/convert.ts'
 import { dropInvalidEntries } from './valid-entries.ts'
 
-/** The registry: a new product is a folder and a line here. */
+/** The registry of converters. A new product is a folder and a line here. */
 const CONVERTERS = {
   'uptime-kuma': convertUptimeKuma,
   gatus: convertGatus,
@@ -14,17 +14,17 @@ const CONVERTERS = {
 
 export type ForeignProduct = keyof typeof CONVERTERS
 
-/** Where a file may come from. */
+/** The values of `from`. */
 export const IMPORT_SOURCES = ['picket', ...(Object.keys(CONVERTERS) as ForeignProduct[])] as const
 
-/** Which other product a body reads like, told to whoever forgot to say so; null for none. */
+/** Returns the product that a body looks like, for the error message when `from` is missing; null for none. */
 export function detectProduct(body: unknown): ForeignProduct | null {
   if (!isRecord(body)) return null
   if (Array.isArray(body.monitorList)) return 'uptime-kuma'
   return Array.isArray(body.endpoints) ? 'gatus' : null
 }
 
-/** Throws 400 for what is no file of that product. What is in it and cannot be in ours is in the warnings. */
+/** Converts a file of a product. Throws 400 when the body is not a file of that product. */
 export function parseForeignFile(source: ForeignProduct, body: unknown, findFaults: FindFaults): ConvertedFile {
   const converted = CONVERTERS[source](body)
   const { file, warnings } = dropInvalidEntries(converted.file, findFaults)

@@ -6,30 +6,30 @@ const SECTIONS = ['alert_channels', 'monitors', 'maintenance_windows'] as const
 type Section = (typeof SECTIONS)[number]
 type Entry = NonNullable<ProjectFile[Section]>[number]
 
-/** Without the entries that the schema refuses; a warning says why for each. Entries are checked one by one, however many. */
+/** Removes entries that the schema refuses, with a warning for each. Checks every entry of a file of any length. */
 export function dropInvalidEntries(
   file: ProjectFile,
   findFaults: FindFaults,
 ): { file: ProjectFile; warnings: ImportWarning[] } {
-  const faulty = new Set<Entry>()
+  const invalid = new Set<Entry>()
   const warnings: ImportWarning[] = []
   for (const section of SECTIONS) {
     for (const [index, entry] of (file[section] ?? []).entries()) {
       const faults = findFaults(ProjectFile.properties[section].items, entry)
       if (faults.length === 0) continue
-      faulty.add(entry)
+      invalid.add(entry)
       const name = 'title' in entry ? entry.title : entry.name
       const problems = toErrorDetails(faults, 'entry').map(({ message }) => message)
       warnings.push({ path: `${section}[${index}]`, message: `${name}: ${problems.join('; ')}; it was left out` })
     }
   }
-  const good = <E extends Entry>(entries: E[] | undefined) => entries?.filter(entry => !faulty.has(entry))
+  const onlyValid = <E extends Entry>(entries: E[] | undefined) => entries?.filter(entry => !invalid.has(entry))
   return {
     file: {
       ...file,
-      alert_channels: good(file.alert_channels),
-      monitors: good(file.monitors),
-      maintenance_windows: good(file.maintenance_windows),
+      alert_channels: onlyValid(file.alert_channels),
+      monitors: onlyValid(file.monitors),
+      maintenance_windows: onlyValid(file.maintenance_windows),
     },
     warnings,
   }

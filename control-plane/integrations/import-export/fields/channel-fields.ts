@@ -8,7 +8,7 @@ import type { ChannelEntry, RuleEntry } from '../file/project-file.ts'
 import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
 
 export const CHANNEL_DEFAULTS: RecordFields = { is_default: false }
-/** Of a rule that is made anew. */
+/** Defaults of a new rule. */
 export const RULE_DEFAULTS: RecordFields = {
   on_down: true,
   on_recovery: true,
@@ -20,7 +20,7 @@ const { monitor_id, alert_channel_id, ...switches } = RuleUpdate.properties
 
 export const toChannelBody = (entry: ChannelEntry) => pick(entry, ChannelCreate.properties) as ChannelCreate
 
-/** `config`: in plain text. */
+/** `config` is in plain text. */
 export const toChannelFields = ({ name, type, config, is_default }: ChannelCreate): RecordFields => ({
   ...{ name, type, config },
   is_default: is_default ?? false,
@@ -29,10 +29,10 @@ export const toChannelFields = ({ name, type, config, is_default }: ChannelCreat
 export const toStoredChannelFields = (channel: StoredChannel, secrets: SecretCipher): RecordFields =>
   toChannelFields({ ...channel, config: decryptConfig(channel, secrets), is_default: channel.isDefault })
 
-/** Without secrets; `isHidden`: for a caller who may not know where it leads. */
+/** Masks secrets. `isHidden`: also masks addresses, for callers with read access only. */
 export function maskChannelFields(fields: RecordFields, isHidden = false): RecordFields {
-  const { mask, maskForReadOnly: hide = mask } = getChannelKind(fields.type as ChannelType)
-  return { ...fields, config: (isHidden ? hide : mask)(fields.config as Record<string, unknown>) }
+  const { mask, maskForReadOnly = mask } = getChannelKind(fields.type as ChannelType)
+  return { ...fields, config: (isHidden ? maskForReadOnly : mask)(fields.config as Record<string, unknown>) }
 }
 
 export const toStoredRuleFields = (rule: StoredRule): RecordFields => pick(toSnakeKeys(rule), switches)

@@ -8,14 +8,13 @@ import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
 const { overrides: _, ...ofItself } = DependencyCreate.properties
 const ADDRESS = ['status_url', 'feed_type', 'feed_url', 'feed_mapping']
 
-/** A dependency in the names of the file. Where a slug says the addresses, they are left out. */
+/** Returns a dependency with the names of the file. Addresses are omitted when the slug determines them. */
 export function toDependencyFields(tracked: TrackedVendor): RecordFields {
   const fields = pick(toSnakeKeys(tracked), ofItself)
-  const said = Object.entries(fields).filter(([key]) => tracked.slug === null || !ADDRESS.includes(key))
-  return Object.fromEntries(said)
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => tracked.slug === null || !ADDRESS.includes(key)))
 }
 
-/** What is so without being said; with a slug the catalogue says the rest. */
+/** Returns the defaults of a dependency. With a slug, the catalog determines the other values. */
 export const getDependencyDefaults = (slug: unknown): RecordFields =>
   slug == null ? { category: 'other', components: [], feed_mapping: {} } : { components: [] }
 
@@ -26,7 +25,7 @@ export const getDependencyName = ({ name, slug }: DependencyEntry): string =>
 
 type OverrideFlags = Pick<StoredOverride, 'alertChannelId' | 'onDown' | 'onDegraded' | 'onResolved'>
 
-/** In the order of the channels' ids: they have no other. */
+/** Sorted by channel id, because overrides have no order. */
 export const toOverrideFields = (overrides: readonly OverrideFlags[]): RecordFields[] =>
   overrides
     .map(({ alertChannelId, onDown, onDegraded, onResolved }) => ({

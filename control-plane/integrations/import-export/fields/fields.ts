@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TProperties } from 'typebox'
 import { createInterner } from '../../../foundation/platform/cache/intern.ts'
 
-/** What a file says of a record, in its names; secrets are in plain text until `Shown`. */
+/** The fields of a record with the names of the file. Secrets are in plain text until they are masked. */
 export type RecordFields = Record<string, unknown>
 
-/** Of one field: what it is and what it becomes. `is_secret`: only what is masked in both differs. */
+/** A change of one field. `is_secret`: only masked values differ. */
 export type FieldChange = { from: unknown; to: unknown; is_secret?: true }
 
 const nameOf = createInterner<string>(1_000)
 
-/** `intervalSeconds` → `interval_seconds`, of the object's own keys. */
+/** Converts the keys of an object: `intervalSeconds` becomes `interval_seconds`. */
 export function toSnakeKeys(record: object): RecordFields {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [
@@ -20,7 +20,7 @@ export function toSnakeKeys(record: object): RecordFields {
   )
 }
 
-/** The properties of a record that a schema names, in the order of the schema. */
+/** Returns the properties of a record that a schema has, in the order of the schema. */
 export function pick(record: object, properties: TProperties): RecordFields {
   const own = record as RecordFields
   return Object.fromEntries(Object.keys(properties).flatMap(key => (key in own ? [[key, own[key]]] : [])))
@@ -33,7 +33,7 @@ export function omitDefaults(fields: RecordFields, defaults: RecordFields): Reco
   )
 }
 
-/** The fields that differ, as people may see them. */
+/** Returns the fields that differ, with masked secrets. */
 export function diffFields(before: RecordFields, after: RecordFields, show: (fields: RecordFields) => RecordFields) {
   const changed = Object.keys(after).filter(key => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
   const [shownBefore, shownAfter] = [show(before), show(after)]
@@ -45,7 +45,7 @@ export function diffFields(before: RecordFields, after: RecordFields, show: (fie
   ) as Record<string, FieldChange>
 }
 
-/** All that is said of a new record. */
+/** Returns the fields of a new record as changes. */
 export function describeNewFields(fields: RecordFields): Record<string, FieldChange> {
   return Object.fromEntries(Object.entries(fields).map(([key, to]) => [key, { from: null, to }]))
 }

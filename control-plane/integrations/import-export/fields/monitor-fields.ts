@@ -9,17 +9,17 @@ import type { MonitorAuthType, StoredMonitor } from '../../../monitoring/monitor
 import type { MonitorEntry } from '../file/project-file.ts'
 import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
 
-/** What a monitor has that is not named. */
+/** Defaults of a monitor. */
 export const MONITOR_DEFAULTS: RecordFields = { ...CREATE_DEFAULTS, is_paused: false }
 
 const { name, type, url, ...others } = MonitorCreate.properties
-/** What people look for first comes first. */
+/** The most important fields come first. */
 const IN_ORDER = { name, type, url, ...others }
 
-/** The part of an entry that a create takes. */
+/** Returns the body of a create from an entry. */
 export const toMonitorBody = (entry: MonitorEntry) => pick(entry, MonitorCreate.properties) as MonitorCreate
 
-/** A monitor in the names of the file. Regions are a set. */
+/** Returns a monitor with the names of the file. Regions are sorted, because they are a set. */
 export function toMonitorFields(fields: MonitorFields, isPaused: boolean): RecordFields {
   const regions = REGIONS.filter(region => fields.regions.includes(region))
   return { ...pick(toSnakeKeys({ ...fields, regions }), IN_ORDER), is_paused: isPaused }
@@ -28,7 +28,7 @@ export function toMonitorFields(fields: MonitorFields, isPaused: boolean): Recor
 export const toStoredMonitorFields = (monitor: StoredMonitor, secrets: SecretCipher): RecordFields =>
   toMonitorFields(decryptFields(monitor, secrets), monitor.isPaused)
 
-/** Without secrets. */
+/** Masks secrets. */
 export function maskMonitorFields(fields: RecordFields): RecordFields {
   const { headers, auth_type, auth_config } = fields
   return {

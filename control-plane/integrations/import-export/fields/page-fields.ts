@@ -16,13 +16,13 @@ const { logo_url, favicon_url, ...ofItself } = PageUpdate.properties
 const IMAGES = ['logo', 'favicon'] as const
 const UNSET: RecordFields = { custom_css: null, seo_title: null, seo_description: null, ...PAGE_DEFAULTS }
 
-/** A page in the names of the file. An upload has no address that it could be had from: it is left out. */
+/** Returns a page with the names of the file. Uploaded images have no address and are omitted. */
 export function toStoredPageFields(page: StoredPage): RecordFields {
   const images = IMAGES.map(kind => [`${kind}_url`, page[kind]?.sourceUrl ?? null])
   return { slug: page.slug, ...pick(toSnakeKeys(page), ofItself), ...Object.fromEntries(images) }
 }
 
-/** What an entry makes of a page. An image that it does not name stays what it is. */
+/** Returns the fields of a page after an import. Omitted images are kept. */
 export function toPageFields(entry: PageEntry, page: StoredPage | null, publicUrl: string): RecordFields {
   const { slug } = entry
   const images = IMAGES.flatMap(kind => {
@@ -36,7 +36,7 @@ export function toPageFields(entry: PageEntry, page: StoredPage | null, publicUr
 export const GROUP_DEFAULTS: RecordFields = { is_collapsed: false }
 
 export const toStoredGroupFields = ({ name, description, isCollapsed }: StoredGroup): RecordFields => ({
-  // no text is the same as an empty one: what is cleared cannot become null again
+  // an empty text equals null, because a cleared description cannot become null again
   ...{ name, description: description || null },
   is_collapsed: isCollapsed,
 })
@@ -48,7 +48,7 @@ export const toGroupFields = (entry: SectionEntry): RecordFields => ({
 
 export const COMPONENT_DEFAULTS: RecordFields = { status: 'operational' }
 
-/** `monitor` and `group` as ids. A monitor says the status itself. */
+/** `monitor` and `group` are ids. A component with a monitor has no status of its own. */
 export const toStoredComponentFields = ({
   name,
   description,

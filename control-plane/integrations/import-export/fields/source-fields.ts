@@ -22,16 +22,16 @@ export const SOURCE_DEFAULTS: RecordFields = DATA_SOURCE_DEFAULTS
 const { fields: _, ...ofItself } = SourceCreate.properties
 const { id: ___, display_order: __, ...ofField } = FieldConfig.properties
 
-/** The part of an entry that a create takes, without its fields. */
+/** Returns the body of a create from an entry, without its fields. */
 export const toSourceBody = (entry: SourceEntry) => pick(entry, ofItself) as SourceCreate
 
-/** A source in the names of the file, its secrets in plain text. */
+/** Returns a source with the names of the file and secrets in plain text. */
 export const toStoredSourceFields = (source: StoredSource, secrets: SecretCipher): RecordFields =>
   toSourceFields({ ...source, ...decryptSource(source, secrets) })
 
 const toSourceFields = (source: SourceSettings): RecordFields => pick(toSnakeKeys(source), ofItself)
 
-/** What an entry makes of a source. Throws 400 for masks with nothing behind them. */
+/** Returns the fields of a source after an import. Throws 400 for masks without a stored secret. */
 export function mergeSourceFields(entry: SourceEntry, stored: StoredSource, secrets: SecretCipher): RecordFields {
   const before = { ...stored, ...decryptSource(stored, secrets) }
   const { source, problems } = unmaskSource(toSourceSettings(toSourceBody(entry)), before)
@@ -42,7 +42,7 @@ export function mergeSourceFields(entry: SourceEntry, stored: StoredSource, secr
 export const toNewSourceFields = (entry: SourceEntry): RecordFields =>
   toSourceFields(toSourceSettings(toSourceBody(entry)))
 
-/** Without secrets. */
+/** Masks secrets. */
 export function maskSourceFields(fields: RecordFields): RecordFields {
   const { headers, auth_type, auth_config } = fields
   return {
@@ -52,11 +52,11 @@ export function maskSourceFields(fields: RecordFields): RecordFields {
   }
 }
 
-/** A field without its place, which is that in the list. */
+/** Returns a field without its order, which is the order of the list. */
 export const toFieldEntry = (field: StoredField): SourceFieldEntry =>
   ({ id: field.id, ...omitDefaults(pick(toSnakeKeys(field), ofField), {}) }) as SourceFieldEntry
 
-/** A field is the one of its path and name; else the one of its path. */
+/** Fields match by path and name template, then by path. */
 export const FIELD_KEYS: MatchKey<SourceFieldEntry, StoredField>[] = [
   {
     ofEntry: ({ path, name_template }) => `${path}\n${name_template}`,
@@ -65,7 +65,7 @@ export const FIELD_KEYS: MatchKey<SourceFieldEntry, StoredField>[] = [
   { ofEntry: ({ path }) => path, ofRow: ({ path }) => path },
 ]
 
-/** As the API takes it, with the id of the stored field that it is. */
+/** Returns a field for the API, with the id of the matching stored field. */
 export const toFieldInput = (entry: SourceFieldEntry, stored: StoredField | null): FieldInput => ({
   ...(pick(entry, ofField) as FieldCreate),
   degraded_rule_config: entry.degraded_rule_config ?? null,

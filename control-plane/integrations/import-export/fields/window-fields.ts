@@ -7,15 +7,15 @@ const { monitor_ids, ...ofItself } = WindowCreate.properties
 const TIMES = ['starts_at', 'ends_at']
 const UNSET = Object.fromEntries(Object.keys(ofItself).map(key => [key, null]))
 
-/** A window in the names of the file, but for its monitors, which are ids in their order. */
+/** Returns a window with the names of the file, except its monitors, which are sorted ids. */
 export const toStoredWindowFields = (window: MaintenanceWindow): RecordFields =>
   normalizeFields({ ...toSnakeKeys(window), monitors: window.monitorIds })
 
-/** `monitorIds`: what its references mean. */
+/** `monitorIds` are the resolved references. */
 export const toWindowFields = (entry: WindowEntry, monitorIds: string[]): RecordFields =>
   normalizeFields({ ...UNSET, ...entry, monitors: monitorIds })
 
-/** Times and crons that mean the same read the same. */
+/** Normalizes times and cron expressions, so that equal values are identical. */
 function normalizeFields(fields: RecordFields): RecordFields {
   const times = TIMES.map(key => [key, fields[key] == null ? null : new Date(fields[key] as string).toISOString()])
   const cron = typeof fields.cron === 'string' ? fields.cron.trim().replace(/\s+/g, ' ') : null
@@ -23,11 +23,11 @@ function normalizeFields(fields: RecordFields): RecordFields {
   return { ...pick(fields, ofItself), ...Object.fromEntries(times), cron, monitors }
 }
 
-/** A window's body for the API. */
+/** Returns the body of a window for the API. */
 export const toWindowBody = (entry: WindowEntry, monitorIds: string[]) =>
   ({ ...UNSET, ...pick(entry, ofItself), monitor_ids: monitorIds }) as WindowCreate
 
-/** With its monitors as the file names them. */
+/** Replaces ids of monitors by the references of the file. */
 export const createWindowDisplay =
   (names: ReadonlyMap<string, string>) =>
   (fields: RecordFields): RecordFields => ({

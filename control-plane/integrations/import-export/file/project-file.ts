@@ -9,14 +9,18 @@ import { WindowCreate } from '../../../verdict/maintenance/schemas.ts'
 import { FieldConfig, MAX_FIELDS, SourceCreate } from '../../data-sources/api/request-schema.ts'
 import { DependencyCreate } from '../../vendors/dependencies/schema.ts'
 
-/** The form of the file. Another one is a new number, so that an old file never comes to mean something else. */
+/** Version of the format. A change of the meaning of existing files needs a new version. */
 export const FORMAT_VERSION = 1
 
 const MAX_ENTRIES = 10_000
 const id = Type.Optional(
-  Type.String({ maxLength: 100, description: 'the record that this is; one of another project counts as none' }),
+  Type.String({ maxLength: 100, description: 'Id of the record. An id of another project is ignored.' }),
 )
-const Reference = Type.String({ minLength: 1, maxLength: 200, description: 'a name; an id where several have it' })
+const Reference = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'A name, or an id if several records have the name.',
+})
 const listSchema = <T extends Parameters<typeof Type.Array>[0]>(entry: T) =>
   Type.Array(entry, { maxItems: MAX_ENTRIES })
 
@@ -57,7 +61,9 @@ export type ComponentEntry = Static<typeof ComponentEntry>
 const SectionEntry = strictObject({
   ...component,
   is_collapsed: Type.Optional(Type.Boolean()),
-  components: Type.Optional(Type.Array(ComponentEntry, { maxItems: 500, description: 'makes it a group' })),
+  components: Type.Optional(
+    Type.Array(ComponentEntry, { maxItems: 500, description: 'An entry with components is a group.' }),
+  ),
 })
 export type SectionEntry = Static<typeof SectionEntry>
 
@@ -65,7 +71,7 @@ const PageEntry = strictObject({
   id,
   ...PageUpdate.properties,
   ...PageCreate.properties,
-  components: Type.Optional(Type.Array(SectionEntry, { maxItems: 600, description: 'in the order of the page' })),
+  components: Type.Optional(Type.Array(SectionEntry, { maxItems: 600, description: 'In the order of the page.' })),
 })
 export type PageEntry = Static<typeof PageEntry>
 
@@ -76,21 +82,21 @@ export type SourceFieldEntry = Static<typeof SourceFieldEntry>
 const SourceEntry = strictObject({
   id,
   ...SourceCreate.properties,
-  fields: Type.Optional(Type.Array(SourceFieldEntry, { maxItems: MAX_FIELDS, description: 'in their order' })),
+  fields: Type.Optional(Type.Array(SourceFieldEntry, { maxItems: MAX_FIELDS, description: 'In display order.' })),
   monitors: Type.Optional(
     Type.Array(Type.String({ maxLength: 200 }), {
       maxItems: MAX_ENTRIES,
-      description: 'that it has made; others may refer to them, and an import makes none',
+      description: 'Names of its monitors, which other entries can refer to. An import does not create them.',
     }),
   ),
 })
 export type SourceEntry = Static<typeof SourceEntry>
 
-const { alert_channel_id, ...heard } = Overrides.items.properties
+const { alert_channel_id, ...flags } = Overrides.items.properties
 const DependencyEntry = strictObject({
   id,
   ...DependencyCreate.properties,
-  overrides: Type.Optional(Type.Array(strictObject({ channel: Reference, ...heard }), { maxItems: MAX_OVERRIDES })),
+  overrides: Type.Optional(Type.Array(strictObject({ channel: Reference, ...flags }), { maxItems: MAX_OVERRIDES })),
 })
 export type DependencyEntry = Static<typeof DependencyEntry>
 
@@ -111,7 +117,7 @@ const EXAMPLE = {
   ],
 }
 
-/** A project as a file. A section that is left out says nothing of its records. */
+/** A project as a file. Records of omitted sections do not change. */
 export const ProjectFile = strictObject(
   {
     version: Type.Literal(FORMAT_VERSION),
@@ -125,7 +131,7 @@ export const ProjectFile = strictObject(
   },
   {
     title: 'ProjectFile',
-    description: 'what a section leaves out stays as it is; what a record leaves out has its default',
+    description: 'Records of omitted sections do not change. Omitted fields of a record have their defaults.',
     examples: [EXAMPLE],
   },
 )

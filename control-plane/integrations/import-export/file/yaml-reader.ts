@@ -3,9 +3,9 @@ import { validationError } from '../../../foundation/web/server/errors.ts'
 import { parseYaml } from './yaml.ts'
 import type { YamlResult } from './yaml-worker.ts'
 
-/** Read at once: some 20 ms at worst. A file of 1 MiB takes half a second. */
+/** Smaller files are parsed on the main thread: 20 ms at worst. A file of 1 MiB takes half a second. */
 const MAX_INLINE_BYTES = 65_536
-/** As many as may wait to be imported. */
+/** As many as the imports of a project that may wait. */
 const MAX_WAITING = 5
 const inThread = createProjectThread<Uint8Array, YamlResult>('yaml-worker', import.meta.url, {
   maxWaiting: MAX_WAITING,
@@ -14,10 +14,10 @@ const inThread = createProjectThread<Uint8Array, YamlResult>('yaml-worker', impo
   many: 'long files',
 })
 
-/** The value of a YAML body. Throws 400 (parseYaml), 429 where too many long ones of the project wait, and 503. */
+/** Parses a YAML body. Throws 400 (parseYaml), 429 when too many long files of the project wait, and 503. */
 export async function parseYamlBody(projectId: string, bytes: Buffer): Promise<unknown> {
   if (bytes.length <= MAX_INLINE_BYTES) return parseYaml(bytes)
-  const read = await inThread(projectId, bytes)
-  if ('details' in read) throw validationError(read.details)
-  return read.value
+  const result = await inThread(projectId, bytes)
+  if ('details' in result) throw validationError(result.details)
+  return result.value
 }

@@ -3,10 +3,10 @@ import { answerQuestions } from '../../../../shared/process/thread.ts'
 import { ApiError, type ErrorDetail } from '../../../foundation/web/server/errors.ts'
 import { parseYaml } from './yaml.ts'
 
-/** The value of a body, or why it is refused. */
+/** The parsed value, or why the body is refused. */
 export type YamlResult = { value: unknown } | { details: ErrorDetail[] }
 
-/** The thread in which long files are read. A Buffer arrives as the plain bytes that it is made of. */
+/** The thread that parses long files. A Buffer arrives as a plain Uint8Array. */
 answerQuestions(parentPort, (bytes: Uint8Array): YamlResult => {
   try {
     return { value: parseYaml(Buffer.from(bytes)) }

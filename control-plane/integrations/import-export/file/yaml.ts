@@ -5,12 +5,12 @@ import { splitByWeight } from '../../../foundation/web/server/json-weight.ts'
 import { assertPlain, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
 
 const MAX_DEPTH = 64
-/** Enough for a block that many monitors share. What they stand for counts towards the values of a body. */
+/** Enough for a block that many monitors share. Expanded values count towards the limit of a body. */
 const MAX_ALIASES = 1_000
 
 /**
- * The value of a YAML body, held to the same bounds as a JSON one. Only what JSON has can be written: tags, and keys that
- * are no text, are refused, and so is a key twice. Throws 400 with the line.
+ * Parses a YAML body with the limits of a JSON body. Only values of JSON are accepted: tags, keys that are not texts, and
+ * repeated keys are refused. Throws 400 with the line.
  */
 export function parseYaml(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
@@ -19,12 +19,12 @@ export function parseYaml(bytes: Buffer): unknown {
   return value
 }
 
-/** Some 5 ms. */
+/** About 5 ms of work. */
 const MAX_PIECE_WEIGHT = 1_000
 
 /**
- * A record as YAML; its lists are written in pieces, with pauses between them. Strings that another reader could take for
- * something else are quoted.
+ * Formats a record as YAML. Long lists are written in pieces, with pauses between them. Strings that a parser could take
+ * for another type are quoted.
  */
 export async function formatYaml(record: object, pause: YieldPoint): Promise<string> {
   let text = ''

@@ -28,13 +28,13 @@ import { importSources } from './resources/source-actions.ts'
 import { importWindows } from './resources/window-actions.ts'
 
 export type ImportOptions = {
-  /** everything is done as it would be, and taken back */
+  /** the work is done and rolled back */
   isDryRun: boolean
-  /** what the file does not name is deleted, in the sections that it has */
+  /** records that the file does not name are deleted, in the sections that it has */
   isPruning: boolean
-  /** what cannot be is left out with a warning, as of a file that nobody wrote for Picket */
+  /** invalid entries are left out with a warning, for files of other products */
   isLenient: boolean
-  /** whether the client has left: then nothing is changed */
+  /** whether the client has disconnected; then nothing changes */
   hasLeft: () => boolean
 }
 
@@ -42,9 +42,9 @@ const MAX_ATTEMPTS = 3
 const KEEP_ALIVE_INTERVAL_MS = 2_000
 
 /**
- * Makes a project what a file says, in one transaction. Throws one error that names all that was refused, and then
- * nothing is changed: 400 for what the file says, 404 for what it names and is not there, 402 for the plan, 403 where
- * secrets would go elsewhere, 409, and 429 when too many addresses would be asked to confirm.
+ * Makes a project match a file, in one transaction (docs/design/import-export.md#transaction). Throws one error that lists
+ * all refusals, and then nothing changes: 400 for invalid values, 404 for unknown records, 402 for the plan, 403 when
+ * secrets would go to another origin, 409, and 429 when too many addresses would be asked for confirmation.
  */
 export async function importProject(
   tools: ImportTools,
@@ -63,10 +63,10 @@ async function importWithRetries(
   { isDryRun, isPruning, isLenient, hasLeft }: ImportOptions,
   now: Date,
 ): Promise<ImportReport> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     let keepAlive = async () => {}
     const pause = createYieldPoint()
-    const ledger = createImportReport(async () => {
+    const report = createImportReport(async () => {
       await pause()
       if (hasLeft()) throw new ClientDisconnected()
       await keepAlive()
@@ -75,25 +75,25 @@ async function importWithRetries(
       await lockForImport(tx, caller.projectId)
       keepAlive = createKeepAlive(tx)
       const addresses: string[] = []
-      const inside = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
+      const txTools = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
       const state = await loadProject(tx, caller.projectId)
-      await importAll({ tx, tools: inside, caller, file, state, report: ledger, isPruning, now })
-      if (isLenient) downgradeToWarnings(ledger)
-      if (ledger.refusals.length > 0) throw buildImportError(ledger.refusals, file)
-      // last: from here on creates and invitations of other organizations wait
+      await importAll({ tx, tools: txTools, caller, file, state, report, isPruning, now })
+      if (isLenient) downgradeToWarnings(report)
+      if (report.refusals.length > 0) throw buildImportError(report.refusals, file)
+      // last, because creates and invitations of other organizations wait from here on
       await requestConfirmations(tx, tools, caller.organizationId, addresses, { again: false, now })
     }
     try {
       await (isDryRun ? runDryRun(tools, work) : tools.db.transaction(work))
-      return ledger
+      return report
     } catch (error) {
       if (error instanceof ClientDisconnected) throw validationError([{ path: '', message: DISCONNECTED_MESSAGE }])
-      if (!isDeadlock(error) || tries === MAX_ATTEMPTS) throw error
+      if (!isDeadlock(error) || attempts === MAX_ATTEMPTS) throw error
     }
   }
 }
 
-/** PostgreSQL ends a transaction that is silent for 10 s; planning thousands of entries next to other long work may take that long. */
+/** Creates a function that keeps the transaction active. PostgreSQL ends it after 10 s without a query, which planning may exceed. */
 function createKeepAlive(tx: Tx): () => Promise<void> {
   let sinceMs = monotonicMs()
   return async () => {
@@ -103,7 +103,7 @@ function createKeepAlive(tx: Tx): () => Promise<void> {
   }
 }
 
-/** What others refer to comes before them. */
+/** Imports all sections. Records come before the records that refer to them. */
 async function importAll(run: ImportRun): Promise<void> {
   refuseRepeatedIds(run)
   await importSettings(run)
@@ -128,11 +128,11 @@ const SECTIONS = [
   'status_pages',
 ] as const
 
-function refuseRepeatedIds({ file, report: ledger }: ImportRun): void {
+function refuseRepeatedIds({ file, report }: ImportRun): void {
   for (const section of SECTIONS) {
     for (const index of findRepeatedIds(file[section] ?? [])) {
-      const error = validationError([{ path: 'id', message: 'id is that of an entry before' }])
-      ledger.refusals.push({ path: `${section}[${index}]`, error })
+      const error = validationError([{ path: 'id', message: 'id duplicates the id of an earlier entry' }])
+      report.refusals.push({ path: `${section}[${index}]`, error })
     }
   }
 }
@@ -142,21 +142,21 @@ const SETTINGS = {
   digest_threshold: DEFAULT_DIGEST_SETTINGS.digestThreshold,
 }
 
-async function importSettings({ tx, caller, file, state, report: ledger, now }: ImportRun): Promise<void> {
+async function importSettings({ tx, caller, file, state, report, now }: ImportRun): Promise<void> {
   if (file.alert_settings === undefined) return
   const { projectId } = caller
   const wanted = { ...SETTINGS, ...file.alert_settings }
-  const fields = diffFields({ ...state.settings }, wanted, asIs => asIs)
-  if (recordUpdate(ledger, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) {
+  const fields = diffFields({ ...state.settings }, wanted, unmasked => unmasked)
+  if (recordUpdate(report, { resource: 'alert_settings', key: 'alert settings', id: projectId, fields })) {
     await changeSettings(tx, projectId, wanted, now)
   }
 }
 
 class DryRunRollback extends Error {}
 class ClientDisconnected extends Error {}
-const DISCONNECTED_MESSAGE = 'the connection was closed before the import was done; nothing was changed'
+const DISCONNECTED_MESSAGE = 'the connection was closed before the end of the import; nothing has changed'
 
-/** Does the work and takes it back; nobody who changes a monitor meanwhile waits for it. */
+/** Does the work and rolls it back, without locks that would delay changes of monitors. */
 async function runDryRun({ db }: ImportTools, work: (tx: Tx) => Promise<void>): Promise<void> {
   try {
     await withSetting(db, 'picket.is_rehearsal', 'on').transaction(async tx => {

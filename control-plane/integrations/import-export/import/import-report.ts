@@ -23,26 +23,26 @@ export type ResourceKind = (typeof RESOURCE_KINDS)[number]
 export type ImportChange = {
   action: (typeof IMPORT_ACTIONS)[number]
   resource: ResourceKind
-  /** what people call it: "Shop", "Shop → Ops" */
+  /** name for people: "Shop", "Shop → Ops" */
   key: string
-  /** null: it is not there yet */
+  /** null: it does not exist yet */
   id: string | null
   fields: Record<string, FieldChange>
 }
 
-/** Something that a file says and that was not carried over. */
+/** Something in a file that was not carried over. */
 export type ImportWarning = { path: string; message: string }
 
-/** What an import does, written down as it goes. */
+/** The changes of an import, collected while it runs. */
 export type ImportReport = {
   changes: ImportChange[]
   warnings: ImportWarning[]
-  /** what the caller may not, with its place in the file */
+  /** refused entries, with their paths in the file */
   refusals: { path: string; error: ApiError }[]
   unchanged: number
-  /** records that the file does not name and that stay */
+  /** records that the file does not name, and that are kept */
   extra: number
-  /** between pieces of work: the process has other things to do than a large import */
+  /** yields to other work of the process */
   pause: () => Promise<void>
 }
 
@@ -51,49 +51,49 @@ export const createImportReport = (pause: ImportReport['pause']): ImportReport =
   pause,
 })
 
-/** Writes down an update, or that there is nothing to do. True when there is. */
-export function recordUpdate(ledger: ImportReport, change: Omit<ImportChange, 'action'>): boolean {
+/** Records an update or an unchanged record. Returns true for an update. */
+export function recordUpdate(report: ImportReport, change: Omit<ImportChange, 'action'>): boolean {
   const differs = Object.keys(change.fields).length > 0
-  if (differs) ledger.changes.push({ action: 'update', ...change })
-  else ledger.unchanged++
+  if (differs) report.changes.push({ action: 'update', ...change })
+  else report.unchanged++
   return differs
 }
 
-/** Does one piece of an import. What the caller may not is written down with its place, and the rest goes on: null. */
+/** Runs one step of an import. A refusal is recorded with its path and returns null, so that the import continues. */
 export async function attempt<T>(
-  ledger: Pick<ImportReport, 'refusals' | 'pause'>,
+  report: Pick<ImportReport, 'refusals' | 'pause'>,
   path: string,
   work: () => Promise<T> | T,
 ): Promise<T | null> {
-  await ledger.pause()
+  await report.pause()
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    ledger.refusals.push({ path, error })
+    report.refusals.push({ path, error })
     return null
   }
 }
 
-/** In the order in which a request would be refused (decisions 1.5). */
+/** The order in which a request would be refused. */
 const STATUS_ORDER = [400, 404, 402, 403, 409]
 
-/** All that was refused of a file as one error, whose details name each place. */
+/** Builds one error from all refusals, with their paths in its details. */
 export function buildImportError(refusals: ImportReport['refusals'], file: ProjectFile): ApiError {
   const rank = ({ error }: ImportReport['refusals'][number]) => STATUS_ORDER.indexOf(error.status)
   const [first] = refusals.toSorted((a, b) => rank(a) - rank(b))
   const details = addEntryNames(refusals.flatMap(listDetails), file)
   const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`
-  const [about] = addEntryNames(listDetails(first!), file)
-  return new ApiError(first!.error.status, first!.error.code, `${about!.message}${more}`, { details })
+  const [detail] = addEntryNames(listDetails(first!), file)
+  return new ApiError(first!.error.status, first!.error.code, `${detail!.message}${more}`, { details })
 }
 
-/** What the file says and cannot be becomes warnings. What the plan or the key does not allow stays refused. */
-export function downgradeToWarnings(ledger: ImportReport): void {
+/** Turns refusals because of the file into warnings. Refusals because of the plan or the key stay. */
+export function downgradeToWarnings(report: ImportReport): void {
   const isOfFile = ({ error }: ImportReport['refusals'][number]) => [400, 404, 409].includes(error.status)
-  const details = ledger.refusals.filter(isOfFile).flatMap(listDetails)
-  ledger.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}; it was left out` })))
-  ledger.refusals = ledger.refusals.filter(refusal => !isOfFile(refusal))
+  const details = report.refusals.filter(isOfFile).flatMap(listDetails)
+  report.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}; it was left out` })))
+  report.refusals = report.refusals.filter(refusal => !isOfFile(refusal))
 }
 
 function listDetails({ path, error }: ImportReport['refusals'][number]): ErrorDetail[] {

@@ -21,16 +21,16 @@ export type ImportTools = Omit<MonitorTools, 'db'> & {
   heavyWrites: HeavyWrites
 } & Omit<AddressTools, 'secrets' | 'publicUrl'>
 
-/** An import under way. `tools.db` is its transaction. */
+/** An import in progress. `tools.db` is its transaction. */
 export type ImportRun = {
   tx: Tx
   tools: ImportTools
   caller: ApiCaller
   file: ProjectFile
-  /** as it was before */
+  /** the project before the import */
   state: ProjectState
   report: ImportReport
-  /** what the file does not name is deleted, in the sections that it has */
+  /** records that the file does not name are deleted, in the sections that it has */
   isPruning: boolean
   now: Date
 }

@@ -2,8 +2,8 @@ import { execute, type Tx } from '../../../foundation/platform/postgres/client.t
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 
 /**
- * One import of a project at a time. Its pages and windows are held before any monitor, as by whoever changes one of
- * them; what else an import locks comes in the order of everybody.
+ * Allows one import of a project at a time. Locks its status pages and windows before any monitor, as all code that
+ * changes them does.
  */
 export async function lockForImport(tx: Tx, projectId: string): Promise<void> {
   await execute(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.imports}, hashtext(?))`, [projectId])

@@ -1,11 +1,11 @@
-/** What an entry of a file and a record have in common when they are the same. */
+/** A key by which an entry of a file matches a record. */
 export type MatchKey<Entry, Row> = { ofEntry: (entry: Entry) => string; ofRow: (row: Row) => string }
 
 type Identified = { id?: string }
 
 /**
- * Which record each entry of a file is: the one with its id; else the one with its key, by the first key that says so,
- * that no other entry is. Of several with one key the first entry is the first record, and so on. Null: there is none yet.
+ * Matches each entry of a file with a record: by id, else by the first key that matches an unmatched record. Several
+ * records with one key match in their order. Null: no record matches (docs/design/import-export.md#matching).
  */
 export function matchEntries<Entry extends Identified, Row extends { id: string }>(
   entries: readonly Entry[],
@@ -32,13 +32,13 @@ function matchByKey<Entry, Row>(
   return entries.map((entry, index) => found[index] ?? waiting.get(key.ofEntry(entry))?.shift() ?? null)
 }
 
-/** The rows that no entry is. */
+/** Returns the rows without a matching entry. */
 export function listUnmatched<Row>(rows: readonly Row[], found: readonly (Row | null)[]): Row[] {
   const taken = new Set(found)
   return rows.filter(row => !taken.has(row))
 }
 
-/** Places of entries in a list whose id an earlier one has. */
+/** Returns the indexes of entries with the id of an earlier entry. */
 export function findRepeatedIds(entries: readonly Identified[]): number[] {
   const seen = new Set<string>()
   return entries.flatMap(({ id }, index) => {
@@ -48,7 +48,7 @@ export function findRepeatedIds(entries: readonly Identified[]): number[] {
   })
 }
 
-/** By a property that both have under one name. */
+/** Matches by a property with the same name in entry and record. */
 export const matchBy = <K extends string>(name: K): MatchKey<Record<K, string>, Record<K, string>> => ({
   ofEntry: entry => entry[name],
   ofRow: row => row[name],

@@ -18,7 +18,7 @@ import type { ImportRun } from './import-run.ts'
 import type { UnnamedPages } from './resources/page-actions.ts'
 import type { UnnamedSections } from './resources/section-actions.ts'
 
-/** All that the project has in the sections of the file, and the file has not. */
+/** Records of the project that the file does not name, in the sections that it has. */
 export type UnnamedRecords = {
   rules: StoredRule[]
   subscriptions: { id: string; alertChannelId: string; alertType: string }[]
@@ -36,7 +36,7 @@ type Deletion = {
   remove: (ids: string[]) => Promise<unknown>
 }
 
-/** Deletes what the file does not name, or counts it. Monitors and channels last: others hang on them. */
+/** Deletes or counts records that the file does not name. Monitors and channels come last, because others refer to them. */
 export async function prune(run: ImportRun, unnamed: UnnamedRecords): Promise<void> {
   for (const { resource, records, remove } of listDeletions(run, unnamed)) {
     if (!run.isPruning) {

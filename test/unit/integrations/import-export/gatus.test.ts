@@ -9,7 +9,7 @@ import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
 
 const fixture = (name: string) => parseYaml(readFileSync(join(import.meta.dirname, '../../../fixtures/exchange', name)))
 
-t.test('durations are read as Go writes them', async t => {
+t.test('Durations of Go are parsed', async t => {
   const rows: [unknown, number | null][] = [
     ['30s', 30_000],
     ['1h30m', 5_400_000],
@@ -23,7 +23,7 @@ t.test('durations are read as Go writes them', async t => {
   for (const [text, ms] of rows) t.equal(parseDurationMs(text), ms, String(text))
 })
 
-t.test('a condition becomes an assertion that means the same, or says why there is none', async t => {
+t.test('A condition becomes an equivalent assertion, or has a note with the reason', async t => {
   const rows: [string, string | null][] = [
     ['[STATUS] == 200', 'status_code equals 200'],
     ['[STATUS] != 500', 'status_code not_equals 500'],
@@ -57,14 +57,14 @@ t.test('a condition becomes an assertion that means the same, or says why there 
   for (const [text, expected] of rows) {
     const { assertions, note } = parseCondition(text, 'http')
     const [assertion] = assertions
-    const made = assertion ? `${assertion.type} ${assertion.operator} ${assertion.value}` : null
-    t.equal(made, expected, text)
-    if (assertion) t.equal(validateAssertion(assertion), null, `${text} is one that a monitor takes`)
-    else if (text !== '[CONNECTED] == true') t.ok(note, `${text} says why`)
+    const converted = assertion ? `${assertion.type} ${assertion.operator} ${assertion.value}` : null
+    t.equal(converted, expected, text)
+    if (assertion) t.equal(validateAssertion(assertion), null, `${text} gives a valid assertion`)
+    else if (text !== '[CONNECTED] == true') t.ok(note, `${text} has a note`)
   }
 })
 
-t.test('the configuration that Gatus comes with is read', async t => {
+t.test('The example configuration of Gatus is converted', async t => {
   const { file, warnings } = convertGatus(fixture('gatus-example.yaml'))
   t.same(
     file.monitors?.map(({ name, type, url, tags }) => [name, type, url, tags?.[0]]),
@@ -84,9 +84,9 @@ t.test('the configuration that Gatus comes with is read', async t => {
   )
 })
 
-t.test('alerts, groups, maintenance and what has no counterpart', async t => {
+t.test('Alerts, groups and maintenance are converted, and other parts get warnings', async t => {
   const { file, warnings } = convertGatus(fixture('gatus-whole.yaml'))
-  const monitor = (id: string) => file.monitors?.find(one => one.id === id)
+  const monitor = (id: string) => file.monitors?.find(entry => entry.id === id)
   t.same(
     file.alert_channels?.map(({ name, type }) => [name, type]),
     [
@@ -129,10 +129,10 @@ t.test('alerts, groups, maintenance and what has no counterpart', async t => {
       'suites',
     ],
   )
-  t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not of use')
+  t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not carried over')
 })
 
-t.test('what merge keys bring in counts like what is written there, and does not replace it', async t => {
+t.test('Merge keys add values and do not replace values of the entry', async t => {
   const text = `
 defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }
 quiet: &quiet { enabled: false, interval: 10m }
@@ -147,7 +147,7 @@ endpoints:
   ])
 })
 
-t.test('whatever an alert, a provider or a body has beside what is read is told', async t => {
+t.test('Properties of alerts, providers and bodies without a counterpart get warnings', async t => {
   const alert = { type: 'slack', 'success-threshold': 5, 'minimum-reminder-interval': '48h', 'failure-threshold': 2 }
   const { file, warnings } = convertGatus({
     alerting: { slack: { 'webhook-url': '$HOOK', title: 'Ours', 'default-alert': { description: 'down' } } },
@@ -162,28 +162,28 @@ t.test('whatever an alert, a provider or a body has beside what is read is told'
   })
   t.match(file.monitors, [{ retry_count: 1, rules: [{ remind_every_minutes: 1_440 }] }, { retry_count: 2 }, {}])
   t.equal(file.monitors?.[2]?.heartbeat_interval, undefined)
-  const told = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  const text = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
   for (const sentence of [
     /^alerting.slack: its title was not carried over$/m,
-    /^alerting.slack: it holds an environment variable/m,
+    /^alerting.slack: it contains an environment variable/m,
     /^alerting.slack.default-alert: its description was not carried over$/m,
     /^endpoints\[0\]: n+: its name was cut to 100 characters$/m,
-    /^endpoints\[0\]: n+: its tags were cut/m,
-    /^endpoints\[0\]: n+: placeholders in its body are sent as they are written$/m,
+    /^endpoints\[0\]: n+: its tags were cut to 50 tags/m,
+    /^endpoints\[0\]: n+: placeholders in its body are not replaced$/m,
     /^endpoints\[0\].alerts\[0\]: its success-threshold was not carried over$/m,
-    /^endpoints\[0\].alerts\[0\]: while it is down it was told every 2880 min, and is every 1440 min$/m,
+    /^endpoints\[0\].alerts\[0\]: its reminder interval of 2880 min was changed to 1440 min$/m,
     /^endpoints\[1\]: cache: its body was not carried over$/m,
-    /^endpoints\[1\]: its alerts wait for 3 failures, the most that one of them did$/m,
-    /^external-endpoints\[0\]: pushed: nothing says how often its results come/m,
-    /^alerting: failures are counted within seconds here/m,
+    /^endpoints\[1\]: all its alerts use the highest failure-threshold, 3$/m,
+    /^external-endpoints\[0\]: pushed: it has no heartbeat interval/m,
+    /^alerting: failure-threshold becomes re-checks/m,
   ]) {
-    t.match(told, sentence)
+    t.match(text, sentence)
   }
 })
 
-t.test('what is no configuration of Gatus is refused, and odd parts of one are told', async t => {
+t.test('A body that is not a Gatus configuration is refused, and invalid parts of one get warnings', async t => {
   for (const other of [null, 1, 'text', [], {}, { monitorList: [] }, { endpoints: 0 }]) {
-    t.throws(() => convertGatus(other), /no file of Gatus/, JSON.stringify(other))
+    t.throws(() => convertGatus(other), /not a Gatus configuration: endpoints is missing/, JSON.stringify(other))
   }
   const odd = {
     endpoints: [null, 3, {}, { name: {}, url: [], conditions: 'x' }],

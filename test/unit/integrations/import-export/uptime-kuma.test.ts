@@ -7,14 +7,14 @@ import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
 const backup = () =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../../../fixtures/exchange/uptime-kuma-backup.json'), 'utf8'))
 
-t.test('a backup of Uptime Kuma becomes monitors, channels and rules', async t => {
+t.test('A backup of Uptime Kuma becomes monitors, channels and rules', async t => {
   const { file } = convertUptimeKuma(backup())
   t.match(file.alert_channels, [
     { name: 'Slack', type: 'chat_a', is_default: true },
     { name: 'Mail', type: 'email', config: { to: ['ann@example.com', 'bob@example.com'] } },
     { name: 'Hook', type: 'webhook', config: { headers: { Authorization: 'Bearer abc' } } },
   ])
-  const monitor = (name: string) => file.monitors?.find(one => one.name === name)
+  const monitor = (name: string) => file.monitors?.find(entry => entry.name === name)
   t.match(monitor('Shop'), {
     type: 'http',
     interval_seconds: 30,
@@ -45,27 +45,27 @@ t.test('a backup of Uptime Kuma becomes monitors, channels and rules', async t =
   }
 })
 
-t.test('what cannot be carried over is told item by item, and never made into something else', async t => {
+t.test('Entries without a counterpart get a warning each and are not converted', async t => {
   const { file, warnings } = convertUptimeKuma(backup())
   const names = file.monitors?.map(({ name }) => name)
   for (const left of ['Production', 'Firewall', 'Queue']) t.notOk(names?.includes(left), left)
-  const told = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  const text = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
   for (const sentence of [
-    /monitorList\[0\] Production: a group is no monitor/,
-    /monitorList\[1\] Shop: it was checked every 20 s, and is every 30 s/,
-    /monitorList\[1\] Shop: its 9 retries become 5/,
+    /monitorList\[0\] Production: a group becomes a tag/,
+    /monitorList\[1\] Shop: its interval of 20 s was changed to 30 s/,
+    /monitorList\[1\] Shop: its 9 retries were changed to 5/,
     /monitorList\[2\] Search: certificates are always verified/,
-    /monitorList\[6\] Backup: it has a new address to ping/,
-    /monitorList\[8\] Newest: its query .* what it expects was left out/,
-    /monitorList\[9\] Firewall: it is upside down/,
+    /monitorList\[6\] Backup: it gets a new ping address/,
+    /monitorList\[8\] Newest: its query .* its assertion was left out/,
+    /monitorList\[9\] Firewall: upside down mode is not supported/,
     /monitorList\[10\] Queue: monitors of type mqtt/,
-    /notificationList\[2\] the notification "Pushover" is of type pushover/,
+    /notificationList\[2\] the notification "Pushover" has the type pushover/,
   ]) {
-    t.match(told, sentence)
+    t.match(text, sentence)
   }
 })
 
-t.test('whatever a record has beside what is read is told, and nothing of an ordinary one', async t => {
+t.test('Unusual properties of a record get warnings, and an ordinary record gets none', async t => {
   const { monitorList, notificationList } = backup()
   const plain = {
     ...monitorList[1],
@@ -110,24 +110,24 @@ t.test('whatever a record has beside what is read is told, and nothing of an ord
     { channel: file.alert_channels?.[0]?.id },
     { channel: file.alert_channels?.[1]?.id },
   ])
-  t.match(file.monitors?.[0], { auth_type: undefined }, 'what it does not send is not sent')
-  const told = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  t.match(file.monitors?.[0], { auth_type: undefined }, 'unused credentials are not carried over')
+  const text = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
   for (const sentence of [
     /monitorList\[0\] Rich: its conditions were left out/,
-    /monitorList\[0\] Rich: the parameter against caches/,
-    /monitorList\[0\] Rich: its family of addresses/,
-    /monitorList\[0\] Rich: while it is down it was told every 1 min, and is every 5 min/,
-    /monitorList\[1\] Reverse: records of type PTR cannot be asked for; it was left out/,
-    /monitorList retries follow within seconds here/,
-    /notificationList\[0\] of the notification "Slack" slackchannel was not carried over/,
+    /monitorList\[0\] Rich: its cache bust parameter/,
+    /monitorList\[0\] Rich: its IP family/,
+    /monitorList\[0\] Rich: its reminder interval of 1 min was changed to 5 min/,
+    /monitorList\[1\] Reverse: PTR records are not supported; it was left out/,
+    /monitorList retries become re-checks/,
+    /notificationList\[0\] slackchannel of the notification "Slack" was not carried over/,
     /dockerHostList dockerHostList was not carried over/,
   ]) {
-    t.match(told, sentence)
+    t.match(text, sentence)
   }
-  t.notMatch(told, /tagList|notificationList\[1\]/)
+  t.notMatch(text, /tagList|notificationList\[1\]/)
 })
 
-t.test('the records that version 2 answers, by their ids, are read too', async t => {
+t.test('Records of version 2, by id, are converted', async t => {
   const { notificationList, monitorList } = backup()
   const byId = Object.fromEntries(monitorList.map((monitor: { id: number }) => [monitor.id, monitor]))
   byId[2].domainExpiryNotification = true
@@ -142,9 +142,9 @@ t.test('the records that version 2 answers, by their ids, are read too', async t
   })
 })
 
-t.test('what is no backup is refused, and odd parts of one are told', async t => {
+t.test('A body that is not a backup is refused, and invalid parts of one get warnings', async t => {
   for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
-    t.throws(() => convertUptimeKuma(other), /no file of Uptime Kuma/, JSON.stringify(other))
+    t.throws(() => convertUptimeKuma(other), /not an Uptime Kuma backup: monitorList is missing/, JSON.stringify(other))
   }
   const odd = {
     monitorList: [null, {}, { type: 'http', name: 7, tags: 3, headers: '{', notificationIDList: 5 }],

@@ -15,7 +15,7 @@ const FILE = {
   maintenance_windows: list(3, i => ({ id: `${i}`, monitors: list(1_000, j => `Shop ${j}`) })),
 }
 
-t.test('a long file is written in pieces, and reads as one that is written at once', async t => {
+t.test('A long file is formatted in pieces with the same result', async t => {
   let pauses = 0
   const text = await formatYaml(FILE, async () => void pauses++)
   t.ok(text === dump(FILE, { lineWidth: 120, noRefs: true }))

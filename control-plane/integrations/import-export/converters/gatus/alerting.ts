@@ -15,7 +15,7 @@ import { hasVariable, VARIABLE_WARNING } from './template-values.ts'
 
 type ChannelTarget = Pick<ChannelEntry, 'type' | 'config'>
 
-/** Where each provider keeps what ours needs. Null: it is not there. */
+/** Converts the configuration of each provider; null when it has no target. */
 const PROVIDERS: Record<string, (config: ForeignRecord) => ChannelTarget | null> = {
   slack: config => chat('chat_a', config),
   discord: config => chat('chat_b', config),
@@ -34,8 +34,8 @@ const PROVIDERS: Record<string, (config: ForeignRecord) => ChannelTarget | null>
 }
 
 const NOTES: Record<string, string> = {
-  email: 'mail goes out by the server of Picket, not by the one that is set there',
-  custom: 'the webhook gets the events of Picket; the body and the method that are written there were not carried over',
+  email: "mail is sent by Picket's mail server, not by the configured one",
+  custom: 'the webhook gets the events of Picket; the configured body and method were not carried over',
 }
 
 function chat(type: ChannelEntry['type'], config: ForeignRecord): ChannelTarget | null {
@@ -43,29 +43,29 @@ function chat(type: ChannelEntry['type'], config: ForeignRecord): ChannelTarget 
   return url === null ? null : { type, config: { webhook_url: url } }
 }
 
-/** What is read of a provider, and what its note is about. */
+/** Properties of a provider that are converted or covered by its note. */
 const KNOWN: Record<string, RegExp> = {
   email: /^(default-alert|overrides|to|from|username|password|host|port)$/,
   custom: /^(default-alert|overrides|url|headers|body|method|placeholders)$/,
 }
 const KNOWN_OF_CHAT = /^(default-alert|overrides|webhook-url)$/
 
-/** The providers as channels; one more a group that has a config of its own. */
+/** The providers as channels, with another channel for each group that has its own configuration. */
 export type Alerting = {
   channels: ChannelEntry[]
-  /** an endpoint's alert with what its provider says of all */
+  /** merges an alert of an endpoint with the defaults of its provider */
   withDefaults(alert: ForeignRecord): ForeignRecord
-  /** what a whole alert becomes; null where its provider was left out */
-  toRule(whole: ForeignRecord, group: string | null, tell: (message: string) => void): RuleEntry | null
+  /** converts a merged alert; null when its provider was left out */
+  toRule(merged: ForeignRecord, group: string | null, addWarning: (message: string) => void): RuleEntry | null
 }
 
-/** Failures in a row until it is told, by Gatus' default 3. */
-export const getThreshold = (whole: ForeignRecord): number => Number(whole['failure-threshold']) || 3
+/** Returns the consecutive failures before an alert. The default of Gatus is 3. */
+export const getThreshold = (merged: ForeignRecord): number => Number(merged['failure-threshold']) || 3
 
-/** Parts of an alert that have no counterpart. */
-export function warnAboutAlert(alert: ForeignRecord, tell: (message: string) => void): void {
+/** Warns about properties of an alert without a counterpart. */
+export function warnAboutAlert(alert: ForeignRecord, addWarning: (message: string) => void): void {
   const lost = ['provider-override', 'description', 'success-threshold'].filter(key => isSet(alert[key]))
-  if (lost.length > 0) tell(`its ${lost.join(', ')} was not carried over`)
+  if (lost.length > 0) addWarning(`its ${lost.join(', ')} was not carried over`)
 }
 
 export function parseAlerting(source: unknown, warn: WarnAt): Alerting {
@@ -79,36 +79,42 @@ export function parseAlerting(source: unknown, warn: WarnAt): Alerting {
       const defaults = isRecord(provider) && isRecord(provider['default-alert']) ? provider['default-alert'] : {}
       return { ...defaults, ...alert }
     },
-    toRule(whole, group, tell) {
-      const kind = String(whole.type)
+    toRule(merged, group, addWarning) {
+      const kind = String(merged.type)
       const names = [channelName(kind, group), channelName(kind, null)]
       const channel = names.find(name => known.has(name))
       if (channel === undefined) return null
-      return { channel, on_down: true, on_recovery: whole['send-on-resolved'] === true, ...toReminder(whole, tell) }
+      return {
+        channel,
+        on_down: true,
+        on_recovery: merged['send-on-resolved'] === true,
+        ...toReminder(merged, addWarning),
+      }
     },
   }
 }
 
 const channelName = (kind: string, group: string | null) => toName(group === null ? kind : `${kind} (${group})`, kind)
 
-function toReminder(alert: ForeignRecord, tell: (message: string) => void): Partial<RuleEntry> {
+function toReminder(alert: ForeignRecord, addWarning: (message: string) => void): Partial<RuleEntry> {
   const minutes = (parseDurationMs(alert['minimum-reminder-interval']) ?? 0) / 60_000
   if (minutes === 0) return {}
-  const say = (moved: number) => tell(`while it is down it was told every ${minutes} min, and is every ${moved} min`)
-  return { remind_every_minutes: clampWithWarning(minutes, REMINDER_BOUNDS, say) }
+  const onClamped = (clamped: number) =>
+    addWarning(`its reminder interval of ${minutes} min was changed to ${clamped} min`)
+  return { remind_every_minutes: clampWithWarning(minutes, REMINDER_BOUNDS, onClamped) }
 }
 
 function toChannels(kind: string, config: unknown, warn: WarnAt): ChannelEntry[] {
   const path = `alerting.${kind}`
   if (!isRecord(config) || !Object.hasOwn(PROVIDERS, kind)) {
-    warn(path, `Picket has no channel of the kind ${kind}; it was left out`)
+    warn(path, `Picket has no channel type for ${kind}; it was left out`)
     return []
   }
   if (NOTES[kind] !== undefined) warn(path, NOTES[kind])
   warnAboutProvider(kind, config, path, warn)
-  const made = PROVIDERS[kind]!(config)
-  const own = made ? [{ name: channelName(kind, null), ...made }] : []
-  if (made === null) warn(path, `${kind} says not where it goes; it was left out`)
+  const target = PROVIDERS[kind]!(config)
+  const own = target ? [{ name: channelName(kind, null), ...target }] : []
+  if (target === null) warn(path, `${kind} has no target; it was left out`)
   const overrides = listRecords(config.overrides ?? [], `${path}.overrides`, warn).flatMap(({ record, path }) => {
     const ofGroup = PROVIDERS[kind]!({ ...config, ...record })
     const group = toText(record.group)

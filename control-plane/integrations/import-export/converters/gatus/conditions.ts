@@ -3,22 +3,22 @@ import { parseDurationMs } from './duration.ts'
 
 type Assertion = { type: string; operator: string; value: string }
 
-/** What a condition becomes. `note`: in what it differs, or why there is nothing. */
+/** A converted condition. `note`: a difference, or why it could not be converted. */
 export type Condition = { assertions: Assertion[]; note?: string; domainCheck?: true }
 
 const COMPARISON = /^(.+?) (==|!=|<=|>=|<|>) (.+)$/s
 const OPERATORS: Record<string, string> = { '==': 'equals', '!=': 'not_equals', '<': 'less_than', '>': 'greater_than' }
-/** The same with the literal on the left. */
+/** The operators after swapping both sides. */
 const MIRRORED: Record<string, string> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=' }
 
-/** `[STATUS] == 200` and its kin, for a monitor of a type. */
+/** Converts a condition such as `[STATUS] == 200` for a monitor of a type. */
 export function parseCondition(text: string, type: MonitorType): Condition {
   const [, left = '', sign = '', right = ''] = COMPARISON.exec(text.trim()) ?? []
-  if (sign === '') return nothing('it is no comparison')
-  const isTurned = !isPlaceholder(left) && isPlaceholder(right)
-  const subject = (isTurned ? right : left).trim()
-  const value = (isTurned ? left : right).trim()
-  return convertCondition(subject, isTurned ? (MIRRORED[sign] ?? sign) : sign, value, type)
+  if (sign === '') return unsupported('not a comparison')
+  const isSwapped = !isPlaceholder(left) && isPlaceholder(right)
+  const subject = (isSwapped ? right : left).trim()
+  const value = (isSwapped ? left : right).trim()
+  return convertCondition(subject, isSwapped ? (MIRRORED[sign] ?? sign) : sign, value, type)
 }
 
 const isPlaceholder = (text: string) => /^(len\(|has\()?\[[A-Z_]+\]/i.test(text.trim())
@@ -29,7 +29,11 @@ function convertCondition(subject: string, sign: string, value: string, type: Mo
   if (name === 'RESPONSE_TIME') return responseTime(sign, value)
   if (name === 'CERTIFICATE_EXPIRATION') return certificate(sign, value)
   if (name === 'DOMAIN_EXPIRATION') {
-    return { assertions: [], domainCheck: true, note: 'an ending registration is told 30, 14, 7, 3 and 1 days before' }
+    return {
+      assertions: [],
+      domainCheck: true,
+      note: 'warnings are sent 30, 14, 7, 3 and 1 days before the registration expires',
+    }
   }
   if (name === 'CONNECTED' || name === 'DNS_RCODE') return implied(name, sign, value)
   if (name === 'BODY' && type === 'dns') return textual('dns_record', '', sign, value)
@@ -38,60 +42,65 @@ function convertCondition(subject: string, sign: string, value: string, type: Mo
   if (has !== undefined) return existence(has, sign, value)
   const path = /^\[BODY\]\.?(.+)$/i.exec(subject)?.[1]
   if (path !== undefined) return jsonPath(path, sign, value)
-  return nothing(`Picket knows nothing like ${subject}`)
+  return unsupported(`Picket has no assertion for ${subject}`)
 }
 
-const nothing = (note: string): Condition => ({ assertions: [], note })
-const one = (type: string, operator: string, value: string, note?: string): Condition => ({
+const unsupported = (note: string): Condition => ({ assertions: [], note })
+const single = (type: string, operator: string, value: string, note?: string): Condition => ({
   assertions: [{ type, operator, value }],
   ...(note !== undefined && { note }),
 })
 
-/** Of whole numbers `<= 299` is `< 300`. */
+/** Converts a comparison of whole numbers, where `<= 299` is `< 300`. */
 function numeric(type: string, sign: string, value: string): Condition {
-  if (/^any\(.*\)$/.test(value) && sign === '==') return one(type, 'matches', `^(${parseOptions(value).join('|')})$`)
-  if (!/^-?\d+$/.test(value)) return nothing(`${value} is no whole number`)
-  if (sign === '<=') return one(type, 'less_than', String(Number(value) + 1))
-  if (sign === '>=') return one(type, 'greater_than', String(Number(value) - 1))
-  return one(type, OPERATORS[sign]!, value)
+  if (/^any\(.*\)$/.test(value) && sign === '==') return single(type, 'matches', `^(${parseOptions(value).join('|')})$`)
+  if (!/^-?\d+$/.test(value)) return unsupported(`${value} is not a whole number`)
+  if (sign === '<=') return single(type, 'less_than', String(Number(value) + 1))
+  if (sign === '>=') return single(type, 'greater_than', String(Number(value) - 1))
+  return single(type, OPERATORS[sign]!, value)
 }
 
 function responseTime(sign: string, value: string): Condition {
   const ms = /^\d+$/.test(value) ? Number(value) : parseDurationMs(value)
-  const note = 'a slow answer makes it degraded, not down'
-  if (ms === null || !/^[<>]=?$/.test(sign)) return nothing('a time is compared with < or >')
-  return one('response_time', sign.startsWith('<') ? 'less_than' : 'greater_than', String(ms), note)
+  const note = 'a slow response makes the monitor degraded, not down'
+  if (ms === null || !/^[<>]=?$/.test(sign)) return unsupported('a time must be compared with < or >')
+  return single('response_time', sign.startsWith('<') ? 'less_than' : 'greater_than', String(ms), note)
 }
 
-/** `> 48h` is at least two whole days. */
+/** `> 48h` becomes at least two whole days. */
 function certificate(sign: string, value: string): Condition {
   const ms = parseDurationMs(value)
-  if (ms === null || !sign.startsWith('>')) return nothing('the time that a certificate has left is compared with >')
+  if (ms === null || !sign.startsWith('>'))
+    return unsupported('the remaining time of a certificate must be compared with >')
   const days = ms / 86_400_000
-  const note = Number.isInteger(days) ? undefined : `certificates are counted in whole days: ${Math.ceil(days)} of them`
-  return one('certificate_days', 'greater_than', String(Math.ceil(days) - 1), note)
+  const note = Number.isInteger(days)
+    ? undefined
+    : `the remaining time of a certificate is rounded up to ${Math.ceil(days)} days`
+  return single('certificate_days', 'greater_than', String(Math.ceil(days) - 1), note)
 }
 
-/** What a check that is up has anyway. */
+/** Conditions that hold for every successful check. */
 function implied(name: string, sign: string, value: string): Condition {
   const isUsual = sign === '==' && value === (name === 'CONNECTED' ? 'true' : 'NOERROR')
-  return isUsual ? { assertions: [] } : nothing(`[${name}] other than as it should be cannot be asked for`)
+  return isUsual
+    ? { assertions: [] }
+    : unsupported(`[${name}] can only be compared with its value of a successful check`)
 }
 
 function existence(path: string, sign: string, value: string): Condition {
   const at = toPath(path)
-  if (at === null || !/^(==|!=)$/.test(sign)) return nothing('its path is no plain one')
-  return one('json_path', (value === 'true') === (sign === '==') ? 'exists' : 'not_exists', at)
+  if (at === null || !/^(==|!=)$/.test(sign)) return unsupported('only plain paths are supported')
+  return single('json_path', (value === 'true') === (sign === '==') ? 'exists' : 'not_exists', at)
 }
 
 function jsonPath(path: string, sign: string, value: string): Condition {
   const at = toPath(path)
-  if (at === null) return nothing('its path is no plain one')
-  if (/^[<>]=$/.test(sign)) return nothing(`${sign} is not known here; < and > are`)
+  if (at === null) return unsupported('only plain paths are supported')
+  if (/^[<>]=$/.test(sign)) return unsupported(`${sign} is not supported; use < or >`)
   return textual('json_path', `${at}: `, sign, value)
 }
 
-/** `data[0].name` as `$.data[0].name`. */
+/** Converts `data[0].name` to `$.data[0].name`. */
 function toPath(path: string): string | null {
   const at = `$${path.startsWith('[') ? '' : '.'}${path}`
   return /^\$(\.[A-Za-z_][\w-]*|\[\d+\])+$/.test(at) ? at : null
@@ -99,14 +108,14 @@ function toPath(path: string): string | null {
 
 function textual(type: string, prefix: string, sign: string, value: string): Condition {
   const pattern = /^pat\((.*)\)$/s.exec(value)?.[1]
-  const isMore = value.startsWith('any(') || pattern !== undefined
-  if (isMore && !/^(==|!=)$/.test(sign)) return nothing(`${value} is compared with == or !=`)
+  const isPattern = value.startsWith('any(') || pattern !== undefined
+  if (isPattern && !/^(==|!=)$/.test(sign)) return unsupported(`${value} must be compared with == or !=`)
   const not = sign === '!=' ? 'not_' : ''
-  if (pattern !== undefined) return one(type, `${not}matches`, `${prefix}^${toExpression(pattern)}$`)
-  if (value.startsWith('any(')) return one(type, `${not}matches`, `${prefix}^(${parseOptions(value).join('|')})$`)
-  if (OPERATORS[sign] === undefined) return nothing(`${sign} is not known here`)
-  if (type !== 'json_path' && /^[<>]$/.test(sign)) return nothing('a text is compared with == or !=')
-  return one(type, OPERATORS[sign]!, `${prefix}${value}`)
+  if (pattern !== undefined) return single(type, `${not}matches`, `${prefix}^${toExpression(pattern)}$`)
+  if (value.startsWith('any(')) return single(type, `${not}matches`, `${prefix}^(${parseOptions(value).join('|')})$`)
+  if (OPERATORS[sign] === undefined) return unsupported(`${sign} is not supported`)
+  if (type !== 'json_path' && /^[<>]$/.test(sign)) return unsupported('a text must be compared with == or !=')
+  return single(type, OPERATORS[sign]!, `${prefix}${value}`)
 }
 
 const parseOptions = (value: string) =>
@@ -115,7 +124,7 @@ const parseOptions = (value: string) =>
     .split(',')
     .map(option => escaped(option.trim()))
 
-/** `*` is anything, as in file names. */
+/** Converts a pattern in which `*` matches anything. */
 const toExpression = (pattern: string) => `(?s:${pattern.split('*').map(escaped).join('.*')})`
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

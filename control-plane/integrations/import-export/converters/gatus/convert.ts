@@ -21,7 +21,7 @@ import { toWindow } from './maintenance.ts'
 import { resolveMergeKeys } from './template-values.ts'
 
 const READ = ['endpoints', 'external-endpoints', 'alerting', 'maintenance']
-/** They are about Gatus itself and say nothing of what is watched. */
+/** Settings of Gatus itself, which need no warning. */
 const OWN_SETTINGS = [
   'debug',
   'metrics',
@@ -32,35 +32,34 @@ const OWN_SETTINGS = [
   'web',
 ]
 
-/** Gatus' configuration: endpoints, external endpoints, alerting and maintenance. */
+/** Converts a configuration of Gatus: endpoints, external endpoints, alerting and maintenance. */
 export function convertGatus(body: unknown): ConvertedFile {
   const source = resolveMergeKeys(body)
   if (!isRecord(source) || !(source.endpoints || source['external-endpoints']))
-    throw wrongProductError('Gatus', 'endpoints')
+    throw wrongProductError('a Gatus configuration', 'endpoints')
   const warnings: ImportWarning[] = []
   const warn: WarnAt = (path, message) => warnings.push({ path, message })
   const alerting = parseAlerting(source.alerting ?? {}, warn)
-  const made = [
-    ...listRecords(source.endpoints ?? [], 'endpoints', warn).map(endpoint => ({ ...endpoint, make: toMonitor })),
+  const endpoints = [
+    ...listRecords(source.endpoints ?? [], 'endpoints', warn).map(endpoint => ({ ...endpoint, convert: toMonitor })),
     ...listRecords(source['external-endpoints'] ?? [], 'external-endpoints', warn).map(endpoint => ({
       ...endpoint,
-      make: toHeartbeat,
+      convert: toHeartbeat,
     })),
   ]
   const monitors: MonitorEntry[] = []
   const windows: WindowEntry[] = []
-  for (const { record, path, make } of made) {
-    const say = (message: string) => warn(path, message)
-    const monitor = make(record, getKey(record), say)
+  for (const { record, path, convert } of endpoints) {
+    const monitor = convert(record, getKey(record), message => warn(path, message))
     if (monitor === null) continue
     monitors.push({ ...monitor, ...toAlerts(record, alerting, path, warn) })
     windows.push(...toWindows(record, monitor, path, warn))
   }
-  const everywhere = toWindow(source.maintenance, 'Maintenance', monitors.map(referenceTo), message =>
+  const globalWindow = toWindow(source.maintenance, 'Maintenance', monitors.map(referenceTo), message =>
     warn('maintenance', message),
   )
   if (monitors.some(({ type, retry_count = 0 }) => type !== 'heartbeat' && retry_count > 0)) {
-    warn('alerting', 'failures are counted within seconds here (failure-threshold), not an interval apart')
+    warn('alerting', 'failure-threshold becomes re-checks, which follow within seconds instead of an interval apart')
   }
   for (const key of Object.keys(source).filter(key => ![...READ, ...OWN_SETTINGS].includes(key))) {
     warn(key, `${key} was not carried over`)
@@ -69,12 +68,12 @@ export function convertGatus(body: unknown): ConvertedFile {
     version: 1 as const,
     alert_channels: alerting.channels,
     monitors,
-    maintenance_windows: [...windows, ...(everywhere ? [everywhere] : [])],
+    maintenance_windows: [...windows, ...(globalWindow ? [globalWindow] : [])],
   }
   return { file, warnings }
 }
 
-/** What tells endpoints apart there: group and name. */
+/** Returns the key of an endpoint: group and name. */
 const getKey = ({ group, name }: ForeignRecord) =>
   `${toText(group) ?? ''}_${toText(name) ?? ''}`.toLowerCase().slice(0, 100)
 
@@ -82,20 +81,20 @@ const referenceTo = ({ id, name }: MonitorEntry) => id ?? name
 
 function toAlerts(record: ForeignRecord, alerting: Alerting, path: string, warn: WarnAt): Partial<MonitorEntry> {
   const alerts = listRecords(record.alerts ?? [], `${path}.alerts`, warn)
-    .map(({ record: own, path }) => ({ own, whole: alerting.withDefaults(own), path }))
-    .filter(({ whole }) => whole.enabled !== false)
-  const rules = alerts.flatMap(({ own, whole, path }) => {
-    const tell = (message: string) => warn(path, message)
-    warnAboutAlert(own, tell)
-    const rule = alerting.toRule(whole, toText(record.group), tell)
-    if (rule === null) tell(`its alerts by ${whole.type} were left out`)
+    .map(({ record: own, path }) => ({ own, merged: alerting.withDefaults(own), path }))
+    .filter(({ merged }) => merged.enabled !== false)
+  const rules = alerts.flatMap(({ own, merged, path }) => {
+    const addWarning = (message: string) => warn(path, message)
+    warnAboutAlert(own, addWarning)
+    const rule = alerting.toRule(merged, toText(record.group), addWarning)
+    if (rule === null) addWarning(`its ${merged.type} alerts were left out`)
     return rule ?? []
   })
-  const each = new Map(rules.map(rule => [rule.channel, rule]))
-  const thresholds = alerts.map(({ whole }) => getThreshold(whole))
+  const ruleOfChannel = new Map(rules.map(rule => [rule.channel, rule]))
+  const thresholds = alerts.map(({ merged }) => getThreshold(merged))
   const retry =
     thresholds.length === 0 ? {} : { retry_count: computeRetries(thresholds, message => warn(path, message)) }
-  return { ...retry, rules: [...each.values()] }
+  return { ...retry, rules: [...ruleOfChannel.values()] }
 }
 
 function toWindows(record: ForeignRecord, monitor: MonitorEntry, path: string, warn: WarnAt): WindowEntry[] {
@@ -106,23 +105,23 @@ function toWindows(record: ForeignRecord, monitor: MonitorEntry, path: string, w
   })
 }
 
-/** Its results are pushed there with a token, and pinged here at an address. */
-function toHeartbeat(record: ForeignRecord, id: string, say: (message: string) => void): MonitorEntry {
+/** Converts an external endpoint to a heartbeat. Gatus identifies it by a token, Picket by a ping address. */
+function toHeartbeat(record: ForeignRecord, id: string, warn: (message: string) => void): MonitorEntry {
   const name = toName(record.name, 'Endpoint')
-  say(`${name}: it has an address to ping instead of a token; change it where its results come from`)
-  const tell = (message: string) => say(`${name}: ${message}`)
-  warnIfCut(record.name, name, tell)
+  warn(`${name}: it gets a ping address instead of a token; update the sender of its results`)
+  const addWarning = (message: string) => warn(`${name}: ${message}`)
+  warnIfCut(record.name, name, addWarning)
   const seconds = (isRecord(record.heartbeat) ? (parseDurationMs(record.heartbeat.interval) ?? 0) : 0) / 1_000
-  if (seconds === 0) tell('nothing says how often its results come; it is watched once it has a heartbeat_interval')
-  const wait = clampWithWarning(
+  if (seconds === 0) addWarning('it has no heartbeat interval; set heartbeat_interval to start monitoring')
+  const interval = clampWithWarning(
     seconds,
     HEARTBEAT_BOUNDS,
-    moved => seconds > 0 && tell(`it is expected every ${moved} s`),
+    clamped => seconds > 0 && addWarning(`its interval was changed to ${clamped} s`),
   )
   return {
     ...{ id, name, type: 'heartbeat' },
-    ...(seconds > 0 && { heartbeat_interval: wait, heartbeat_grace: 0 }),
+    ...(seconds > 0 && { heartbeat_interval: interval, heartbeat_grace: 0 }),
     ...(record.enabled === false && { is_paused: true }),
-    tags: toTags([toText(record.group)], tell),
+    tags: toTags([toText(record.group)], addWarning),
   }
 }

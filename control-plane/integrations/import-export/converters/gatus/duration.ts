@@ -1,6 +1,6 @@
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** A duration as Go writes it, `1h30m`, in milliseconds; null when it is none. */
+/** Parses a duration of Go, such as `1h30m`, in milliseconds; null for other values. */
 export function parseDurationMs(value: unknown): number | null {
   if (typeof value !== 'string') return null
   const parts = [...value.trim().matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)]

@@ -16,50 +16,50 @@ import { parseCondition } from './conditions.ts'
 import { parseDurationMs } from './duration.ts'
 import { hasPlaceholder, hasVariable, VARIABLE_WARNING } from './template-values.ts'
 
-type Say = (message: string) => void
+type AddWarning = (message: string) => void
 type Target = Pick<MonitorEntry, 'type' | 'url'>
 
-/** Gatus' own defaults. */
+/** The defaults of Gatus. */
 const INTERVAL_MS = 60_000
 const TIMEOUT_MS = 10_000
 
-/** An endpoint as a monitor, without its alerts; null where Picket has nothing that would mean the same. */
-export function toMonitor(endpoint: ForeignRecord, id: string, say: Say): MonitorEntry | null {
+/** Converts an endpoint without its alerts; null when Picket has no equivalent. */
+export function toMonitor(endpoint: ForeignRecord, id: string, warn: AddWarning): MonitorEntry | null {
   const name = toName(endpoint.name, 'Endpoint')
-  const tell = (message: string) => say(`${name}: ${message}`)
+  const addWarning = (message: string) => warn(`${name}: ${message}`)
   const target = toTarget(endpoint)
   if (typeof target === 'string') {
-    tell(`${target}; it was left out`)
+    addWarning(`${target}; it was left out`)
     return null
   }
-  warnAboutLost(endpoint, target.type, tell)
-  warnIfCut(endpoint.name, name, tell)
+  warnAboutLost(endpoint, target.type, addWarning)
+  warnIfCut(endpoint.name, name, addWarning)
   return {
     id,
     name,
     ...target,
-    ...toTimes(endpoint, tell),
+    ...toTimes(endpoint, addWarning),
     ...(target.type === 'http' && toRequest(endpoint)),
-    ...toAssertions(endpoint, target.type, tell),
+    ...toAssertions(endpoint, target.type, addWarning),
     ...(endpoint.enabled === false && { is_paused: true }),
-    tags: toTags([toText(endpoint.group)], tell),
+    tags: toTags([toText(endpoint.group)], addWarning),
   }
 }
 
 const SCHEMES: Record<string, MonitorEntry['type']> = { http: 'http', https: 'http', tcp: 'tcp', icmp: 'ping' }
 
-/** A text: why there is none. */
+/** Returns the target, or a text that says why there is none. */
 function toTarget({ url, dns }: ForeignRecord): Target | string {
   const address = toText(url)
   if (address === null) return 'it has no url'
   if (isRecord(dns)) return dnsTarget(address, dns)
   const scheme = /^([a-z]+):\/\//i.exec(address)?.[1]?.toLowerCase() ?? ''
-  if (!Object.hasOwn(SCHEMES, scheme)) return `addresses such as ${scheme || address}:// are not checked by Picket`
+  if (!Object.hasOwn(SCHEMES, scheme)) return `addresses with ${scheme || address}:// are not supported`
   const type = SCHEMES[scheme]!
   return { type, url: type === 'ping' ? address.replace(/^icmp:/i, 'ping:') : address }
 }
 
-/** The url is the server to ask. */
+/** Converts a DNS endpoint, whose URL is the server to query. */
 function dnsTarget(server: string, dns: ForeignRecord): Target {
   const name = (toText(dns['query-name']) ?? '').replace(/\.$/, '')
   const host = server.replace(/^[a-z]+:\/\//i, '')
@@ -70,14 +70,16 @@ function dnsTarget(server: string, dns: ForeignRecord): Target {
   }
 }
 
-function toTimes({ interval, client }: ForeignRecord, tell: Say) {
-  const every = (parseDurationMs(interval) ?? INTERVAL_MS) / 1_000
-  const wait = (isRecord(client) ? parseDurationMs(client.timeout) : null) ?? TIMEOUT_MS
+function toTimes({ interval, client }: ForeignRecord, addWarning: AddWarning) {
+  const seconds = (parseDurationMs(interval) ?? INTERVAL_MS) / 1_000
+  const timeoutMs = (isRecord(client) ? parseDurationMs(client.timeout) : null) ?? TIMEOUT_MS
   return {
-    interval_seconds: clampWithWarning(every, INTERVAL_BOUNDS, moved =>
-      tell(`it was checked every ${every} s, and is every ${moved} s`),
+    interval_seconds: clampWithWarning(seconds, INTERVAL_BOUNDS, clamped =>
+      addWarning(`its interval of ${seconds} s was changed to ${clamped} s`),
     ),
-    timeout_ms: clampWithWarning(wait, TIMEOUT_BOUNDS, moved => tell(`its timeout of ${wait} ms becomes ${moved} ms`)),
+    timeout_ms: clampWithWarning(timeoutMs, TIMEOUT_BOUNDS, clamped =>
+      addWarning(`its timeout of ${timeoutMs} ms was changed to ${clamped} ms`),
+    ),
   }
 }
 
@@ -97,53 +99,60 @@ function toRequest(endpoint: ForeignRecord): Partial<MonitorEntry> {
 
 const ANY_STATUS = { type: 'status_code', operator: 'greater_than', value: '0' }
 
-function toAssertions({ conditions }: ForeignRecord, type: MonitorEntry['type'], tell: Say): Partial<MonitorEntry> {
+function toAssertions(
+  { conditions }: ForeignRecord,
+  type: MonitorEntry['type'],
+  addWarning: AddWarning,
+): Partial<MonitorEntry> {
   const texts = Array.isArray(conditions) ? conditions.map(String) : []
-  const read = texts.map(text => ({ text, ...parseCondition(text, type) }))
-  for (const { text, note, assertions, domainCheck } of read) {
-    if (note !== undefined) tell(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; it was left out'}`)
+  const converted = texts.map(text => ({ text, ...parseCondition(text, type) }))
+  for (const { text, note, assertions, domainCheck } of converted) {
+    if (note !== undefined)
+      addWarning(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; it was left out'}`)
   }
-  const assertions = read.flatMap(condition => condition.assertions)
-  // where nothing is said of the status, any is good there; here it would be 200 to 399
+  const assertions = converted.flatMap(condition => condition.assertions)
+  // without a condition on the status, Gatus accepts any; the default of Picket would be 200 to 399
   const isAnyStatus = type === 'http' && !assertions.some(({ type }) => type === 'status_code')
   return {
     assertions: [...(isAnyStatus ? [ANY_STATUS] : []), ...assertions],
-    ...(read.some(({ domainCheck }) => domainCheck) && { domain_check: true }),
+    ...(converted.some(({ domainCheck }) => domainCheck) && { domain_check: true }),
     ...(assertions.some(({ type }) => type === 'certificate_days') && { ssl_check: true }),
   }
 }
 
-/** Parts that have no counterpart. */
+/** Properties without a counterpart. */
 const LOST: [string, string][] = [
   ['ssh', 'its ssh settings'],
-  ['ui', 'how it is shown (ui)'],
+  ['ui', 'its ui settings'],
   ['extra-labels', 'its extra-labels'],
-  ['store', 'what it stores for a suite'],
+  ['store', 'its stored values for a suite'],
 ]
 const LOST_OF_CLIENT: [string, string][] = [
-  ['insecure', 'certificates are always verified here; a wrong one makes it fail'],
-  ['ignore-redirect', 'redirects are followed here, up to ten'],
+  ['insecure', 'certificates are always verified; an invalid one makes the check fail'],
+  ['ignore-redirect', 'up to ten redirects are followed'],
   ['proxy-url', 'its proxy was not carried over'],
-  ['dns-resolver', 'its own resolver was not carried over'],
+  ['dns-resolver', 'its DNS resolver was not carried over'],
   ['oauth2', 'its oauth2 was not carried over'],
   ['identity-aware-proxy', 'its identity-aware-proxy was not carried over'],
   ['tls', 'its client certificate was not carried over'],
-  ['network', 'its kind of network was not carried over'],
+  ['network', 'its network setting was not carried over'],
   ['tunnel', 'its tunnel was not carried over'],
 ]
 
-function warnAboutLost(endpoint: ForeignRecord, type: MonitorEntry['type'], tell: Say): void {
-  for (const [key, what] of LOST) if (endpoint[key] != null) tell(`${what} was not carried over`)
+function warnAboutLost(endpoint: ForeignRecord, type: MonitorEntry['type'], addWarning: AddWarning): void {
+  for (const [key, name] of LOST) if (endpoint[key] != null) addWarning(`${name} were not carried over`)
   const client = isRecord(endpoint.client) ? endpoint.client : {}
-  for (const [key, message] of LOST_OF_CLIENT) if (client[key] != null && client[key] !== false) tell(message)
-  if (hasVariable([endpoint.url, endpoint.headers, endpoint.body])) tell(VARIABLE_WARNING)
-  if (hasPlaceholder(endpoint.body)) tell('placeholders in its body are sent as they are written')
-  if (isSet(endpoint.body) && type !== 'http') tell('its body was not carried over')
+  for (const [key, message] of LOST_OF_CLIENT) if (client[key] != null && client[key] !== false) addWarning(message)
+  if (hasVariable([endpoint.url, endpoint.headers, endpoint.body])) addWarning(VARIABLE_WARNING)
+  if (hasPlaceholder(endpoint.body)) addWarning('placeholders in its body are not replaced')
+  if (isSet(endpoint.body) && type !== 'http') addWarning('its body was not carried over')
 }
 
-/** How many failures in a row its alerts wait for, as re-checks. */
-export function computeRetries(thresholds: number[], tell: Say): number {
+/** Converts the failure thresholds of alerts to re-checks. */
+export function computeRetries(thresholds: number[], addWarning: AddWarning): number {
   const retries = Math.max(0, ...thresholds.map(threshold => threshold - 1))
-  if (new Set(thresholds).size > 1) tell(`its alerts wait for ${retries + 1} failures, the most that one of them did`)
-  return clampWithWarning(retries, [0, MAX_RETRIES], moved => tell(`its failure-threshold becomes ${moved} re-checks`))
+  if (new Set(thresholds).size > 1) addWarning(`all its alerts use the highest failure-threshold, ${retries + 1}`)
+  return clampWithWarning(retries, [0, MAX_RETRIES], clamped =>
+    addWarning(`its failure-threshold was changed to ${clamped} re-checks`),
+  )
 }

@@ -4,19 +4,19 @@ import { parseDurationMs } from './duration.ts'
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** `{ start: "23:00", duration: "1h", every: [Monday], timezone }` as a window; null when it is off or cannot be read. */
+/** Converts `{ start: "23:00", duration: "1h", every: [Monday], timezone }`; null when it is disabled or invalid. */
 export function toWindow(
   source: unknown,
   title: string,
   monitors: string[],
-  say: (message: string) => void,
+  addWarning: (message: string) => void,
 ): WindowEntry | null {
   if (!isRecord(source) || source.enabled === false || monitors.length === 0) return null
   const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(toText(source.start) ?? '') ?? []
   const durationMinutes = Math.round((parseDurationMs(source.duration) ?? 0) / 60_000)
   const every = Array.isArray(source.every) ? source.every.map(day => DAYS.indexOf(String(day))) : []
   if (hour === undefined || durationMinutes < 1 || every.includes(-1)) {
-    say('this maintenance cannot be read; it was left out')
+    addWarning('invalid maintenance; it was left out')
     return null
   }
   return {

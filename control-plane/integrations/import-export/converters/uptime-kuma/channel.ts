@@ -2,10 +2,10 @@ import type { ChannelEntry } from '../../file/project-file.ts'
 import { type ForeignRecord, isRecord, isSet, toName, toText } from '../foreign-file.ts'
 
 type Config = { type: ChannelEntry['type']; config: Record<string, unknown> }
-type Say = (message: string) => void
+type AddWarning = (message: string) => void
 
-/** Where each kind of notification keeps what ours needs. Null: it is not there. */
-const KINDS: Record<string, (config: ForeignRecord, say: Say) => Config | null> = {
+/** Converts each type of notification; null when it has no target. */
+const KINDS: Record<string, (config: ForeignRecord, addWarning: AddWarning) => Config | null> = {
   slack: config => chat('chat_a', config.slackwebhookURL),
   discord: config => chat('chat_b', config.discordWebhookUrl),
   teams: config => chat('chat_c', config.webhookUrl),
@@ -13,29 +13,29 @@ const KINDS: Record<string, (config: ForeignRecord, say: Say) => Config | null> 
   smtp: toMail,
 }
 
-/** What is read, what is told otherwise, and what says nothing of where a message goes or how it reads. */
+/** Properties that are converted, covered by a warning, or without effect on messages. */
 const KNOWN =
   /^(id|name|type|active|userId|isDefault|applyExisting|slackwebhookURL|slackrichmessage|discordWebhookUrl|webhook(Url|URL|ContentType|CustomBody|AdditionalHeaders)|smtp\w+)$/
 
-/** A notification as a channel; null where there is none of its kind. `config` is JSON in a text. */
-export function toChannel(record: ForeignRecord, say: Say): ChannelEntry | null {
+/** Converts a notification; null when its type is not supported. `config` is JSON as text. */
+export function toChannel(record: ForeignRecord, addWarning: AddWarning): ChannelEntry | null {
   const config = parsed(record.config)
   const name = toName(record.name, 'Notification')
   const type = toText(config?.type)
   if (!config || type === null) {
-    say(`the notification "${name}" cannot be read; it was left out`)
+    addWarning(`the notification "${name}" is invalid; it was left out`)
     return null
   }
-  const made = Object.hasOwn(KINDS, type) ? KINDS[type]!(config, say) : null
-  if (made === null) {
-    const why = Object.hasOwn(KINDS, type) ? 'says not where it goes' : `is of type ${type}, which Picket has not`
-    say(`the notification "${name}" ${why}; it was left out`)
+  const channel = Object.hasOwn(KINDS, type) ? KINDS[type]!(config, addWarning) : null
+  if (channel === null) {
+    const reason = Object.hasOwn(KINDS, type) ? 'has no target' : `has the type ${type}, which is not supported`
+    addWarning(`the notification "${name}" ${reason}; it was left out`)
     return null
   }
   const lost = Object.keys(config).filter(key => isSet(config[key]) && !KNOWN.test(key))
-  if (lost.length > 0) say(`of the notification "${name}" ${lost.join(', ')} was not carried over`)
-  if (record.active === false) say(`the notification "${name}" is not active there; here it is`)
-  return { name, ...made, is_default: config.isDefault === true || record.isDefault === true }
+  if (lost.length > 0) addWarning(`${lost.join(', ')} of the notification "${name}" was not carried over`)
+  if (record.active === false) addWarning(`the notification "${name}" was inactive; the channel is active`)
+  return { name, ...channel, is_default: config.isDefault === true || record.isDefault === true }
 }
 
 function chat(type: ChannelEntry['type'], address: unknown): Config | null {
@@ -43,22 +43,22 @@ function chat(type: ChannelEntry['type'], address: unknown): Config | null {
   return url === null ? null : { type, config: { webhook_url: url } }
 }
 
-function toWebhook(config: ForeignRecord, say: Say): Config | null {
+function toWebhook(config: ForeignRecord, addWarning: AddWarning): Config | null {
   const url = toText(config.webhookURL)
   if (url === null) return null
-  say('the webhook gets the events of Picket, which read otherwise than those of Uptime Kuma')
+  addWarning('the webhook gets the events of Picket, whose format differs from Uptime Kuma')
   const headers = parsed(config.webhookAdditionalHeaders)
   return { type: 'webhook', config: { url, ...(headers && { headers: texts(headers) }) } }
 }
 
-/** Mail goes out by Picket's own server. */
-function toMail(config: ForeignRecord, say: Say): Config | null {
+/** Mail is sent by Picket's mail server. */
+function toMail(config: ForeignRecord, addWarning: AddWarning): Config | null {
   const to = [config.smtpTo, config.smtpCC, config.smtpBCC]
     .flatMap(list => toText(list)?.split(/[,;]/) ?? [])
     .map(address => (/<([^<>]+)>/.exec(address)?.[1] ?? address).trim())
     .filter(address => address !== '')
   if (to.length === 0) return null
-  say('mail goes out by the server of Picket, not by the one that is set there')
+  addWarning("mail is sent by Picket's mail server, not by the configured one")
   return { type: 'email', config: { to: [...new Set(to)].slice(0, 20) } }
 }
 

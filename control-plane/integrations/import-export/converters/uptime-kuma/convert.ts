@@ -15,11 +15,11 @@ import { toMonitor } from './monitor.ts'
 const READ = ['version', 'notificationList', 'monitorList']
 
 /**
- * The backup that Uptime Kuma 1 writes (Settings, Backup): `{ version, notificationList, monitorList }`. Version 2 writes
- * none; its API answers the same records, by their ids.
+ * Converts a backup of Uptime Kuma 1 (Settings, Backup): `{ version, notificationList, monitorList }`. Version 2 has no
+ * backup; its API returns the same records, by id.
  */
 export function convertUptimeKuma(source: unknown): ConvertedFile {
-  if (!isRecord(source) || !source.monitorList) throw wrongProductError('Uptime Kuma', 'monitorList')
+  if (!isRecord(source) || !source.monitorList) throw wrongProductError('an Uptime Kuma backup', 'monitorList')
   const warnings: ImportWarning[] = []
   const warn = (path: string, message: string) => warnings.push({ path, message })
   const channels = new Map<string, ChannelEntry>()
@@ -36,7 +36,7 @@ export function convertUptimeKuma(source: unknown): ConvertedFile {
     if (monitor) monitors.push(monitor)
   }
   if (monitors.some(({ retry_count = 0 }) => retry_count > 0)) {
-    warn('monitorList', 'retries follow within seconds here, not after the retry interval that is set there')
+    warn('monitorList', 'retries become re-checks, which follow within seconds instead of the retry interval')
   }
   for (const section of Object.keys(source).filter(key => !READ.includes(key) && isSet(source[key]))) {
     warn(section, `${section} was not carried over`)
@@ -44,7 +44,7 @@ export function convertUptimeKuma(source: unknown): ConvertedFile {
   return { file: { version: 1, alert_channels: [...channels.values()], monitors }, warnings }
 }
 
-/** Notifications of one name get ids for their rules to refer to. */
+/** Adds ids to notifications with the same name, so that rules can refer to them. */
 function addIdsToDuplicates(channels: Map<string, ChannelEntry>): void {
   const sharing = groupBy([...channels], ([, { name }]) => name)
   for (const [id, channel] of [...sharing.values()].filter(({ length }) => length > 1).flat()) {
@@ -52,10 +52,10 @@ function addIdsToDuplicates(channels: Map<string, ChannelEntry>): void {
   }
 }
 
-/** A monitor has no more tags. */
+/** Maximum number of tags of a monitor. */
 const MAX_GROUPS = 50
 
-/** Names of the groups above a group, itself last, by its id. */
+/** Returns the names of the groups above each group, with its own name last, by its id. */
 function buildGroupPaths(records: ForeignRecord[]): Map<string, string[]> {
   const groups = new Map(records.filter(({ type }) => type === 'group').map(record => [String(record.id), record]))
   const pathOf = (id: string): string[] => {

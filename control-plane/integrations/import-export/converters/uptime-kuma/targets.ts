@@ -2,16 +2,20 @@ import { parseJsonPath } from '../../../../../shared/assertions/json-path.ts'
 import type { MonitorEntry } from '../../file/project-file.ts'
 import { clampWithWarning, type ForeignRecord, HEARTBEAT_BOUNDS, isRecord, toNumber, toText } from '../foreign-file.ts'
 
-type Say = (message: string) => void
+type AddWarning = (message: string) => void
 type Target = Omit<MonitorEntry, 'name'>
 type Assertion = { type: string; operator: string; value: string }
 
-/** What each type watches. Null: it cannot be watched in the same sense. */
-export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, tell: Say) => Target | null> = {
-  http: (record, tell) => ({ type: 'http', ...toRequest(record, tell), assertions: statusAssertions(record) }),
-  keyword: (record, tell) => ({
+/** Converts the target of each type; null when Picket has no equivalent. */
+export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarning: AddWarning) => Target | null> = {
+  http: (record, addWarning) => ({
+    type: 'http',
+    ...toRequest(record, addWarning),
+    assertions: statusAssertions(record),
+  }),
+  keyword: (record, addWarning) => ({
     type: 'keyword',
-    ...toRequest(record, tell),
+    ...toRequest(record, addWarning),
     assertions: statusAssertions(record),
     ...(toText(record.keyword) !== null && { keyword: toText(record.keyword)! }),
     keyword_type: record.invertKeyword ? 'not_contains' : 'contains',
@@ -23,21 +27,21 @@ export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, tell: Say
   push: toHeartbeat,
 }
 
-/** A literal IPv6 address stands in brackets before a port. */
+/** Returns the host. An IPv6 address has brackets, because a port may follow. */
 function toHost(record: ForeignRecord): string {
   const host = toText(record.hostname)?.trim() ?? ''
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
-function toRequest(record: ForeignRecord, tell: Say): Partial<Target> {
+function toRequest(record: ForeignRecord, addWarning: AddWarning): Partial<Target> {
   const body = toText(record.body)
-  const headers = { ...contentType(record, body), ...toHeaders(record, tell) }
+  const headers = { ...contentType(record, body), ...toHeaders(record, addWarning) }
   return {
     ...(toText(record.url) !== null && { url: toText(record.url)! }),
     method: (toText(record.method) ?? 'GET').toUpperCase() as Target['method'],
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(body !== null && { body }),
-    ...toAuth(record, tell),
+    ...toAuth(record, addWarning),
     ...(record.expiryNotification === true && { ssl_check: true }),
     ...(record.domainExpiryNotification === true && { domain_check: true }),
   }
@@ -54,35 +58,36 @@ function contentType(record: ForeignRecord, body: string | null): Record<string,
   return body === null || type === undefined ? {} : { 'Content-Type': type }
 }
 
-/** JSON in a text. */
-function toHeaders({ headers }: ForeignRecord, tell: Say): Record<string, string> {
+/** Converts headers, which are JSON as text. */
+function toHeaders({ headers }: ForeignRecord, addWarning: AddWarning): Record<string, string> {
   const text = toText(headers)
   if (text === null) return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
+    if (isRecord(value))
+      return Object.fromEntries(Object.entries(value).map(([name, header]) => [name, String(header)]))
   } catch {
-    // told below, like anything else that is no object
+    // warned about below, like other values that are not objects
   }
-  tell('its headers cannot be read; they were left out')
+  addWarning('its headers are invalid; they were left out')
   return {}
 }
 
-function toAuth(record: ForeignRecord, tell: Say): Partial<Target> {
+function toAuth(record: ForeignRecord, addWarning: AddWarning): Partial<Target> {
   const method = toText(record.authMethod)
   const username = toText(record.basic_auth_user)
   if (method === 'bearer' && toText(record.bearer_token) !== null) {
     return { auth_type: 'bearer', auth_config: { token: toText(record.bearer_token) } }
   }
-  // versions that knew no other authentication said nothing of its method
+  // older versions supported only basic authentication and had no authMethod
   if ((method === 'basic' || record.authMethod === undefined) && username !== null) {
     return { auth_type: 'basic', auth_config: { username, password: toText(record.basic_auth_pass) ?? '' } }
   }
-  if (method !== null && method !== 'basic') tell(`its authentication (${method}) was not carried over`)
+  if (method !== null && method !== 'basic') addWarning(`its authentication (${method}) was not carried over`)
   return {}
 }
 
-/** `["200-299", "404"]` is one range, or one expression. */
+/** Converts `["200-299", "404"]` to one range or one regular expression. */
 function statusAssertions(record: ForeignRecord): Assertion[] {
   const accepted = Array.isArray(record.accepted_statuscodes) ? record.accepted_statuscodes : ['200-299']
   const ranges = accepted.flatMap(text => {
@@ -103,7 +108,7 @@ function statusAssertions(record: ForeignRecord): Assertion[] {
 
 const rangeText = ([first, last]: [number, number]) => (first === last ? `${first}` : `${first}-${last}`)
 
-/** Whole hundreds are short; other ranges name each code. */
+/** Writes whole hundreds as a pattern and other ranges code by code. */
 function formatCodes([first, last]: [number, number]): string {
   const codes: string[] = []
   for (let code = first; code <= last; code++) {
@@ -122,8 +127,8 @@ const OPERATORS: Record<string, string> = {
   contains: 'contains',
 }
 
-/** Uptime Kuma asks in JSONata; a plain path means the same here. */
-function toJsonQuery(record: ForeignRecord, tell: Say): Target {
+/** Converts a JSONata query. Only plain paths have the same meaning in Picket. */
+function toJsonQuery(record: ForeignRecord, addWarning: AddWarning): Target {
   const query = toText(record.jsonPath) ?? '$'
   const path = query.startsWith('$') ? query : `$.${query}`
   const operator = OPERATORS[toText(record.jsonPathOperator) ?? '==']
@@ -133,36 +138,37 @@ function toJsonQuery(record: ForeignRecord, tell: Say): Target {
     operator: operator ?? '',
     value: `${path}: ${toText(record.expectedValue) ?? ''}`,
   }
-  if (!isPlain) tell(`its query ${query} is no plain path; what it expects was left out`)
-  else if (operator === undefined) tell(`its comparison by ${record.jsonPathOperator} was left out`)
+  if (!isPlain) addWarning(`its query ${query} is not a plain path; its assertion was left out`)
+  else if (operator === undefined)
+    addWarning(`its operator ${record.jsonPathOperator} is not supported; its assertion was left out`)
   const isKept = isPlain && operator !== undefined
   return {
     type: 'http',
-    ...toRequest(record, tell),
+    ...toRequest(record, addWarning),
     assertions: [...statusAssertions(record), ...(isKept ? [assertion] : [])],
   }
 }
 
-function toDns(record: ForeignRecord, tell: Say): Target | null {
-  const [server, ...others] = (toText(record.dns_resolve_server) ?? '').split(',').map(one => one.trim())
-  if (others.length > 0) tell(`it asks the resolver ${server} only`)
+function toDns(record: ForeignRecord, addWarning: AddWarning): Target | null {
+  const [server, ...others] = (toText(record.dns_resolve_server) ?? '').split(',').map(address => address.trim())
+  if (others.length > 0) addWarning(`only its first resolver, ${server}, is used`)
   const port = toNumber(record.port) ?? 53
   const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
   const type = toText(record.dns_resolve_type) ?? 'A'
   if (type !== 'PTR') return { type: 'dns', url: `dns://${at}${toHost(record)}?type=${type}` }
-  tell('records of type PTR cannot be asked for; it was left out')
+  addWarning('PTR records are not supported; it was left out')
   return null
 }
 
-/** The address to ping is a new one: it is the secret of each Picket. */
-function toHeartbeat(record: ForeignRecord, tell: Say): Target {
-  tell('it has a new address to ping; change it where the pings come from')
+/** Converts a push monitor. Its ping address is new, because it is a secret of each server. */
+function toHeartbeat(record: ForeignRecord, addWarning: AddWarning): Target {
+  addWarning('it gets a new ping address; update the sender of the pings')
   const interval = toNumber(record.interval) ?? 60
-  const say = (moved: number) => tell(`it was expected every ${interval} s, and is every ${moved} s`)
-  const patience = (toNumber(record.maxretries) ?? 0) * (toNumber(record.retryInterval) || interval)
+  const onClamped = (clamped: number) => addWarning(`its interval of ${interval} s was changed to ${clamped} s`)
+  const grace = (toNumber(record.maxretries) ?? 0) * (toNumber(record.retryInterval) || interval)
   return {
     type: 'heartbeat',
-    heartbeat_interval: clampWithWarning(interval, HEARTBEAT_BOUNDS, say),
-    heartbeat_grace: Math.min(patience, HEARTBEAT_BOUNDS[1]),
+    heartbeat_interval: clampWithWarning(interval, HEARTBEAT_BOUNDS, onClamped),
+    heartbeat_grace: Math.min(grace, HEARTBEAT_BOUNDS[1]),
   }
 }

@@ -21,18 +21,18 @@ import { listUnmatched, matchEntries } from '../matching.ts'
 
 const RESOURCE = 'alert_channel'
 
-/** Channels of one name and of two kinds are two. */
+/** Channels with the same name and different types are different channels. */
 const getKey = ({ name, type }: { name: string; type: string }) => `${type} ${name}`
 const MATCH_BY_TYPE_AND_NAME = { ofEntry: getKey, ofRow: getKey }
 
 export type ImportedChannels = {
   find: ResolveReference
-  /** of the project, and not of the file; subscriptions of channels that name theirs */
+  /** channels that the file does not name; empty without the section */
   unnamed: StoredChannel[]
   subscriptions: StoredSubscription[]
 }
 
-/** The channels of the file and what they hear of the whole project. `find`: what other entries mean by a name. */
+/** Imports channels with their project subscriptions. `find` resolves references of other entries. */
 export async function importChannels(run: ImportRun): Promise<ImportedChannels> {
   const { file, state } = run
   const entries = file.alert_channels ?? []
@@ -56,45 +56,45 @@ async function importChannel(run: ImportRun, entry: ChannelEntry, stored: Stored
   )
 }
 
-async function addChannel({ tools, caller, report: ledger, now }: ImportRun, entry: ChannelEntry): Promise<string> {
+async function addChannel({ tools, caller, report, now }: ImportRun, entry: ChannelEntry): Promise<string> {
   const body = toChannelBody(entry)
   const { channel } = await createChannel(tools, caller, body, now)
   const fields = describeNewFields(omitDefaults(maskChannelFields(toChannelFields(body)), CHANNEL_DEFAULTS))
-  ledger.changes.push({ action: 'create', resource: RESOURCE, key: entry.name, id: null, fields })
+  report.changes.push({ action: 'create', resource: RESOURCE, key: entry.name, id: null, fields })
   return channel.id
 }
 
 async function updateChannel(run: ImportRun, entry: ChannelEntry, stored: StoredChannel): Promise<string> {
-  const { tools, caller, report: ledger, now } = run
+  const { tools, caller, report, now } = run
   const body = toChannelBody(entry)
   const { config, problems } = resolveConfig(entry.type, entry.config, decryptConfig(stored, tools.secrets), tools)
   if (problems.length > 0) throw validationError(problems)
   const after = toChannelFields({ ...body, config })
   const fields = diffFields(toStoredChannelFields(stored, tools.secrets), after, maskChannelFields)
   const change = { resource: RESOURCE, key: entry.name, id: stored.id, fields } as const
-  if (recordUpdate(ledger, change)) {
+  if (recordUpdate(report, change)) {
     await changeChannel(tools, caller, stored.id, { ...body, is_default: body.is_default ?? false }, now)
   }
   return stored.id
 }
 
-/** Answers those beside them, when the file names any. */
+/** Imports the subscriptions of a channel. Returns stored ones that the file does not name, if it names any. */
 async function importSubscriptions(
   run: ImportRun,
   { name, subscriptions: wanted }: ChannelEntry,
   channelId: string,
   place: string,
 ) {
-  const { tx, tools, caller, state, report: ledger, now } = run
+  const { tx, tools, caller, state, report, now } = run
   if (wanted === undefined) return []
   const stored = state.subscriptions.filter(({ alertChannelId }) => alertChannelId === channelId)
   const known = stored.map(({ alertType }) => alertType)
-  ledger.unchanged += wanted.filter(type => known.includes(type)).length
+  report.unchanged += wanted.filter(type => known.includes(type)).length
   for (const type of wanted.filter(type => !known.includes(type))) {
     const body = { alert_channel_id: channelId, alert_type: type }
-    await attempt(ledger, `${place}.subscriptions`, () => subscribe(tx, caller.projectId, body, tools.limits, now))
+    await attempt(report, `${place}.subscriptions`, () => subscribe(tx, caller.projectId, body, tools.limits, now))
     const key = `${name} → ${type}`
-    ledger.changes.push({ action: 'create', resource: 'alert_subscription', key, id: null, fields: {} })
+    report.changes.push({ action: 'create', resource: 'alert_subscription', key, id: null, fields: {} })
   }
   return stored.filter(({ alertType }) => !wanted.includes(alertType))
 }

@@ -22,13 +22,13 @@ import { listUnmatched, type MatchKey, matchEntries } from '../matching.ts'
 const RESOURCE = 'dependency'
 const BY_NAME: MatchKey<DependencyEntry, Dependency> = { ofEntry: getDependencyName, ofRow: ({ name }) => name }
 
-/** The vendors that the file tracks. Answers those that it does not name. */
+/** Imports dependencies. Returns those that the file does not name. */
 export async function importDependencies(run: ImportRun, findChannel: ResolveReference): Promise<Dependency[]> {
-  const { file, state, report: ledger } = run
+  const { file, state, report } = run
   const entries = file.dependencies ?? []
   const found = matchEntries(entries, state.dependencies, BY_NAME)
   for (const [index, entry] of entries.entries()) {
-    await attempt(ledger, `dependencies[${index}]`, async () => {
+    await attempt(report, `dependencies[${index}]`, async () => {
       const channels = entry.overrides?.map(({ channel }, i) => findChannel(channel, `overrides[${i}].channel`))
       if (channels?.includes(null)) return
       await importDependency(run, entry, (channels ?? null) as string[] | null, found[index] ?? null)
@@ -37,34 +37,34 @@ export async function importDependencies(run: ImportRun, findChannel: ResolveRef
   return file.dependencies ? listUnmatched(state.dependencies, found) : []
 }
 
-/** `channels`: what its overrides refer to; null: the file says nothing of them. */
+/** `channels`: the resolved channels of its overrides; null: the file has no overrides. */
 async function importDependency(
   run: ImportRun,
   entry: DependencyEntry,
   channels: string[] | null,
   stored: Dependency | null,
 ) {
-  const { tools, caller, state, report: ledger, now } = run
+  const { tools, caller, state, report, now } = run
   const key = getDependencyName(entry)
   const after = buildFields(run, entry)
   const overrides =
     channels && (entry.overrides ?? []).map(({ channel, ...on }, i) => ({ alert_channel_id: channels[i]!, ...on }))
-  const heard = overrides && toOverrideFields(toStoredOverrides('', overrides))
+  const overrideFields = overrides && toOverrideFields(toStoredOverrides('', overrides))
   if (stored === null) {
     const body = { ...toDependencyBody(entry), ...(overrides && { overrides }) }
     await createDependency(tools, caller.projectId, body, now)
-    const said = omitDefaults({ ...after, overrides: entry.overrides }, getDependencyDefaults(entry.slug))
-    ledger.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields: describeNewFields(said) })
+    const created = omitDefaults({ ...after, overrides: entry.overrides }, getDependencyDefaults(entry.slug))
+    report.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields: describeNewFields(created) })
     return
   }
   if ((entry.slug ?? null) !== stored.slug) {
-    throw conflict('a dependency stays with the slug of the catalogue, or the address, that it was made with')
+    throw conflict('the slug of a dependency cannot be changed; create another dependency')
   }
   const before = { ...toDependencyFields(stored), overrides: listStoredOverrides(run, stored) }
-  const wanted = { ...after, overrides: heard ?? before.overrides }
+  const wanted = { ...after, overrides: overrideFields ?? before.overrides }
   const show = createDisplay(state.names.channels)
   const fields = diffFields(before, wanted, show)
-  if (!recordUpdate(ledger, { resource: RESOURCE, key, id: stored.id, fields })) return
+  if (!recordUpdate(report, { resource: RESOURCE, key, id: stored.id, fields })) return
   const { slug, ...changed } = Object.fromEntries(Object.entries(after).filter(([name]) => name in fields))
   await changeDependency(
     tools,
@@ -75,11 +75,11 @@ async function importDependency(
   )
 }
 
-/** Throws 400, and 404 for a slug that the catalogue has not. */
+/** Builds the fields of a dependency. Throws 400, and 404 for an unknown slug. */
 function buildFields({ tools }: ImportRun, entry: DependencyEntry): RecordFields {
   const body = toDependencyBody(entry)
   const listed = entry.slug === undefined ? null : findCatalogEntry(entry.slug)
-  if (entry.slug !== undefined && listed === null) throw notFound('vendor of the catalogue')
+  if (entry.slug !== undefined && listed === null) throw notFound('catalog vendor')
   const { tracked, problems } = listed ? trackCatalogEntry(listed, body) : trackOwnAddress(body, tools.checkLiteral)
   if (problems.length > 0) throw validationError(problems)
   return toDependencyFields(tracked)
@@ -88,7 +88,7 @@ function buildFields({ tools }: ImportRun, entry: DependencyEntry): RecordFields
 const listStoredOverrides = ({ state }: ImportRun, { id }: Dependency) =>
   toOverrideFields(state.overrides.filter(({ dependencyId }) => dependencyId === id))
 
-/** Channels by their names. */
+/** Replaces ids of channels by their references. */
 const createDisplay =
   (names: ReadonlyMap<string, string>) =>
   (fields: RecordFields): RecordFields => ({

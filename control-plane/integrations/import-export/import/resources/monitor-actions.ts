@@ -22,22 +22,22 @@ import { changesParents, describeNewMonitor, diffMonitor, diffParents, type Plan
 export type ImportedMonitors = {
   planned: PlannedMonitor[]
   find: ResolveReference
-  /** of the project, and not of the file */
+  /** monitors that the file does not name */
   unnamed: StoredMonitor[]
 }
 type DraftedMonitor = PlannedMonitor & { draft: StoredMonitor | null }
 type ChangedMonitor = { plan: PlannedMonitor; stored: StoredMonitor; fields: ReturnType<typeof diffMonitor> }
 
-/** The monitors of the file, with those that they depend on. */
+/** Imports monitors with their parents. */
 export async function importMonitors(run: ImportRun): Promise<ImportedMonitors> {
-  const { file, state, report: ledger } = run
+  const { file, state, report } = run
   const entries = file.monitors ?? []
   const found = matchEntries(entries, state.monitors, matchBy('name'))
   const unnamed = listUnmatched(state.monitors, found)
   const plans: (DraftedMonitor | null)[] = []
   for (const [index, entry] of entries.entries()) {
     const place = `monitors[${index}]`
-    plans.push(await attempt(ledger, place, () => planMonitor(run, entry, found[index] ?? null, place)))
+    plans.push(await attempt(report, place, () => planMonitor(run, entry, found[index] ?? null, place)))
   }
   await storeNew(run, plans)
   const named = entries.map((entry, i) => ({ name: entry.name, id: plans[i]?.id ?? null, writtenId: entry.id }))
@@ -49,31 +49,31 @@ export async function importMonitors(run: ImportRun): Promise<ImportedMonitors> 
   return { planned, find, unnamed: file.monitors ? unnamed : [] }
 }
 
-/** Two monitors may have one name. Mostly somebody copied an entry and forgot to rename it, so it is told. */
-function warnAboutDuplicates({ report: ledger }: ImportRun, planned: DraftedMonitor[]): void {
+/** Warns about new monitors with the name of an earlier entry, which is usually a copy that was not renamed. */
+function warnAboutDuplicates({ report }: ImportRun, planned: DraftedMonitor[]): void {
   const seen = new Set<string>()
   for (const { entry, place, draft } of planned) {
     if (draft !== null && entry.id === undefined && seen.has(entry.name)) {
-      const message = `an entry before it is called ${entry.name} too; it is made as another monitor`
-      ledger.warnings.push({ path: place, message })
+      const message = `an earlier entry is also named ${entry.name}; another monitor is created`
+      report.warnings.push({ path: place, message })
     }
     seen.add(entry.name)
   }
 }
 
-/** What data sources have made, and what those of the file are still to make: that has no id yet, and is told. */
-function listSourceMonitors({ file, state, report: ledger }: ImportRun): ReferenceTarget[] {
+/** Lists the monitors of data sources. Those that do not exist yet have no id and get a warning. */
+function listSourceMonitors({ file, state, report }: ImportRun): ReferenceTarget[] {
   const known = new Set(state.children.map(({ name }) => name))
-  const awaited = (file.data_sources ?? []).map(({ monitors = [] }) => monitors.filter(name => !known.has(name)))
-  for (const [index, names] of awaited.entries()) {
+  const expected = (file.data_sources ?? []).map(({ monitors = [] }) => monitors.filter(name => !known.has(name)))
+  for (const [index, names] of expected.entries()) {
     if (names.length === 0) continue
-    const message = `${names.join(', ')}: not there before the data source is fetched; import again then for what refers to it`
-    ledger.warnings.push({ path: `data_sources[${index}].monitors`, message })
+    const message = `${names.join(', ')}: does not exist until the data source is fetched; import again after that to add what refers to it`
+    report.warnings.push({ path: `data_sources[${index}].monitors`, message })
   }
-  return [...state.children, ...awaited.flat().map(name => ({ name, id: null }))]
+  return [...state.children, ...expected.flat().map(name => ({ name, id: null }))]
 }
 
-/** Throws 400 for a new monitor that cannot be. */
+/** Plans the import of a monitor. Throws 400 for an invalid new monitor. */
 async function planMonitor(
   run: ImportRun,
   entry: MonitorEntry,
@@ -85,10 +85,10 @@ async function planMonitor(
 }
 
 const draftNewMonitor = async (
-  { tools, caller, report: ledger, now }: ImportRun,
+  { tools, caller, report, now }: ImportRun,
   entry: MonitorEntry,
 ): Promise<StoredMonitor> => ({
-  ...(await draftMonitor(tools, caller.projectId, toMonitorBody(entry), now, ledger.pause)),
+  ...(await draftMonitor(tools, caller.projectId, toMonitorBody(entry), now, report.pause)),
   isPaused: entry.is_paused ?? false,
 })
 
@@ -105,59 +105,56 @@ async function resolveParents(run: ImportRun, plan: PlannedMonitor, find: Resolv
   plan.parentIds = ids && [...new Set(ids.filter(id => id !== null))].sort()
 }
 
-const ownParentError = (path: string) => validationError([{ path, message: `${path} is the monitor itself` }])
+const ownParentError = (path: string) =>
+  validationError([{ path, message: `${path}: a monitor cannot depend on itself` }])
 
-async function storeChanges(run: ImportRun, planned: DraftedMonitor[], leaving: StoredMonitor[]): Promise<void> {
-  const { tx, caller, report: ledger } = run
+async function storeChanges(run: ImportRun, planned: DraftedMonitor[], deleted: StoredMonitor[]): Promise<void> {
+  const { tx, caller, report } = run
   const changing: ChangedMonitor[] = []
   for (const plan of planned) {
     const { stored, place } = plan
-    const fields = stored && (await attempt(ledger, place, () => diffMonitor(plan, stored, run.tools.secrets)))
+    const fields = stored && (await attempt(report, place, () => diffMonitor(plan, stored, run.tools.secrets)))
     if (stored && fields && recordChange(run, plan, fields)) changing.push({ plan, stored, fields })
   }
-  // all at once and in the order of ids, as whoever locks several does
+  // all in one statement and in the order of ids, as all code that locks several monitors does
   await lockParents(tx, caller.projectId)
-  const locked = await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...leaving.map(({ id }) => id)])
+  const locked = await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...deleted.map(({ id }) => id)])
   await recordNew(run, planned)
   await storeReplaced(run, changing, new Map(locked.map(monitor => [monitor.id, monitor])))
   for (const { plan, stored, fields } of changing) {
-    if ('is_paused' in fields) await attempt(ledger, plan.place, () => setPaused(run, plan, stored))
+    if ('is_paused' in fields) await attempt(report, plan.place, () => setPaused(run, plan, stored))
   }
   await storeParents(run, planned)
 }
 
-/** All in one statement: a thousand cost little more than one. */
+/** Stores all changes in one statement. */
 async function storeReplaced(run: ImportRun, changing: ChangedMonitor[], locked: ReadonlyMap<string, StoredMonitor>) {
-  const { tx, tools, caller, report: ledger, now } = run
+  const { tx, tools, caller, report, now } = run
   const replaced: (MonitorRewrite | null)[] = []
   for (const { plan, stored, fields } of changing) {
     if (Object.keys(fields).every(field => field === 'is_paused')) continue
     const change = () => {
       const monitor = locked.get(stored.id)
       if (!monitor || monitor.deletedAt !== null) throw notFound('monitor')
-      return computeReplacement(tools, caller, monitor, toMonitorBody(plan.entry), now, ledger.pause)
+      return computeReplacement(tools, caller, monitor, toMonitorBody(plan.entry), now, report.pause)
     }
-    replaced.push(await attempt(ledger, plan.place, change))
+    replaced.push(await attempt(report, plan.place, change))
   }
   const changes = replaced.filter(change => change !== null)
   await storeRewrites(tools, tx, changes, now)
 }
 
-const recordChange = (
-  { report: ledger, state }: ImportRun,
-  plan: PlannedMonitor,
-  fields: ReturnType<typeof diffMonitor>,
-) =>
-  recordUpdate(ledger, {
+const recordChange = ({ report, state }: ImportRun, plan: PlannedMonitor, fields: ReturnType<typeof diffMonitor>) =>
+  recordUpdate(report, {
     ...{ resource: 'monitor', key: plan.entry.name, id: plan.id },
     fields: { ...fields, ...diffParents(state, plan) },
   })
 
-/** Where they do not fit into the plan, none is there for anything else to refer to. */
-async function storeNew({ tx, caller, report: ledger }: ImportRun, plans: (DraftedMonitor | null)[]): Promise<void> {
+/** Stores new monitors. When they exceed the limit of the plan, none is stored or can be referred to. */
+async function storeNew({ tx, caller, report }: ImportRun, plans: (DraftedMonitor | null)[]): Promise<void> {
   const drafts = plans.flatMap(plan => plan?.draft ?? [])
   if (drafts.length === 0) return
-  const stored = await attempt(ledger, 'monitors', async () => {
+  const stored = await attempt(report, 'monitors', async () => {
     await addMonitors(tx, caller, drafts)
     return true
   })
@@ -165,11 +162,11 @@ async function storeNew({ tx, caller, report: ledger }: ImportRun, plans: (Draft
   for (const [index, plan] of plans.entries()) if (plan?.draft) plans[index] = null
 }
 
-async function recordNew({ report: ledger }: ImportRun, planned: DraftedMonitor[]): Promise<void> {
+async function recordNew({ report }: ImportRun, planned: DraftedMonitor[]): Promise<void> {
   for (const plan of planned.filter(({ draft }) => draft !== null)) {
-    await ledger.pause()
+    await report.pause()
     const fields = describeNewMonitor(plan)
-    ledger.changes.push({ action: 'create', resource: 'monitor', key: plan.entry.name, id: null, fields })
+    report.changes.push({ action: 'create', resource: 'monitor', key: plan.entry.name, id: null, fields })
   }
 }
 
@@ -182,13 +179,13 @@ async function setPaused(
 }
 
 async function storeParents(
-  { tx, tools, caller, state, report: ledger, now }: ImportRun,
+  { tx, tools, caller, state, report, now }: ImportRun,
   planned: PlannedMonitor[],
 ): Promise<void> {
   const moved = planned.filter(plan => changesParents(state, plan))
-  const lineages = moved.map(({ id, parentIds }) => ({ monitorId: id, parentIds: parentIds ?? [] }))
-  const circular = await replaceParentsOfMonitors(tx, tools.review, caller.projectId, lineages, now)
+  const parentLists = moved.map(({ id, parentIds }) => ({ monitorId: id, parentIds: parentIds ?? [] }))
+  const circular = await replaceParentsOfMonitors(tx, tools.review, caller.projectId, parentLists, now)
   for (const { place } of moved.filter(({ id }) => circular.has(id))) {
-    ledger.refusals.push({ path: `${place}.parents`, error: createCycleError() })
+    report.refusals.push({ path: `${place}.parents`, error: createCycleError() })
   }
 }

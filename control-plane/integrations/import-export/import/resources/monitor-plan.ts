@@ -19,13 +19,13 @@ export type PlannedMonitor = {
   entry: MonitorEntry
   place: string
   id: string
-  /** null: it is new */
+  /** null: a new monitor */
   stored: StoredMonitor | null
-  /** null: the file says nothing of them */
+  /** null: the file has no parents */
   parentIds: string[] | null
 }
 
-/** What differs of a stored monitor. Throws 400 for masks with nothing behind them. */
+/** Returns the changes of a stored monitor. Throws 400 for masks without a stored secret. */
 export function diffMonitor({ entry }: PlannedMonitor, stored: StoredMonitor, secrets: SecretCipher) {
   const { after, problems } = buildReplacement(decryptFields(stored, secrets), toMonitorBody(entry))
   if (problems.length > 0) throw validationError(problems)
@@ -33,14 +33,14 @@ export function diffMonitor({ entry }: PlannedMonitor, stored: StoredMonitor, se
   return diffFields(toStoredMonitorFields(stored, secrets), toMonitorFields(after, isPaused), maskMonitorFields)
 }
 
-/** All that the file says of a new monitor. */
+/** Returns the fields of a new monitor as changes. */
 export function describeNewMonitor({ entry, parentIds }: PlannedMonitor): Record<string, FieldChange> {
   const fields = toMonitorFields(toCreatedFields(toMonitorBody(entry)), entry.is_paused ?? false)
-  const said = omitDefaults(maskMonitorFields(fields), MONITOR_DEFAULTS)
-  return describeNewFields(parentIds?.length ? { ...said, parents: entry.parents } : said)
+  const created = omitDefaults(maskMonitorFields(fields), MONITOR_DEFAULTS)
+  return describeNewFields(parentIds?.length ? { ...created, parents: entry.parents } : created)
 }
 
-/** Empty when its parents stay. */
+/** Returns the change of parents; empty when they do not change. */
 export function diffParents(state: ProjectState, plan: PlannedMonitor): Record<string, FieldChange> {
   if (!changesParents(state, plan)) return {}
   const from = (state.parents.get(plan.id) ?? []).map(id => state.names.monitors.get(id) ?? id)

@@ -2,12 +2,13 @@ import { compareDisplayOrder, type OrderedItem } from '../../../../pages/core/di
 import type { ComponentEntry, PageEntry, SectionEntry } from '../../file/project-file.ts'
 import type { MatchKey } from '../matching.ts'
 
-/** A component of a file and the group that it stands in; null: on the page itself. */
+/** A component of a file and its group; null: directly on the page. */
 export type PlacedComponent = { entry: ComponentEntry; group: SectionEntry | null; place: string }
 export type PlacedGroup = { entry: SectionEntry; place: string }
 
 /**
- * What stands on a page of the file: an entry with components is a group. `order`: all entries as visitors meet them.
+ * Lists the groups and components of a page in the file. An entry with components is a group. `order`: all entries in
+ * reading order.
  */
 export function listSections({ components = [] }: PageEntry, place: string) {
   const groups: PlacedGroup[] = []
@@ -27,16 +28,16 @@ export function listSections({ components = [] }: PageEntry, place: string) {
   return { groups, components: placed, order }
 }
 
-/** Why an entry of a page is neither a component nor a group: the properties that do not go with the others. */
+/** Returns the properties of an entry that do not fit its kind, component or group. */
 export function findMisplaced(entry: SectionEntry): (keyof SectionEntry)[] {
-  const ofOthers = entry.components === undefined ? (['is_collapsed'] as const) : (['monitor', 'status'] as const)
-  return ofOthers.filter(key => entry[key] !== undefined)
+  const misplaced = entry.components === undefined ? (['is_collapsed'] as const) : (['monitor', 'status'] as const)
+  return misplaced.filter(key => entry[key] !== undefined)
 }
 
 type Row = { id: string; name: string; groupName: string | null }
 type Entry = { id?: string; name: string; groupName: string | null }
 
-/** A component is the one of its name in its group, else the one of its name on the page: it was moved. */
+/** Components match by group and name, then by name, because they may have moved. */
 export const COMPONENT_KEYS: MatchKey<Entry, Row>[] = [
   {
     ofEntry: ({ groupName, name }) => `${groupName}\n${name}`,
@@ -45,7 +46,7 @@ export const COMPONENT_KEYS: MatchKey<Entry, Row>[] = [
   { ofEntry: ({ name }) => name, ofRow: ({ name }) => name },
 ]
 
-/** Ids of a page's things as visitors meet them: each group before what stands in it. */
+/** Returns the ids of groups and components in reading order, each group before its components. */
 export function sortInReadingOrder(
   groups: readonly OrderedItem[],
   components: readonly (OrderedItem & { groupId: string | null })[],

@@ -10,9 +10,9 @@ import type { ImportRun } from '../import-run.ts'
 import type { PlannedMonitor } from './monitor-plan.ts'
 
 const RESOURCE = 'alert_rule'
-const asIs = (fields: RecordFields) => fields
+const unmasked = (fields: RecordFields) => fields
 
-/** The rules that the monitors of the file name. Answers those beside them, of monitors that name theirs. */
+/** Imports the rules of monitors. Returns stored rules that the file does not name, of monitors with rules in the file. */
 export async function importRules(
   run: ImportRun,
   planned: PlannedMonitor[],
@@ -20,38 +20,38 @@ export async function importRules(
 ): Promise<StoredRule[]> {
   await linkDefaultRules(run, planned)
   const unnamed: StoredRule[] = []
-  const fresh: NewRule[] = []
+  const newRules: NewRule[] = []
   for (const monitor of planned.filter(({ entry }) => entry.rules !== undefined)) {
     const stored = run.state.rules.get(monitor.id) ?? []
-    const named = await importMonitorRules(run, monitor, stored, find, fresh)
+    const named = await importMonitorRules(run, monitor, stored, find, newRules)
     unnamed.push(...stored.filter(({ alertChannelId }) => !named.has(alertChannelId)))
   }
   await attempt(run.report, 'monitors', () =>
-    createRules(run.tx, run.caller.projectId, fresh, getRuleLimit(run), run.now),
+    createRules(run.tx, run.caller.projectId, newRules, getRuleLimit(run), run.now),
   )
   return unnamed
 }
 
-/** A new monitor of whose rules nothing is said tells the default channels, like any other. */
-async function linkDefaultRules({ tx, caller, report: ledger }: ImportRun, planned: PlannedMonitor[]): Promise<void> {
-  const fresh = planned.filter(({ stored, entry }) => stored === null && entry.rules === undefined)
-  if (fresh.length === 0) return
-  const names = new Map(fresh.map(({ id, entry }) => [id, entry.name]))
+/** Adds rules for the default channels to new monitors without rules in the file, as for any new monitor. */
+async function linkDefaultRules({ tx, caller, report }: ImportRun, planned: PlannedMonitor[]): Promise<void> {
+  const newMonitors = planned.filter(({ stored, entry }) => stored === null && entry.rules === undefined)
+  if (newMonitors.length === 0) return
+  const names = new Map(newMonitors.map(({ id, entry }) => [id, entry.name]))
   await linkDefaultChannels(tx, caller.projectId, [...names.keys()])
   const { rows } = await listRules(tx, caller.projectId, { monitorId: null }, null)
   for (const rule of rows.filter(({ monitorId }) => names.has(monitorId)).reverse()) {
     const key = `${names.get(rule.monitorId)} → a default channel`
-    ledger.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields: {} })
+    report.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields: {} })
   }
 }
 
-/** Changes those that are there and gathers the others in `fresh`. Answers the channels that they name. */
+/** Updates stored rules and collects new ones in `newRules`. Returns the channels that the file names. */
 async function importMonitorRules(
   run: ImportRun,
   monitor: PlannedMonitor,
   stored: StoredRule[],
   find: ResolveReference,
-  fresh: NewRule[],
+  newRules: NewRule[],
 ) {
   const named = new Set<string>()
   for (const [index, entry] of (monitor.entry.rules ?? []).entries()) {
@@ -64,24 +64,18 @@ async function importMonitorRules(
       const rule = stored.find(({ alertChannelId }) => alertChannelId === channelId)
       const key = `${monitor.entry.name} → ${entry.channel}`
       if (rule) await updateRule(run, entry, rule, key)
-      else fresh.push(newRule(run, entry, monitor.id, channelId, key))
+      else newRules.push(newRule(run, entry, monitor.id, channelId, key))
     })
   }
   return named
 }
 
 const duplicateRuleError = () =>
-  validationError([{ path: 'channel', message: 'channel has a rule for this monitor already' }])
+  validationError([{ path: 'channel', message: 'channel already has a rule for this monitor' }])
 
-function newRule(
-  { report: ledger }: ImportRun,
-  entry: RuleEntry,
-  monitorId: string,
-  channelId: string,
-  key: string,
-): NewRule {
+function newRule({ report }: ImportRun, entry: RuleEntry, monitorId: string, channelId: string, key: string): NewRule {
   const fields = describeNewFields(omitDefaults(toRuleFields(entry), RULE_DEFAULTS))
-  ledger.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields })
+  report.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields })
   const { channel, ...switches } = entry
   return { monitor_id: monitorId, alert_channel_id: channelId, ...switches }
 }
@@ -89,10 +83,10 @@ function newRule(
 const getRuleLimit = ({ tools }: ImportRun) => tools.limits.rulesPerMonitor
 
 async function updateRule(run: ImportRun, entry: RuleEntry, rule: StoredRule, key: string) {
-  const { tx, caller, report: ledger, now } = run
+  const { tx, caller, report, now } = run
   const after = toRuleFields(entry)
-  const fields = diffFields(toStoredRuleFields(rule), after, asIs)
-  if (recordUpdate(ledger, { resource: RESOURCE, key, id: rule.id, fields })) {
+  const fields = diffFields(toStoredRuleFields(rule), after, unmasked)
+  if (recordUpdate(report, { resource: RESOURCE, key, id: rule.id, fields })) {
     await changeRule(tx, caller.projectId, rule.id, after, getRuleLimit(run), now)
   }
 }

@@ -34,24 +34,24 @@ import {
   sortInReadingOrder,
 } from './page-sections.ts'
 
-/** What stands on a page and not in the file. */
+/** Groups and components of a page that the file does not name. */
 export type UnnamedSections = { pageId: string; slug: string; groups: StoredGroup[]; components: StoredComponent[] }
 
 type PageImport = {
   entry: PageEntry
   place: string
   id: string
-  whole: PageState | null
+  pageState: PageState | null
   findMonitor: ResolveReference
 }
-/** id by entry; null: it was refused */
+/** ids by entry; null: refused */
 type EntryIds = Map<object, string | null>
 
 type NewComponent = { entry: object; body: ComponentCreate }
 
-/** The groups and components of one page, in their order. */
+/** Imports the groups and components of one page, in their order. */
 export async function importPageSections(run: ImportRun, page: PageImport): Promise<UnnamedSections> {
-  const { groups: storedGroups, components: storedComponents } = page.whole ?? { groups: [], components: [] }
+  const { groups: storedGroups, components: storedComponents } = page.pageState ?? { groups: [], components: [] }
   const { groups, components, order } = listSections(page.entry, page.place)
   const ids: EntryIds = new Map()
   const foundGroups = matchEntries(
@@ -66,15 +66,15 @@ export async function importPageSections(run: ImportRun, page: PageImport): Prom
   const rows = storedComponents.map(row => ({ ...row, groupName: findName(storedGroups, row.groupId) }))
   const entries = components.map(({ entry, group }) => ({ ...entry, groupName: group?.name ?? null }))
   const found = matchEntries(entries, rows, ...COMPONENT_KEYS)
-  const fresh: NewComponent[] = []
+  const newComponents: NewComponent[] = []
   for (const [index, component] of components.entries()) {
     const stored = found[index] ?? null
     const id = await attempt(run.report, component.place, () =>
-      importComponent(run, page, component, stored, ids, fresh),
+      importComponent(run, page, component, stored, ids, newComponents),
     )
     ids.set(component.entry, id)
   }
-  await attempt(run.report, page.place, () => addComponents(run, page, fresh, ids))
+  await attempt(run.report, page.place, () => addComponents(run, page, newComponents, ids))
   await arrange(
     run,
     page,
@@ -87,37 +87,38 @@ export async function importPageSections(run: ImportRun, page: PageImport): Prom
 const findName = (groups: StoredGroup[], id: string | null) => groups.find(group => group.id === id)?.name ?? null
 
 async function importGroup(run: ImportRun, page: PageImport, { entry }: PlacedGroup, stored: StoredGroup | null) {
-  const { tx, caller, report: ledger, now } = run
+  const { tx, caller, report, now } = run
   const [misplaced] = findMisplaced(entry)
-  if (misplaced) throw misplacedError(misplaced, 'is for a component; this is a group, for it has components')
+  if (misplaced)
+    throw misplacedError(misplaced, 'is accepted only for a component, and an entry with components is a group')
   const after = toGroupFields(entry)
   const key = `${page.entry.slug} / ${entry.name}`
   const body = { ...after, description: entry.description ?? '' } as { name: string; description: string }
   if (stored === null) {
     const group = await createGroup(tx, caller.projectId, page.id, body, now)
     const fields = describeNewFields(omitDefaults(after, GROUP_DEFAULTS))
-    ledger.changes.push({ action: 'create', resource: 'status_page_group', key, id: null, fields })
+    report.changes.push({ action: 'create', resource: 'status_page_group', key, id: null, fields })
     return group.id
   }
-  const fields = diffFields(toStoredGroupFields(stored), after, asIs => asIs)
-  if (recordUpdate(ledger, { resource: 'status_page_group', key, id: stored.id, fields })) {
+  const fields = diffFields(toStoredGroupFields(stored), after, unmasked => unmasked)
+  if (recordUpdate(report, { resource: 'status_page_group', key, id: stored.id, fields })) {
     await changeGroup(tx, caller.projectId, page.id, stored.id, body, now)
   }
   return stored.id
 }
 
-/** Changes one that is there, and gathers one that is not in `fresh`: null, it has no id yet. */
+/** Updates a stored component, or collects a new one in `newComponents` and returns null, because it has no id yet. */
 async function importComponent(
   run: ImportRun,
   page: PageImport,
   { entry, group }: PlacedComponent,
   stored: StoredComponent | null,
   ids: EntryIds,
-  fresh: NewComponent[],
+  newComponents: NewComponent[],
 ): Promise<string | null> {
-  const { tx, caller, report: ledger, now } = run
+  const { tx, caller, report, now } = run
   const [misplaced] = group ? [] : findMisplaced(entry)
-  if (misplaced) throw misplacedError(misplaced, 'is for a group, which has components')
+  if (misplaced) throw misplacedError(misplaced, 'is accepted only for a group, which has components')
   const monitorId = entry.monitor === undefined ? null : page.findMonitor(entry.monitor, 'monitor')
   const groupId = group ? (ids.get(group) ?? null) : null
   if ((entry.monitor !== undefined && monitorId === null) || (group && groupId === null)) return null
@@ -127,15 +128,15 @@ async function importComponent(
   const show = createDisplay(run, page)
   if (stored === null) {
     assertNoManualStatus(monitorId !== null, body)
-    fresh.push({ entry, body })
+    newComponents.push({ entry, body })
     const fields = describeNewFields(
       omitDefaults({ ...after, monitor: entry.monitor, group: group?.name }, COMPONENT_DEFAULTS),
     )
-    ledger.changes.push({ action: 'create', resource: 'status_page_component', key, id: null, fields })
+    report.changes.push({ action: 'create', resource: 'status_page_component', key, id: null, fields })
     return null
   }
   const fields = diffFields(toStoredComponentFields(stored), after, show)
-  if (recordUpdate(ledger, { resource: 'status_page_component', key, id: stored.id, fields })) {
+  if (recordUpdate(report, { resource: 'status_page_component', key, id: stored.id, fields })) {
     await changeComponent(tx, caller.projectId, page.id, stored.id, body, now)
   }
   return stored.id
@@ -144,16 +145,16 @@ async function importComponent(
 async function addComponents(
   { tx, caller, now }: ImportRun,
   page: PageImport,
-  fresh: NewComponent[],
+  newComponents: NewComponent[],
   ids: EntryIds,
 ): Promise<void> {
-  if (fresh.length === 0) return
-  const bodies = fresh.map(({ body }) => body)
+  if (newComponents.length === 0) return
+  const bodies = newComponents.map(({ body }) => body)
   const components = await createComponents(tx, caller.projectId, page.id, bodies, now)
-  for (const [index, { id }] of components.entries()) ids.set(fresh[index]!.entry, id)
+  for (const [index, { id }] of components.entries()) ids.set(newComponents[index]!.entry, id)
 }
 
-/** A status beside a monitor is refused by the action, so it has to get there. */
+/** Keeps a status next to a monitor, so that the action refuses it. */
 const toComponentBody = (
   entry: PlacedComponent['entry'],
   { name, description, monitor, group, status }: RecordFields,
@@ -163,10 +164,10 @@ const toComponentBody = (
     ...((status ?? entry.status) && { status: entry.status ?? status }),
   }) as ComponentCreate
 
-/** Monitors and groups by their names. */
-function createDisplay({ state }: ImportRun, { whole }: PageImport) {
+/** Replaces ids of monitors and groups by their references. */
+function createDisplay({ state }: ImportRun, { pageState }: PageImport) {
   const { monitors } = state.names
-  const groups = buildReferences(whole?.groups ?? [])
+  const groups = buildReferences(pageState?.groups ?? [])
   return (fields: RecordFields): RecordFields => ({
     ...fields,
     monitor: fields.monitor && (monitors.get(fields.monitor as string) ?? fields.monitor),
@@ -174,11 +175,11 @@ function createDisplay({ state }: ImportRun, { whole }: PageImport) {
   })
 }
 
-const misplacedError = (path: string, sentence: string) => validationError([{ path, message: `${path} ${sentence}` }])
+const misplacedError = (path: string, problem: string) => validationError([{ path, message: `${path} ${problem}` }])
 
-/** Puts what the file names first, in its order. */
+/** Orders the page: entries of the file first, in their order. */
 async function arrange(
-  { tx, caller, report: ledger, now }: ImportRun,
+  { tx, caller, report, now }: ImportRun,
   page: PageImport,
   ids: (string | null)[],
 ): Promise<void> {
@@ -188,11 +189,11 @@ async function arrange(
   const wanted = [...named, ...before.filter(id => !named.includes(id))]
   const after = sortInReadingOrder(...renumber(wanted, groups, components))
   if (`${before}` === `${after}`) return
-  if (page.whole !== null) {
+  if (page.pageState !== null) {
     const names = new Map([...groups, ...components].map(({ id, name }) => [id, name]))
     const shown = (order: string[]) => order.map(id => names.get(id))
     const fields = { order: { from: shown(before), to: shown(after) } }
-    ledger.changes.push({ action: 'update', resource: 'status_page', key: page.entry.slug, id: page.id, fields })
+    report.changes.push({ action: 'update', resource: 'status_page', key: page.entry.slug, id: page.id, fields })
   }
   await arrangePage(tx, caller.projectId, page.id, wanted, now)
 }

@@ -20,60 +20,56 @@ import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
 
 const RESOURCE = 'data_source'
 
-/** The data sources of the file. Answers those that it does not name. */
+/** Imports data sources. Returns those that the file does not name. */
 export async function importSources(run: ImportRun): Promise<StoredSource[]> {
-  const { file, state, report: ledger } = run
+  const { file, state, report } = run
   const entries = file.data_sources ?? []
   const stored = state.sources.map(({ source }) => source)
   const found = matchEntries(entries, stored, matchBy('name'))
   for (const [index, entry] of entries.entries()) {
     const source = found[index] ?? null
-    await attempt(ledger, `data_sources[${index}]`, () => (source ? update(run, entry, source) : add(run, entry)))
+    await attempt(report, `data_sources[${index}]`, () => (source ? update(run, entry, source) : add(run, entry)))
   }
   return file.data_sources ? listUnmatched(stored, found) : []
 }
 
-async function add({ tools, caller, report: ledger, now }: ImportRun, entry: SourceEntry): Promise<void> {
+async function add({ tools, caller, report, now }: ImportRun, entry: SourceEntry): Promise<void> {
   const fields = (entry.fields ?? []).map(field => toFieldInput(field, null))
   await createSource(tools, caller, { ...toSourceBody(entry), fields }, now)
-  const said = {
+  const created = {
     ...omitDefaults(maskSourceFields(toNewSourceFields(entry)), SOURCE_DEFAULTS),
     fields: omitIds(entry.fields ?? []),
   }
-  ledger.changes.push({
+  report.changes.push({
     action: 'create',
     resource: RESOURCE,
     key: entry.name,
     id: null,
-    fields: describeNewFields(said),
+    fields: describeNewFields(created),
   })
 }
 
 async function update(run: ImportRun, entry: SourceEntry, stored: StoredSource): Promise<void> {
-  const { tools, caller, state, report: ledger, now } = run
+  const { tools, caller, state, report, now } = run
   const before = toStoredSourceFields(stored, tools.secrets)
   const after = mergeSourceFields(entry, stored, tools.secrets)
   const own = diffFields(before, after, maskSourceFields)
   const storedFields = state.sources.find(({ source }) => source === stored)?.fields ?? []
   const { change, inputs } = diffSourceFields(run, entry, storedFields)
   const fields = { ...own, ...change }
-  if (!recordUpdate(ledger, { resource: RESOURCE, key: entry.name, id: stored.id, fields })) return
-  // what was masked stays masked, for the action to judge where it leads
+  if (!recordUpdate(report, { resource: RESOURCE, key: entry.name, id: stored.id, fields })) return
+  // masks are kept, so that the action checks where secrets would go
   const cleared = Object.fromEntries(Object.keys(after).map(key => [key, null]))
   const body = { ...cleared, ...SOURCE_DEFAULTS, ...toSourceBody(entry) }
   await changeSource(tools, caller, stored.id, { ...body, ...(change.fields && { fields: inputs }) }, now)
 }
 
-/** The fields of the file, then those that it does not name: they go only where all such things do. */
-function diffSourceFields(
-  { report: ledger, isPruning }: ImportRun,
-  { fields: entries }: SourceEntry,
-  stored: StoredField[],
-) {
+/** Compares fields: those of the file, then those that it does not name, which are deleted only when pruning. */
+function diffSourceFields({ report, isPruning }: ImportRun, { fields: entries }: SourceEntry, stored: StoredField[]) {
   if (entries === undefined) return { change: {} as Record<string, FieldChange>, inputs: [] }
   const found = matchEntries(entries, stored, ...FIELD_KEYS)
   const others = listUnmatched(stored, found)
-  if (!isPruning) ledger.extra += others.length
+  if (!isPruning) report.extra += others.length
   const kept = isPruning ? [] : others.map(toFieldEntry)
   const wanted = [...entries, ...kept]
   const inputs = wanted.map((entry, index) =>

@@ -11,14 +11,14 @@ import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
 
 const RESOURCE = 'maintenance_window'
 
-/** The maintenance windows of the file. Answers those that it does not name and that are not over. */
+/** Imports maintenance windows. Returns those that the file does not name and that have not ended. */
 export async function importWindows(run: ImportRun, findMonitor: ResolveReference): Promise<MaintenanceWindow[]> {
-  const { file, state, report: ledger, now } = run
+  const { file, state, report, now } = run
   const entries = file.maintenance_windows ?? []
   const found = matchEntries(entries, state.windows, matchBy('title'))
   for (const [index, entry] of entries.entries()) {
     const place = `maintenance_windows[${index}]`
-    await attempt(ledger, place, async () => {
+    await attempt(report, place, async () => {
       const ids = entry.monitors.map((name, i) => findMonitor(name, `monitors[${i}]`))
       if (ids.some(id => id === null)) return
       await importWindow(run, entry, ids as string[], found[index] ?? null, place)
@@ -29,7 +29,7 @@ export async function importWindows(run: ImportRun, findMonitor: ResolveReferenc
     : []
 }
 
-/** What is over is history: it is neither exported nor made again. */
+/** Whether a window has ended. Such windows are neither exported nor created. */
 export const hasWindowEnded = (window: MaintenanceWindow, now: Date): boolean =>
   findPeriodAt(window, now) === null && findNextPeriod(window, now) === null
 
@@ -40,22 +40,25 @@ async function importWindow(
   stored: MaintenanceWindow | null,
   place: string,
 ) {
-  const { tools, caller, report: ledger, now } = run
+  const { tools, caller, report, now } = run
   const after = toWindowFields(entry, monitorIds)
   const body = toWindowBody(entry, monitorIds)
   if (stored === null) {
     if (isPast(entry, now)) {
-      ledger.warnings.push({ path: place, message: `the maintenance window "${entry.title}" is over; it was not made` })
+      report.warnings.push({
+        path: place,
+        message: `the maintenance window "${entry.title}" has ended; it was not created`,
+      })
       return
     }
     await createWindow(tools, caller.projectId, body, now)
     const fields = describeNewFields(omitDefaults({ ...after, monitors: entry.monitors }, {}))
-    ledger.changes.push({ action: 'create', resource: RESOURCE, key: entry.title, id: null, fields })
+    report.changes.push({ action: 'create', resource: RESOURCE, key: entry.title, id: null, fields })
     return
   }
   const fields = diffFields(toStoredWindowFields(stored), after, createWindowDisplay(run.state.names.monitors))
-  if (!recordUpdate(ledger, { resource: RESOURCE, key: entry.title, id: stored.id, fields })) return
-  // what did not change is left out: naming the times anew would begin a period that runs again
+  if (!recordUpdate(report, { resource: RESOURCE, key: entry.title, id: stored.id, fields })) return
+  // unchanged fields are omitted, because sending the times again would restart a running period
   const changed = Object.keys(fields).map(key => (key === 'monitors' ? 'monitor_ids' : key))
   await changeWindow(tools, caller.projectId, stored.id, pickKeys(body, changed), now)
 }
