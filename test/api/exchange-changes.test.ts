@@ -15,7 +15,7 @@ const accountWith = async (file: object) => {
   return account
 }
 
-t.test('A plan shows the old and new value of each field, but no secret', async t => {
+t.test('A plan shows the old and new value of each field and masks secrets', async t => {
   const secret = { auth_type: 'bearer', auth_config: { token: 'hunter1' } }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...secret, interval_seconds: 300 }] })
   const file = { version: 1, monitors: [{ ...MONITOR, ...secret, auth_config: { token: 'hunter2' }, retry_count: 0 }] }
@@ -35,7 +35,7 @@ t.test('A plan shows the old and new value of each field, but no secret', async 
   t.notMatch(JSON.stringify(body), /hunter/)
 })
 
-t.test('The witness setting of a monitor is exported, planned and applied', async t => {
+t.test('The settings of witnesses are exported, planned and applied', async t => {
   const elsewhere = { witness: false, witness_with_credentials: true }
   const account = await accountWith({ monitors: [{ ...MONITOR, ...elsewhere }] })
   t.match((await exported(account)).monitors, [elsewhere])
@@ -48,22 +48,19 @@ t.test('The witness setting of a monitor is exported, planned and applied', asyn
   t.match((await exported(account)).monitors, [{ witness: undefined, witness_with_credentials: undefined }])
 })
 
-t.test(
-  'A property that the file no longer contains gets its default, also where an API update has no field for it',
-  async t => {
-    const job = { name: 'Job', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 5, rules: [] }
-    const account = await accountWith({ monitors: [job, { ...MONITOR, screenshot_threshold: 0.5, tags: ['a'] }] })
-    await apply(account, {
-      version: 1,
-      monitors: [{ ...job, heartbeat_interval: 900, heartbeat_grace: undefined }, MONITOR],
-    })
-    const { monitors } = await exported(account)
-    t.match(monitors[0], { name: 'Job', heartbeat_interval: 900, heartbeat_grace: undefined })
-    t.match(monitors[1], { name: 'Shop', screenshot_threshold: undefined, tags: undefined })
-  },
-)
+t.test('An omitted field has its default, also when the update of the API does not have the field', async t => {
+  const job = { name: 'Job', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 5, rules: [] }
+  const account = await accountWith({ monitors: [job, { ...MONITOR, screenshot_threshold: 0.5, tags: ['a'] }] })
+  await apply(account, {
+    version: 1,
+    monitors: [{ ...job, heartbeat_interval: 900, heartbeat_grace: undefined }, MONITOR],
+  })
+  const { monitors } = await exported(account)
+  t.match(monitors[0], { name: 'Job', heartbeat_interval: 900, heartbeat_grace: undefined })
+  t.match(monitors[1], { name: 'Shop', screenshot_threshold: undefined, tags: undefined })
+})
 
-t.test('A record with an id is renamed, and references to it follow', async t => {
+t.test('An entry with an id renames a record, and references follow', async t => {
   const account = await accountWith({
     alert_channels: [hook('Ops')],
     monitors: [
@@ -83,7 +80,7 @@ t.test('A record with an id is renamed, and references to it follow', async t =>
   })
 })
 
-t.test('Records with the same name are referred to by id and stay separate', async t => {
+t.test('Records with the same name are referred to by id', async t => {
   const account = await accountWith({
     monitors: [
       { ...MONITOR, interval_seconds: 30 },
@@ -110,7 +107,7 @@ t.test('Records with the same name are referred to by id and stay separate', asy
   })
 })
 
-t.test('Records are deleted only with prune, and only in the sections of the file', async t => {
+t.test('Only prune deletes records, and only in sections that the file has', async t => {
   const account = await accountWith({
     alert_channels: [{ ...hook('Ops'), subscriptions: ['incident'] }, hook('Old')],
     monitors: [
@@ -173,7 +170,7 @@ t.test('Records are deleted only with prune, and only in the sections of the fil
   t.match(await exported(account), none)
 })
 
-t.test('Components have the order of the file, and a monitor may change places with its parent', async t => {
+t.test('Components get the order of the file, and a monitor can swap roles with its parent', async t => {
   const component = (name: string) => ({ name })
   const page = (components: object[]) => [{ name: 'Acme', slug: 'orders', components }]
   const account = await accountWith({
@@ -204,7 +201,7 @@ t.test('Components have the order of the file, and a monitor may change places w
   ])
 })
 
-t.test('A dependency cycle of any length is a 409 that names its monitors', async t => {
+t.test('A long circle of dependencies is refused with 409 and the paths of its monitors', async t => {
   const account = await api.account()
   const parentOf = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
   const monitors = Array.from({ length: 41 }, (_, i) => ({
@@ -223,7 +220,7 @@ t.test('A dependency cycle of any length is a 409 that names its monitors', asyn
   t.same((await exported(account)).monitors, [], 'nothing is stored')
 })
 
-t.test('More new monitors with rules, reminders and parents need no additional statements', async t => {
+t.test('The number of statements does not grow with the number of new monitors', async t => {
   const counts: number[] = []
   for (const size of [2, 60]) {
     const account = await api.account()
@@ -245,19 +242,16 @@ t.test('More new monitors with rules, reminders and parents need no additional s
   t.equal(counts[0], counts[1])
 })
 
-t.test(
-  'A new monitor without rules alerts the default channels; one with rules alerts only their channels',
-  async t => {
-    const { rules, ...silent } = MONITOR
-    const account = await accountWith({
-      alert_channels: [{ ...hook('Ops'), is_default: true }],
-      monitors: [silent, { ...MONITOR, name: 'Quiet' }],
-    })
-    t.match((await exported(account)).monitors, [{ rules: [{ channel: 'Ops' }] }, { rules: [] }])
-  },
-)
+t.test('A new monitor without rules in the file gets rules for the default channels', async t => {
+  const { rules, ...silent } = MONITOR
+  const account = await accountWith({
+    alert_channels: [{ ...hook('Ops'), is_default: true }],
+    monitors: [silent, { ...MONITOR, name: 'Quiet' }],
+  })
+  t.match((await exported(account)).monitors, [{ rules: [{ channel: 'Ops' }] }, { rules: [] }])
+})
 
-t.test('A past maintenance window stays, and is not created in another project', async t => {
+t.test('A maintenance window that has ended is not created and gets a warning', async t => {
   const over = { title: 'Move', starts_at: '2026-01-01T00:00:00Z', ends_at: '2026-01-01T01:00:00Z', monitors: ['Shop'] }
   const account = await api.account()
   const made = await apply(account, { version: 1, monitors: [MONITOR], maintenance_windows: [over] })
@@ -265,7 +259,7 @@ t.test('A past maintenance window stays, and is not created in another project',
   t.same((await exported(account)).maintenance_windows, [])
 })
 
-t.test('References to a monitor that a data source has not created yet are left out and reported', async t => {
+t.test('A reference to a monitor that a data source has not created yet is left out with a warning', async t => {
   const account = await api.account()
   const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
   const made = await apply(account, {
@@ -303,7 +297,7 @@ t.test('A plan does not wait for changes of monitors and does not delay them', a
   t.match((await exported(account)).monitors, [{ url: MONITOR.url }])
 })
 
-t.test('Two concurrent imports of one file create each record once', async t => {
+t.test('Concurrent imports of one file create each record once', async t => {
   const account = await api.account()
   const file = {
     version: 1,
@@ -324,7 +318,7 @@ t.test('Two concurrent imports of one file create each record once', async t => 
 })
 
 const name = fc.constantFrom('Shop', 'Router', 'Åland 🌊', "it's: a #name", '- dash', 'null', '0x1F', ' spaced ', 'yes')
-/** The value of a header; values that look like secrets are masked and must be filled in. */
+/** Names of headers that are not masked as secrets. */
 const openName = fc.stringMatching(/^[A-Z][a-z]{1,8}$/).filter(text => !isSensitiveName(text))
 const monitor = fc.record(
   {
@@ -348,7 +342,7 @@ const EMPTY = JSON.stringify({ version: 1, alert_channels: [], monitors: [], sta
 const component = fc.record({ name, description: name }, { requiredKeys: ['name'] })
 const section = fc.oneof(component, fc.record({ name, components: fc.array(component, { maxLength: 3 }) }))
 
-t.test('The export of any project creates the same project elsewhere, as YAML and as JSON', async t => {
+t.test('The export of any project creates an equal project elsewhere, as YAML and as JSON', async t => {
   const [one, two] = [await api.account(), await api.account()]
   const yaml = { 'content-type': 'application/yaml' }
   const importText = async (account: Account, text: string) => {

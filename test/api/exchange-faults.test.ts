@@ -6,11 +6,11 @@ const api = await createResourceApi(t, exchangeApi)
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
 const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 
-/** The paths that an error names. */
+/** Returns the paths of a refusal. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
 const pathsOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
 
-t.test('POST /import 400 reports all problems of a file with their paths and stores nothing', async t => {
+t.test('POST /import 400 lists all problems of a file with their paths and changes nothing', async t => {
   const account = await api.account()
   const file = {
     version: 1,
@@ -48,7 +48,7 @@ t.test('POST /import 400 reports all problems of a file with their paths and sto
   t.same([monitors, alert_channels, status_pages], [[], [], []])
 })
 
-t.test('POST /import 400 for a file with an unknown shape', async t => {
+t.test('POST /import 400 for a file that does not match the schema', async t => {
   const account = await api.account()
   const rows: [unknown, string][] = [
     [{}, 'version'],
@@ -66,7 +66,7 @@ t.test('POST /import 400 for a file with an unknown shape', async t => {
   }
 })
 
-t.test('POST /import 400 for YAML that expands too much, is too deep, ambiguous or not data', async t => {
+t.test('POST /import 400 for YAML that is a bomb, too deep, ambiguous or not plain data', async t => {
   const account = await api.account()
   const send = (text: string) => account.call('POST /import', text, { 'content-type': 'application/yaml' })
   const letters = [...'abcdefghij']
@@ -109,7 +109,7 @@ t.test('POST /import 400 for YAML that expands too much, is too deep, ambiguous 
   t.equal((await account.call('POST /monitors', 'name: x', { 'content-type': 'application/yaml' })).status, 415)
 })
 
-t.test('POST /import 402 for features that the plan does not include; nothing is stored', async t => {
+t.test('POST /import 402 beyond the limits of the plan changes nothing', async t => {
   const account = await api.account('free')
   const monitors = Array.from({ length: 51 }, (_, i) => ({ ...MONITOR, name: `M${i}`, parents: i ? ['M0'] : [] }))
   const refused = await apply(account, { version: 1, alert_channels: [HOOK], monitors })
@@ -119,7 +119,7 @@ t.test('POST /import 402 for features that the plan does not include; nothing is
   t.same((await exported(account)).alert_channels, [])
 })
 
-t.test('POST /import 403 for a key below admin that redirects stored secrets', async t => {
+t.test('POST /import 403 for a write key that sends stored secrets to another origin', async t => {
   const account = await api.account()
   const secret = { ...MONITOR, auth_type: 'bearer', auth_config: { token: 'abc' } }
   await apply(account, { version: 1, monitors: [secret] })
@@ -146,7 +146,7 @@ t.test('POST /import 409 for a slug of another project and for a changed slug', 
   t.equal((await apply(mine, file)).status, 409)
 })
 
-t.test('Ids of another project are not found, and nothing of that project is read or changed', async t => {
+t.test('Ids of another project are ignored, and its records are neither read nor changed', async t => {
   const [mine, other] = [await api.account(), await api.account()]
   await apply(other, { version: 1, alert_channels: [HOOK], monitors: [{ ...MONITOR, rules: [{ channel: 'Ops' }] }] })
   const theirs = await exported(other)
@@ -172,30 +172,23 @@ t.test('Ids of another project are not found, and nothing of that project is rea
   t.same(await exported(other), theirs)
 })
 
-t.test(
-  'POST /import 404 for an unknown vendor and installation; 400 for on-call users, which files cannot contain',
-  async t => {
-    const account = await api.account()
-    const installed = { installation_id: '0190a0a0-0000-7000-8000-000000000000', channel_id: 'C1' }
-    const rows: [object, number, string][] = [
-      [{ dependencies: [{ slug: 'no-such-vendor' }] }, 404, 'dependencies[0]'],
-      [{ alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 404, 'alert_channels[0]'],
-      [{ alert_settings: { on_call_user_id: account.userId } }, 400, 'alert_settings.on_call_user_id'],
-    ]
-    for (const [file, status, path] of rows) {
-      for (const send of [plan, apply]) {
-        t.match(
-          await send(account, { version: 1, ...file }),
-          { status, body: { error: { details: [{ path }] } } },
-          path,
-        )
-      }
+t.test('POST /import 404 for an unknown vendor or installation, and 400 for a person on call', async t => {
+  const account = await api.account()
+  const installed = { installation_id: '0190a0a0-0000-7000-8000-000000000000', channel_id: 'C1' }
+  const rows: [object, number, string][] = [
+    [{ dependencies: [{ slug: 'no-such-vendor' }] }, 404, 'dependencies[0]'],
+    [{ alert_channels: [{ name: 'Ops', type: 'chat_a', config: installed }] }, 404, 'alert_channels[0]'],
+    [{ alert_settings: { on_call_user_id: account.userId } }, 400, 'alert_settings.on_call_user_id'],
+  ]
+  for (const [file, status, path] of rows) {
+    for (const send of [plan, apply]) {
+      t.match(await send(account, { version: 1, ...file }), { status, body: { error: { details: [{ path }] } } }, path)
     }
   }
   t.match(await exported(account), { alert_channels: [], dependencies: [] })
 })
 
-t.test('POST /import 400 for a forbidden image address, together with all other problems', async t => {
+t.test('POST /import 400 for a forbidden image address, together with other problems', async t => {
   const account = await api.account()
   const refused = await apply(account, {
     version: 1,

@@ -4,7 +4,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
-t.test('An import accepts image addresses that do not answer, and a plan shows no difference', async t => {
+t.test('An import accepts addresses of images that do not respond, and the next plan has no changes', async t => {
   const url = 'https://127.0.0.1:1/'
   const account = await api.account()
   const page = (slug: string) => ({ name: 'Acme', slug, logo_url: `${url}logo`, favicon_url: `${url}icon` })
@@ -15,10 +15,14 @@ t.test('An import accepts image addresses that do not answer, and a plan shows n
   t.match((await exported(account)).status_pages, [shown, shown])
   t.match((await plan(account, file)).body.data, { create: 0, update: 0 })
   const { logo_url, favicon_url, ...bare } = page('images-one')
-  t.match((await plan(account, { version: 1, status_pages: [bare] })).body.data, { update: 0 }, 'unnamed images stay')
+  t.match(
+    (await plan(account, { version: 1, status_pages: [bare] })).body.data,
+    { update: 0 },
+    'omitted images are kept',
+  )
 })
 
-t.test('An import refuses an image address without https and names its path', async t => {
+t.test('An image address that is not https is refused with its path', async t => {
   const account = await api.account()
   const file = {
     version: 1,

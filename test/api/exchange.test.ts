@@ -6,7 +6,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
-/** A file with every kind of record and a unique slug. */
+/** Builds a file with every kind of record and this slug. */
 const fileOf = (slug: string) => ({
   version: 1,
   alert_settings: { is_digest_enabled: false, digest_threshold: 7 },
@@ -85,7 +85,7 @@ const fileOf = (slug: string) => ({
   ],
 })
 
-t.test('A whole project is imported, exported and imported again without a change', async t => {
+t.test('A project is imported, exported, and imported again without changes', async t => {
   const mine = await api.account()
   const first = await plan(mine, fileOf('first'))
   t.equal(first.status, 200, first.body.error?.message)
@@ -128,7 +128,7 @@ t.test('A whole project is imported, exported and imported again without a chang
   t.match((await apply(other, file)).body.data, { create: 0, update: 0, delete: 0 })
 })
 
-t.test('GET /export 200 is readable YAML in the order of creation', async t => {
+t.test('GET /export 200 returns readable YAML, oldest records first', async t => {
   const account = await api.account()
   await apply(account, { ...fileOf('readable'), status_pages: [] })
   const { status, headers, body } = await account.call('GET /export')
@@ -143,7 +143,7 @@ t.test('GET /export 200 is readable YAML in the order of creation', async t => {
   t.equal((await account.call('GET /export')).body, body)
 })
 
-t.test('POST /import accepts the file in docs/import-export.md', async t => {
+t.test('The file in docs/import-export.md is accepted by POST /import', async t => {
   const docs = readFileSync(join(import.meta.dirname, '../../docs/import-export.md'), 'utf8')
   const [, file = ''] = /```yaml\n([\s\S]+?)```/.exec(docs) ?? []
   const account = await api.account()

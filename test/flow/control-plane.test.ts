@@ -132,7 +132,10 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
     lines: [{ text: 'this email address is already registered' }],
   })
   t.match(await run('probe-token', 'create', '--region', 'eu-west'), { code: 0, lines: [{ text: /^prb_\w+$/ }] })
-  t.match(await run('probe-token', 'create', '--region', 'mars'), { code: 1, lines: [{ text: /unknown region "mars"/ }] })
+  t.match(await run('probe-token', 'create', '--region', 'mars'), {
+    code: 1,
+    lines: [{ text: /unknown region "mars"/ }],
+  })
   t.match(await run('probe-token', 'create'), { code: 2, lines: [{ text: '--region is missing' }] })
   const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
   const { text: token } = lines[0] as { text: string }

@@ -84,13 +84,14 @@ t.test(
     await drain()
     t.same(await drained(), [a], 'one at a time')
 
-  await undrainProbe(db, a)
-  t.same(await drained(), [])
-  await drain()
-  t.same(await drained(), [], 'what it was drained for is forgotten')
-  await t.rejects(undrainProbe(db, a), /no drained probe has the id/)
-  await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
-})
+    await undrainProbe(db, a)
+    t.same(await drained(), [])
+    await drain()
+    t.same(await drained(), [], 'what it was drained for is forgotten')
+    await t.rejects(undrainProbe(db, a), /no drained probe has the id/)
+    await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
+  },
+)
 
 t.test('A drained probe gets work again after an hour', async t => {
   const [a, b] = (await regionOf('ap-southeast', ['http'], ['http'])) as [string, string]

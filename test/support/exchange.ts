@@ -17,7 +17,7 @@ import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
 import { unwatched } from './unwatched.ts'
 
-/** A project with every kind of entry, and functions to import and export it. */
+/** Registers the routes of all resources of a file, and of import and export. */
 export function exchangeApi(app: App, handles: Handles): void {
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
@@ -46,11 +46,11 @@ export const plan = ({ call }: Account, file: unknown, options = ''): Promise<Ap
 export const apply = ({ call }: Account, file: unknown, options = ''): Promise<ApiAnswer> =>
   call(`POST /import?dry_run=false${options}`, file)
 
-/** Formats each change: `create monitor Shop`. */
+/** Formats each change as `create monitor Shop`. */
 export const changesOf = ({ body }: ApiAnswer): string[] =>
   body.data.changes.map(({ action, resource, key }: File) => `${action} ${resource} ${key}`)
 
-/** A file without ids and with another slug, because slugs are unique. */
+/** Removes ids and slugs, which differ between projects, from a file. */
 export function withoutIds(file: File): File {
   if (Array.isArray(file)) return file.map(withoutIds)
   if (typeof file !== 'object' || file === null) return file
