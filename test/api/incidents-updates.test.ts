@@ -3,7 +3,7 @@ import { query } from '../../control-plane/foundation/platform/postgres/client.t
 import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
 import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
 import type { CreateIncidentUpdateData, IncidentCreate } from '../../deploy/client/index.ts'
-import { answerOf, dataOf } from '../support/client.ts'
+import { unwrapAnswer, unwrapData } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -19,7 +19,7 @@ const listEvents = (id: string) =>
 const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
-  return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
+  return (await unwrapData(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
 }
 
 t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event', async t => {
@@ -53,10 +53,10 @@ t.test(
     const account = await api.account()
     const id = await open(account, 'monitoring')
     const path = { id }
-    const post = (message: string) => dataOf(account.picket.createIncidentUpdate({ path, body: { message } }))
+    const post = (message: string) => unwrapData(account.picket.createIncidentUpdate({ path, body: { message } }))
     t.match(await post('It is back.'), { status: 'investigating', is_internal: false })
     await post('Still looking.')
-    t.equal((await dataOf(account.picket.readIncident({ path }))).status, 'investigating')
+    t.equal((await unwrapData(account.picket.readIncident({ path }))).status, 'investigating')
     t.equal(await namesOf(id), 'created updated updated')
   },
 )
@@ -65,8 +65,8 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays resolved unl
   const account = await api.account()
   const id = await open(account)
   type Body = CreateIncidentUpdateData['body']
-  const post = (body: Body) => dataOf(account.picket.createIncidentUpdate({ path: { id }, body }))
-  const read = () => dataOf(account.picket.readIncident({ path: { id } }))
+  const post = (body: Body) => unwrapData(account.picket.createIncidentUpdate({ path: { id }, body }))
+  const read = () => unwrapData(account.picket.readIncident({ path: { id } }))
   t.equal((await post({ message: 'Fixed.', status: 'resolved' })).status, 'resolved')
   const { resolved_at } = await read()
   t.ok(resolved_at)
@@ -127,7 +127,7 @@ t.test('GET /incidents/{id}/updates 200 lists updates newest first, in pages; 40
   for (const message of ['one', 'two', 'three']) {
     await account.call(`POST /incidents/${id}/updates`, { message, is_internal: message === 'two' })
   }
-  const listed = await answerOf(account.picket.listIncidentUpdates({ path: { id }, query: { per_page: 2 } }))
+  const listed = await unwrapAnswer(account.picket.listIncidentUpdates({ path: { id }, query: { per_page: 2 } }))
   t.same(
     listed.data.map(({ message }) => message),
     ['three', 'two'],
@@ -147,9 +147,9 @@ t.test('Concurrent updates are all stored, and the last one is the message of th
     wanted.map(status => account.call(`POST /incidents/${id}/updates`, { message: status, status })),
   )
   t.ok(answers.every(({ status }) => status === 201))
-  const { data } = await answerOf(account.picket.listIncidentUpdates({ path: { id } }))
+  const { data } = await unwrapAnswer(account.picket.listIncidentUpdates({ path: { id } }))
   t.equal(data.length, wanted.length)
-  t.equal((await dataOf(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
+  t.equal((await unwrapData(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
   const events = (await listEvents(id)).slice(1)
   t.same(
     events.map(({ data }) => data.update.status),

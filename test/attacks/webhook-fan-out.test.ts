@@ -2,7 +2,7 @@ import t from 'tap'
 import { findReceiverHost } from '../../control-plane/alerting/channels/config/receiver-host.ts'
 import { INITIAL_PACE, planPace } from '../../control-plane/alerting/deliveries/limits/pace.ts'
 import { startApi } from '../support/api-server.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -83,7 +83,7 @@ t.test('An import with too many channels to one host is refused as a whole', asy
 t.test(
   'Ten requests of an event to a host are sent immediately, the others one a second, also from two processes',
   async t => {
-    const delivering = await createDelivering(t)
+    const delivering = await createDeliveryQueue(t)
     const receiver = await startReceiver(t)
     const channels: string[] = []
     for (let n = 0; n < 15; n++) channels.push(await delivering.channel(receiver.url))
@@ -111,7 +111,7 @@ t.test(
 )
 
 t.test('An event with ten receivers, other hosts and other events are not delayed', async t => {
-  const delivering = await createDelivering(t)
+  const delivering = await createDeliveryQueue(t)
   const receiver = await startReceiver(t)
   const channels: string[] = []
   for (let n = 0; n < 10; n++) channels.push(await delivering.channel(receiver.url))
@@ -124,7 +124,7 @@ t.test('An event with ten receivers, other hosts and other events are not delaye
 })
 
 t.test('Behind an external relay, requests wait for those to the same receiver only', async t => {
-  const delivering = await createDelivering(t)
+  const delivering = await createDeliveryQueue(t)
   const relay = await startReceiver(t)
   const channels: string[] = []
   for (let n = 0; n < 12; n++)

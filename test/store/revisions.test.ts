@@ -20,7 +20,7 @@ import type { StoredMonitor } from '../../control-plane/monitoring/monitors/type
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -58,7 +58,7 @@ t.test('A change of one tenant is visible while another has changed 1,000 monito
 t.test('A transaction with revisions blocks other revisions until it ends', async t => {
   const from = await getLatestRevision(db)
   const first = monitor('First')
-  await whileHeld(
+  await runWhileLocked(
     db,
     async tx => {
       await insertMonitors(tx, [first])

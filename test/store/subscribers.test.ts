@@ -13,21 +13,21 @@ import { confirmSubscriber, subscribe } from '../../control-plane/pages/subscrib
 import { deleteOldDeliveries, deleteUnconfirmed } from '../../control-plane/pages/subscribers/cleanup-store.ts'
 import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
 import { openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
+import { publishOutages } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
-import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subscribers.ts'
-import { tellOutages } from '../support/telling.ts'
+import { createSubscriberFixture, PUBLIC_URL, type SubscriberFixture } from '../support/subscribers.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Sends everything that is due at `now`, as the rounds of the worker do. */
-async function sendAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
+async function sendAll({ db }: SubscriberFixture, now = new Date()): Promise<Date | null> {
   for (;;) {
     const next = await notifySubscribers(db, PUBLIC_URL, now)
     if (next === null || next > now) return next
   }
 }
 
-const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], now = new Date()) =>
+const open = ({ db, tenant }: SubscriberFixture, title: string, monitorIds: string[], now = new Date()) =>
   openIncident(
     { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS },
     tenant,
@@ -35,7 +35,7 @@ const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], 
     now,
   )
 
-const deliveriesOf = ({ db }: Subscribing) =>
+const deliveriesOf = ({ db }: SubscriberFixture) =>
   query<{ subscriberId: string; status: string; title: string; changes: number }>(
     db,
     `SELECT subscriber_id AS "subscriberId", d.status, e.data->'changes'->0->'incident'->>'title' AS title,
@@ -44,7 +44,7 @@ const deliveriesOf = ({ db }: Subscribing) =>
   )
 
 t.test('More subscribers than one batch receive each incident once, in order', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { monitorId } = await subscribing.addComponent('Shop')
   const ids = await subscribing.addSubscribers(1_100)
   await open(subscribing, 'First', [monitorId])
@@ -58,7 +58,7 @@ t.test('More subscribers than one batch receive each incident once, in order', a
 })
 
 t.test('Incidents outside the page, or of components without subscribers, are not sent', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant } = subscribing
   const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
   const [all] = await subscribing.addSubscribers(1)
@@ -84,7 +84,7 @@ t.test('Incidents outside the page, or of components without subscribers, are no
 })
 
 t.test('Many simultaneous outages are one message with the components of each subscriber', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant, smtp } = subscribing
   const components = []
   for (let i = 0; i < 6; i++) components.push(await subscribing.addComponent(`Service ${i}`))
@@ -92,7 +92,7 @@ t.test('Many simultaneous outages are one message with the components of each su
   await subscribing.addSubscribers(1, [components[0]!.componentId, components[1]!.componentId])
   const now = new Date(Date.now() - 10_000)
   const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
-  await tellOutages(db, tenant, down, now)
+  await publishOutages(db, tenant, down, now)
   t.same(await sendAll(subscribing, now), new Date(now.getTime() + 10_000), 'they are deferred')
   await sendAll(subscribing, new Date(now.getTime() + 10_000))
   const mails = (await smtp.waitFor(2)).toSorted((a, b) => a.raw.length - b.raw.length)
@@ -103,7 +103,7 @@ t.test('Many simultaneous outages are one message with the components of each su
 })
 
 t.test('An unpublished page sends nothing, and later neither', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant, page } = subscribing
   await subscribing.addSubscribers(3)
   const publish = (is_published: boolean) =>
@@ -130,7 +130,7 @@ t.test('An unpublished page sends nothing, and later neither', async t => {
 t.test(
   'A mail address is paused after ten consecutive refusals; an unreachable mail server does not count',
   async t => {
-    const subscribing = await createSubscribing(t)
+    const subscribing = await createSubscriberFixture(t)
     const { db, smtp } = subscribing
     const [id] = await subscribing.addSubscribers(1)
     const stateOf = async () =>
@@ -174,7 +174,7 @@ t.test(
 )
 
 t.test('A webhook subscribes with the posted confirm_url and gets signed deliveries', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { tools, page } = subscribing
   const receiver = await startReceiver(t)
   const wish = { address: { kind: 'webhook' as const, text: `${receiver.url}/hook?token=1` }, componentIds: null }
@@ -208,7 +208,7 @@ t.test('A webhook subscribes with the posted confirm_url and gets signed deliver
 t.test(
   'An address is asked once in ten minutes and by five pages an hour, and deleted without confirmation',
   async t => {
-    const subscribing = await createSubscribing(t)
+    const subscribing = await createSubscriberFixture(t)
     const { tools, page, db } = subscribing
     const wish = { address: { kind: 'email' as const, text: 'ann@example.com' }, componentIds: null }
     const start = new Date()
@@ -244,7 +244,7 @@ t.test(
 )
 
 t.test('A page accepts fifty webhooks and then refuses every address', async t => {
-  const { tools, page } = await createSubscribing(t)
+  const { tools, page } = await createSubscriberFixture(t)
   const ask = (i: number) =>
     subscribe(
       tools,
