@@ -2,7 +2,7 @@ import t from 'tap'
 import { createClaimLink } from '../../control-plane/accounts/organizations/user-actions.ts'
 import { createAccount } from '../../control-plane/accounts/registration/actions.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { rowsOf, takeBack } from '../support/access-review.ts'
+import { parseRows, proveAddress } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -73,7 +73,7 @@ t.test('A link from the operator suspends nothing, and neither does a later mail
   const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
   t.match(await owner.post(pathOf(link), { password: PASSWORD }), { location: '/account' })
-  t.match(await takeBack(api.origin, smtp, email), { location: '/account' })
+  t.match(await proveAddress(api.origin, smtp, email), { location: '/account' })
   t.equal(await statusOf(key), 200)
   const made = await api.db.transaction(tx =>
     createAccount(tx, { ...{ email: 'made@example.com', name: null, plan: 'free' }, publicUrl: '', provesEmail: true }),
@@ -85,11 +85,11 @@ t.test('A link from the operator suspends nothing, and neither does a later mail
 t.test('Access that an admin keeps works immediately, and access created after the proof is not suspended', async t => {
   const { email, key, organizationId } = await founded()
   const [kept, ended] = [await joined(key), await joined(key)]
-  const { owner } = await takeBack(api.origin, smtp, email)
+  const { owner } = await proveAddress(api.origin, smtp, email)
   t.notOk((await isInside(kept)) || (await isInside(ended)))
   const { text } = await owner.get(PAGE)
   t.match(text, /Suspended members\s+still\s+receive\s+alerts as direct messages/)
-  const rows = rowsOf(text)
+  const rows = parseRows(text)
   t.same(
     rows.map(({ kind, id }) => (id === 'all' ? `${kind} all` : kind)),
     ['key', 'member', 'member', 'member all', 'session', 'session', 'session all', 'everything all'],
@@ -107,7 +107,7 @@ t.test('Access that an admin keeps works immediately, and access created after t
   t.ok(await isInside(after))
   const newer = await api.call('POST', '/api-keys', { key, body: { name: 'newer', scope: 'admin' } })
   t.equal(await statusOf(newer.body.data.key), 200)
-  t.match(await takeBack(api.origin, smtp, email, 2), { location: PAGE }, 'the rest is not decided')
+  t.match(await proveAddress(api.origin, smtp, email, 2), { location: PAGE }, 'the rest is not decided')
   t.equal(await statusOf(key), 200, 'a second link suspends nothing')
   await owner.post('/sign-in', { email, password: 'the owner chose this one' })
 
@@ -116,7 +116,7 @@ t.test('Access that an admin keeps works immediately, and access created after t
   const again = createVisitor(api.origin)
   await again.post('/sign-in', { email: kept.email, password: PASSWORD })
   t.ok(await isInside({ visitor: again }), 'a new session is not suspended')
-  const sessions = rowsOf((await owner.get(PAGE)).text).filter(({ kind }) => kind === 'session')
+  const sessions = parseRows((await owner.get(PAGE)).text).filter(({ kind }) => kind === 'session')
   t.equal(sessions.length, 3, 'two sessions, and both together')
   await decide('session', 'all', 'keep')
   t.ok(await isInside(kept))
@@ -140,7 +140,7 @@ t.test('Access that an admin keeps works immediately, and access created after t
 
 t.test('Each sign-in leads to an open review, and from there to the requested page', async t => {
   const { email, organizationId } = await founded()
-  const { owner } = await takeBack(api.origin, smtp, email)
+  const { owner } = await proveAddress(api.origin, smtp, email)
   t.match((await owner.get('/account')).text, /href="\/account\/access"/)
   await owner.post('/sign-out', {})
   t.equal((await owner.get(PAGE)).location, `/sign-in?return_to=${PAGE}`)
@@ -156,7 +156,7 @@ t.test('Each sign-in leads to an open review, and from there to the requested pa
 
 t.test('An owner who ends all keys can create one admin key', async t => {
   const { email, key, organizationId } = await founded()
-  const { owner } = await takeBack(api.origin, smtp, email)
+  const { owner } = await proveAddress(api.origin, smtp, email)
   const organization = { organization_id: organizationId }
   await owner.post(PAGE, { ...organization, kind: 'everything', id: 'all', choice: 'end' })
   t.match((await owner.get(PAGE)).text, /Create an admin key/)
@@ -177,7 +177,7 @@ t.test('Only an admin with active access can decide, and only from a page of the
   const other = createVisitor(api.origin)
   await other.post(pathOf(stranger.claimUrl), { password: PASSWORD })
   const remembered = api.call('GET', '/project', { key })
-  const { owner } = await takeBack(api.origin, smtp, email)
+  const { owner } = await proveAddress(api.origin, smtp, email)
   await remembered
   for (const [method, body] of [
     ['PUT', { role: 'viewer' }],

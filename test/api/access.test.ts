@@ -6,7 +6,7 @@ import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
-import { storedIn } from '../support/stored.ts'
+import { readTables } from '../support/stored.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const mine = await makeOperator(api.db, await api.tenant())
@@ -81,7 +81,7 @@ t.test('a key whose scope is too low is 403 before anything else is looked at', 
 const ofOthers = await createRecords(api, await api.tenant())
 const withId = closed.filter(({ path }) => path.includes('{id}'))
 
-const everything = () => storedIn(api.db)
+const everything = () => readTables(api.db)
 
 t.test('an id in a path that is another tenant’s, unknown or malformed is 404 and touches nothing', async t => {
   const before = await everything()

@@ -4,12 +4,12 @@ import { ruleRoutes } from '../../control-plane/alerting/routing/rules/rule-rout
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   channelRoutes(app, handles)
   ruleRoutes(app, handles)
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { differencesOf } from '../support/answers.ts'
+import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
@@ -49,7 +49,7 @@ t.test('each operation answers its success as /openapi.json describes it, no mor
     const other = OTHER_ANSWERS[operation.name]
     const isGood = other ? status === other : status === 200 || status === 201
     t.ok(isGood, `${operation.name} answered ${status} ${JSON.stringify(body.error ?? '')}`)
-    if (isJson(headers)) t.same(differencesOf(operation, status, body), [], operation.name)
+    if (isJson(headers)) t.same(findAnswerDifferences(operation, status, body), [], operation.name)
   }
 })
 
@@ -59,7 +59,7 @@ t.test('each operation refuses in the shape that /openapi.json describes', async
   for (const operation of operations) {
     const { status, body } = await send(operation, 'no key', records, { email: 'no address' })
     t.equal(status, operation.isOpen ? 400 : 401)
-    t.same(differencesOf(operation, status, body), [], operation.name)
+    t.same(findAnswerDifferences(operation, status, body), [], operation.name)
   }
 })
 

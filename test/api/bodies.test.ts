@@ -1,10 +1,10 @@
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { bodyOf } from '../support/bodies.ts'
-import { type Fault, faultsOf } from '../support/faults.ts'
+import { type Fault, listFaults } from '../support/faults.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
-import { storedIn } from '../support/stored.ts'
+import { readTables } from '../support/stored.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const account = await api.tenant()
@@ -12,7 +12,7 @@ const records = await createRecords(api, account)
 const { operations } = await readOperations(api)
 const withBody = operations.filter(({ body }) => body !== null)
 
-const stored = () => storedIn(api.db)
+const stored = () => readTables(api.db)
 const forgetRefusals = () => api.db.raw('DELETE FROM bootstrap_attempts')
 
 function send(operation: Operation, body: string, headers = {}) {
@@ -38,7 +38,7 @@ function complaintAbout(status: number, refusal: Refusal | undefined, path: stri
 for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/bulk')) {
   t.test(`${operation.name} 400 tells the place of whatever is wrong with a body, and stores nothing`, async t => {
     const before = await stored()
-    const faults = faultsOf(operation.body, bodyOf(operation, records))
+    const faults = listFaults(operation.body, bodyOf(operation, records))
     t.ok(faults.length > 10, `${faults.length} ways to be wrong`)
     const complaints: string[] = []
     for (const { what, path, text } of faults) {
@@ -57,7 +57,7 @@ t.test('POST /monitors/bulk tells what is wrong with an item by its place, and s
   const before = await stored()
   const complaints: string[] = []
   const isOfItem = ({ path }: Fault) => path.startsWith('monitors[0]')
-  for (const { what, path, text } of faultsOf(operation.body, bodyOf(operation, records))) {
+  for (const { what, path, text } of listFaults(operation.body, bodyOf(operation, records))) {
     const { status, body } = await send(operation, text)
     const isTold = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
     const sentence = body.errors?.[0]?.error ?? ''

@@ -4,7 +4,7 @@ import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
 import { waitFor } from '../support/wait.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const provider = await startChatProvider(t)
 const api = await startApi(t, { ...provider.env, ROLES: 'api,deliver,schedule' })
@@ -261,7 +261,7 @@ t.test('a channel can name only an installation of its own project, and the whol
 t.test('a channel that is made while its installation ends is a 404', async t => {
   const { installation, key } = await project('T11')
   const config = { installation_id: installation.id, channel_id: 'C1' }
-  const late = await whileHeld(
+  const late = await runWhileLocked(
     api.db,
     tx => execute(tx, 'DELETE FROM chat_installations WHERE id = ?', [installation.id]),
     () => api.call('POST', '/alerts/channels', { key, body: { name: 'Ops', type: 'chat_a', config } }),

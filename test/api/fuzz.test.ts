@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { differencesOf } from '../support/answers.ts'
+import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
-import { arbitraryOf, type KnownIds } from '../support/arbitrary.ts'
+import { createArbitrary, type KnownIds } from '../support/arbitrary.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
@@ -30,8 +30,8 @@ function requestsOf(operation: Operation, records: Records) {
       own === null
         ? fc.constant(null)
         : fc.oneof({ weight: 5, arbitrary: fc.constant(own) }, { weight: 1, arbitrary: somebodysId }),
-    query: arbitraryOf(query, ids) as fc.Arbitrary<Record<string, unknown>>,
-    body: operation.body ? arbitraryOf(operation.body, ids) : fc.constant(undefined),
+    query: createArbitrary(query, ids) as fc.Arbitrary<Record<string, unknown>>,
+    body: operation.body ? createArbitrary(operation.body, ids) : fc.constant(undefined),
   })
 }
 
@@ -56,7 +56,7 @@ t.test('whatever is asked of it, no operation fails or answers what /openapi.jso
     const ask = async (asked: Asked) => {
       const { status, headers, body } = await send(operation, account.key, records, asked)
       const isJson = headers.get('content-type')?.startsWith('application/json')
-      const differences = isJson ? differencesOf(operation, status, body) : []
+      const differences = isJson ? findAnswerDifferences(operation, status, body) : []
       if (status >= 500 || differences.length > 0) {
         throw new Error(`${operation.name} answered ${status} ${JSON.stringify(body)} ${JSON.stringify(differences)}`)
       }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { differencesOf } from '../support/answers.ts'
+import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { HEARTBEAT, heartbeatOf, ping } from '../support/heartbeats.ts'
@@ -81,7 +81,7 @@ for (const [signal, kind, check, status, error] of SIGNALS) {
     t.match(await checksOf(id, '?status=degraded'), { meta: { total: 0 } })
     t.match(await checksOf(id, '?region=us-east'), { meta: { total: 0 } })
     const operation = operations.find(({ name }) => name === 'GET /monitors/{id}/checks')!
-    t.same(differencesOf(operation, 200, await checksOf(id)), [])
+    t.same(findAnswerDifferences(operation, 200, await checksOf(id)), [])
   })
 }
 

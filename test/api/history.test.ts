@@ -7,7 +7,7 @@ import {
 } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../control-plane/monitoring/monitors/types.ts'
 import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/checks/result.ts'
-import { differencesOf } from '../support/answers.ts'
+import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { readOperations } from '../support/operations.ts'
@@ -80,7 +80,7 @@ t.test('GET /monitors/{id}/checks 200: newest first, in pages, each with what th
   )
   const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
   t.equal(status, 200)
-  t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body), [])
+  t.same(findAnswerDifferences(operation('GET /monitors/{id}/checks'), status, body), [])
   t.same(body.meta, { page: 1, per_page: 25, total: 3, total_pages: 1 })
   t.match(body.data, [
     { status: 'missed', scheduled_at: timeAt(2) },
@@ -141,7 +141,7 @@ t.test(
       'us-east',
     )
     const { status, body } = await api.call('GET', `/monitors/${id}/checks`, { key })
-    t.same(differencesOf(operation('GET /monitors/{id}/checks'), status, body), [])
+    t.same(findAnswerDifferences(operation('GET /monitors/{id}/checks'), status, body), [])
     const shown = {
       subject: 'CN=shop.example.com',
       issuer: 'CN=An authority',
@@ -200,7 +200,7 @@ t.test(
     )
     const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}`, { key })
     t.equal(status, 200)
-    t.same(differencesOf(operation('GET /analytics/latency'), status, body), [])
+    t.same(findAnswerDifferences(operation('GET /analytics/latency'), status, body), [])
     t.match(body.data, [
       { hour: timeAt(0), region: null, count: 51, min: 1, max: 500 },
       { hour: timeAt(60), region: null, count: 1, p50: 62, p75: 62, p90: 62, p95: 62, p99: 62, avg: 62 },
@@ -240,7 +240,7 @@ t.test(
     await record([resultOf(id, 5), resultOf(id, 50)], 'us-east')
     const ask = async (span: string) => {
       const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
-      t.same(differencesOf(operation('GET /analytics/latency'), status, body), [])
+      t.same(findAnswerDifferences(operation('GET /analytics/latency'), status, body), [])
       return body
     }
     const within = await ask(`from=${timeAt(40)}&to=${timeAt(45)}`)

@@ -3,7 +3,7 @@ import { query } from '../../control-plane/foundation/platform/postgres/client.t
 import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
 import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
 import type { CreateIncidentUpdateData, IncidentCreate } from '../../deploy/client/index.ts'
-import { answerOf, dataOf } from '../support/client.ts'
+import { unwrapAnswer, unwrapData } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -19,7 +19,7 @@ const toldOf = (id: string) =>
 const namesOf = async (id: string) => (await toldOf(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
-  return (await dataOf(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
+  return (await unwrapData(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
 }
 
 t.test('POST /incidents/{id}/updates 201: it sets the status, and is told', async t => {
@@ -53,10 +53,10 @@ t.test(
     const account = await api.account()
     const id = await open(account, 'monitoring')
     const path = { id }
-    const post = (message: string) => dataOf(account.picket.createIncidentUpdate({ path, body: { message } }))
+    const post = (message: string) => unwrapData(account.picket.createIncidentUpdate({ path, body: { message } }))
     t.match(await post('It is back.'), { status: 'investigating', is_internal: false })
     await post('Still looking.')
-    t.equal((await dataOf(account.picket.readIncident({ path }))).status, 'investigating')
+    t.equal((await unwrapData(account.picket.readIncident({ path }))).status, 'investigating')
     t.equal(await namesOf(id), 'created updated updated')
   },
 )
@@ -65,8 +65,8 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays so unless a 
   const account = await api.account()
   const id = await open(account)
   type Body = CreateIncidentUpdateData['body']
-  const post = (body: Body) => dataOf(account.picket.createIncidentUpdate({ path: { id }, body }))
-  const read = () => dataOf(account.picket.readIncident({ path: { id } }))
+  const post = (body: Body) => unwrapData(account.picket.createIncidentUpdate({ path: { id }, body }))
+  const read = () => unwrapData(account.picket.readIncident({ path: { id } }))
   t.equal((await post({ message: 'Fixed.', status: 'resolved' })).status, 'resolved')
   const { resolved_at } = await read()
   t.ok(resolved_at)
@@ -124,7 +124,7 @@ t.test('GET /incidents/{id}/updates 200: newest first, in pages; 404 for what is
   for (const message of ['one', 'two', 'three']) {
     await account.call(`POST /incidents/${id}/updates`, { message, is_internal: message === 'two' })
   }
-  const listed = await answerOf(account.picket.listIncidentUpdates({ path: { id }, query: { per_page: 2 } }))
+  const listed = await unwrapAnswer(account.picket.listIncidentUpdates({ path: { id }, query: { per_page: 2 } }))
   t.same(
     listed.data.map(({ message }) => message),
     ['three', 'two'],
@@ -144,9 +144,9 @@ t.test('Updates that come at once are all kept, and the last one is what the inc
     wanted.map(status => account.call(`POST /incidents/${id}/updates`, { message: status, status })),
   )
   t.ok(answers.every(({ status }) => status === 201))
-  const { data } = await answerOf(account.picket.listIncidentUpdates({ path: { id } }))
+  const { data } = await unwrapAnswer(account.picket.listIncidentUpdates({ path: { id } }))
   t.equal(data.length, wanted.length)
-  t.equal((await dataOf(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
+  t.equal((await unwrapData(account.picket.readIncident({ path: { id } }))).status, data[0]?.status)
   const told = (await toldOf(id)).slice(1)
   t.same(
     told.map(({ data }) => data.update.status),

@@ -5,7 +5,7 @@ import {
   openAutomaticIncidents,
   resolveAutomaticIncidents,
 } from '../../control-plane/verdict/incidents/automatic-actions.ts'
-import { answerOf } from '../support/client.ts'
+import { unwrapAnswer } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
@@ -57,7 +57,7 @@ t.test('GET /incidents 200: newest first, in pages, with everything that an inci
     created_at: '2026-08-01T12:00:00.000Z',
     updated_at: '2026-08-01T12:04:12.000Z',
   })
-  const second = await answerOf(account.picket.listIncidents({ query: { page: 2, per_page: 1 } }))
+  const second = await unwrapAnswer(account.picket.listIncidents({ query: { page: 2, per_page: 1 } }))
   t.same(
     second.data.map(({ id }) => id),
     [over.id],
@@ -70,7 +70,7 @@ t.test('GET /incidents 200: filters take one value or several', async t => {
   await insertOutage(account, 'Shop', true)
   await insertOutage(account, 'Blog')
   const titles = async (filter: string) => {
-    const { data } = await answerOf(
+    const { data } = await unwrapAnswer(
       account.picket.listIncidents({ query: Object.fromEntries(new URLSearchParams(filter)) }),
     )
     return data.map(({ title }) => title)

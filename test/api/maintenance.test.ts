@@ -3,13 +3,13 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { maintenanceRoutes } from '../../control-plane/verdict/maintenance/routes.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
-import { answerOf, dataOf } from '../support/client.ts'
+import { unwrapAnswer, unwrapData } from '../support/client.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   maintenanceRoutes(app, { ...handles, review: scheduleReview })
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
@@ -35,16 +35,16 @@ t.test('POST /maintenance-windows 201 for one time; it is read, listed, changed 
   t.same(rest, { ...sent, ...NONE, status: 'scheduled', next_starts_at: sent.starts_at })
   t.equal(created_at, updated_at)
   const path = { id }
-  t.same(await dataOf(picket.readMaintenanceWindow({ path })), created.data!.data)
+  t.same(await unwrapData(picket.readMaintenanceWindow({ path })), created.data!.data)
 
-  const second = await dataOf(picket.createMaintenanceWindow({ body: { ...sent, title: 'Another' } }))
-  const listed = await answerOf(picket.listMaintenanceWindows({ query: { per_page: 1 } }))
+  const second = await unwrapData(picket.createMaintenanceWindow({ body: { ...sent, title: 'Another' } }))
+  const listed = await unwrapAnswer(picket.listMaintenanceWindows({ query: { per_page: 1 } }))
   t.match(listed, { data: [{ id: second.id }], meta: { total: 2, total_pages: 2 } }, 'newest first')
 
   const body = { starts_at: inHours(-1), description: 'to the new rack' }
-  const changed = await dataOf(picket.updateMaintenanceWindow({ path, body }))
+  const changed = await unwrapData(picket.updateMaintenanceWindow({ path, body }))
   t.match(changed, { title: 'Move', status: 'active', description: 'to the new rack', next_starts_at: null })
-  t.same(await dataOf(picket.deleteMaintenanceWindow({ path })), { id, deleted: true })
+  t.same(await unwrapData(picket.deleteMaintenanceWindow({ path })), { id, deleted: true })
   t.equal((await picket.readMaintenanceWindow({ path })).response.status, 404)
   t.equal((await picket.deleteMaintenanceWindow({ path })).response.status, 404)
 })

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 
 t.test('POST /monitors 402 tier limit: the free plan has 50, and a bulk item past them gets that error', async t => {

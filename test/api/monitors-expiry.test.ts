@@ -1,7 +1,7 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { DAY_MS, datesOf, meet } from '../support/expiry.ts'
+import { DAY_MS, observeCertificate, readExpiryDates } from '../support/expiry.ts'
 
 const api = await startApi(t)
 const start = new Date('2027-01-01T12:00:00.000Z')
@@ -11,7 +11,7 @@ const [sslEnds, domainEnds] = [new Date(start.getTime() + 50 * DAY_MS), new Date
 async function createKnown(): Promise<string> {
   const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', ssl_check: true, domain_check: true }
   const { id } = (await api.call('POST', '/monitors', { body })).body.data
-  await meet(api.db, id, start, { ends: sslEnds })
+  await observeCertificate(api.db, id, start, { ends: sslEnds })
   await execute(api.db, 'UPDATE monitors SET domain_expires_at = ? WHERE id = ?', [domainEnds, id])
   return id
 }
@@ -47,8 +47,8 @@ t.test('PUT /monitors/{id} 200 keeps the dates of what stays and clears the othe
 t.test('PUT /monitors/{id} 200 a check that ran before the change says nothing about the new host', async t => {
   const id = await createKnown()
   await api.call('PUT', `/monitors/${id}`, { body: { url: 'https://www.example.org/' } })
-  await meet(api.db, id, new Date(start.getTime() + 1_000), { ends: sslEnds, configVersion: 1 })
-  t.equal((await datesOf(api.db, id)).ssl, null)
-  await meet(api.db, id, new Date(start.getTime() + 2_000), { ends: domainEnds, configVersion: 2 })
-  t.same((await datesOf(api.db, id)).ssl, domainEnds)
+  await observeCertificate(api.db, id, new Date(start.getTime() + 1_000), { ends: sslEnds, configVersion: 1 })
+  t.equal((await readExpiryDates(api.db, id)).ssl, null)
+  await observeCertificate(api.db, id, new Date(start.getTime() + 2_000), { ends: domainEnds, configVersion: 2 })
+  t.same((await readExpiryDates(api.db, id)).ssl, domainEnds)
 })

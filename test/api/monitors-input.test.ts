@@ -2,10 +2,10 @@ import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 const account = await api.account()
 const { call } = account

@@ -4,10 +4,10 @@ import { parentRoutes } from '../../control-plane/monitoring/monitors/parents/ro
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
   parentRoutes(app, { ...handles, review: scheduleReview })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'

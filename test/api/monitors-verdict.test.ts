@@ -5,13 +5,13 @@ import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor
 import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
 import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 import { insertMonitor, transitionsOf } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
   incidentRoutes(app, handles)
-  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
+  monitorLifecycleRoutes(app, { ...handles, watching: NO_HISTORY })
 })
 
 /** A monitor that is down, as the verdict leaves it. */

@@ -5,22 +5,22 @@ import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { Picket } from '../../deploy/client/index.ts'
 import { startApi } from '../support/api-server.ts'
-import { dataOf } from '../support/client.ts'
+import { unwrapData } from '../support/client.ts'
 
 const ORIGIN = 'http://localhost:9'
 const api = await startApi(t, { PUBLIC_URL: ORIGIN })
 
 async function addPage(picket: Picket, slug: string, isPublished: boolean) {
-  const { id } = await dataOf(picket.createStatusPage({ body: { name: 'Acme', slug } }))
-  await dataOf(picket.updateStatusPage({ path: { id }, body: { is_published: isPublished } }))
+  const { id } = await unwrapData(picket.createStatusPage({ body: { name: 'Acme', slug } }))
+  await unwrapData(picket.updateStatusPage({ path: { id }, body: { is_published: isPublished } }))
   return { id, name: 'Acme', slug, is_published: isPublished, public_url: `${ORIGIN}/status/${slug}` }
 }
 
 t.test('GET /project 200 shows plan, limits with their use, embeds and status pages', async t => {
   const { key, projectId } = await api.tenant('pro')
   const picket = api.picket(key)
-  await dataOf(picket.createMonitor({ body: { name: 'one', type: 'http' } }))
-  const project = await dataOf(picket.readProject())
+  await unwrapData(picket.createMonitor({ body: { name: 'one', type: 'http' } }))
+  const project = await unwrapData(picket.readProject())
   t.match(project, {
     id: projectId,
     plan: 'pro',
@@ -43,7 +43,7 @@ t.test('GET /project 200 lists the status pages and links the oldest one that is
   const picket = api.picket((await api.tenant('pro')).key)
   const draft = await addPage(picket, 'acme-draft', false)
   const pages = [draft, await addPage(picket, 'acme', true), await addPage(picket, 'acme-later', true)]
-  const { limits, embeds, status_pages } = await dataOf(picket.readProject())
+  const { limits, embeds, status_pages } = await unwrapData(picket.readProject())
   t.same(status_pages, pages)
   t.same(limits.status_pages, { limit: 10, used: 3 })
   const url = `${ORIGIN}/status/acme`
@@ -61,9 +61,9 @@ t.test('GET /project 200 leads to a page at its own domain once that is verified
   const domain = 'status.acme.test'
   const change = (columns: string) => execute(api.db, `UPDATE status_pages SET ${columns} WHERE id = ?`, [id])
   await change(`custom_domain = '${domain}'`)
-  t.match(await dataOf(picket.readProject()), { status_pages: [{ public_url }] }, 'not verified')
+  t.match(await unwrapData(picket.readProject()), { status_pages: [{ public_url }] }, 'not verified')
   await change('custom_domain_verified_at = now()')
-  const { embeds, status_pages } = await dataOf(picket.readProject())
+  const { embeds, status_pages } = await unwrapData(picket.readProject())
   const url = `https://${domain}`
   t.equal(status_pages[0]?.public_url, url)
   t.same(embeds.links, { status_page: url, badge: `${url}/badge.svg`, widget: `${url}/widget.js` })
@@ -71,13 +71,13 @@ t.test('GET /project 200 leads to a page at its own domain once that is verified
 })
 
 t.test('GET /project 200 says null for what the business plan does not limit', async t => {
-  const { limits } = await dataOf(api.picket((await api.tenant('business')).key).readProject())
+  const { limits } = await unwrapData(api.picket((await api.tenant('business')).key).readProject())
   t.same(limits.monitors, { limit: null, used: 0 })
 })
 
 t.test('the curl snippet of GET /project makes a monitor when it is pasted into a shell', async t => {
   const { key } = await api.tenant()
-  const { embeds } = await dataOf(api.picket(key).readProject())
+  const { embeds } = await unwrapData(api.picket(key).readProject())
   const command = embeds.snippets.curl.replace(ORIGIN, api.origin)
   const env = { PATH: process.env.PATH ?? '', PICKET_API_KEY: key }
   const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -s`], { env })

@@ -5,7 +5,7 @@ import { rawAsk } from '../support/raw-ask.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { waitFor } from '../support/wait.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const smtp = await startSmtp(t)
 const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'Picket <picket@example.com>' })
@@ -218,7 +218,7 @@ t.test('A user lists the own sessions and ends one or all others, but not those 
 
 t.test('A sign-in with a password that is being changed gets no session', async t => {
   const { email } = await claimed()
-  const late = await whileHeld(
+  const late = await runWhileLocked(
     api.db,
     tx => execute(tx, `UPDATE users SET password_hash = 'another' WHERE email = ?`, [email]),
     () => here().post('/sign-in', { email, password: PASSWORD }),

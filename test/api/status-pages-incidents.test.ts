@@ -5,13 +5,13 @@ import { componentRoutes } from '../../control-plane/pages/admin/components/comp
 import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
 import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   incidentRoutes(app, handles)
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 
 /** The `status_page_url` that the event of a new incident carries. */

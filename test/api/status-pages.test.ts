@@ -5,14 +5,14 @@ import { groupRoutes } from '../../control-plane/pages/admin/components/group-ro
 import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
 import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
   componentRoutes(app, handles)
   groupRoutes(app, handles)
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
-  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
+  monitorLifecycleRoutes(app, { ...handles, watching: NO_HISTORY })
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 let slugs = 0

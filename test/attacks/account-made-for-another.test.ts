@@ -1,6 +1,6 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { rowsOf, takeBack } from '../support/access-review.ts'
+import { parseRows, proveAddress } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
@@ -51,7 +51,7 @@ t.test(
     const again = await api.call('POST', '/agent/bootstrap', { key: null, body: { email } })
     t.match(again, { status: 409, body: { error: { code: 'conflict' } } })
 
-    const { owner, location } = await takeBack(api.origin, smtp, email)
+    const { owner, location } = await proveAddress(api.origin, smtp, email)
     t.equal(location, '/account/access')
     const made = await api.call('POST', '/api-keys', { key: keys[0]!, body: { name: 'left behind', scope: 'admin' } })
     t.match(made, SUSPENDED, 'not even while the key is cached')
@@ -71,7 +71,7 @@ t.test(
 
     const page = await owner.get('/account/access')
     t.match(page.text, /Victim Ltd.*First key.*read key.*admin key.*accomplice-of-victim@example\.com/s)
-    const rows = rowsOf(page.text)
+    const rows = parseRows(page.text)
     const kept = await query<{ id: string }>(api.db, `SELECT id FROM api_keys WHERE name = 'admin key'`, [])
     const row = rows.find(({ id }) => id === kept[0]!.id)!
     t.equal((await owner.post('/account/access', { ...row, choice: 'keep' })).status, 303)
@@ -114,7 +114,7 @@ t.test('Keys that are created during the proof are suspended or refused', async 
     }
   })
   await waitFor(() => made > 0, { label: 'a first key' })
-  await takeBack(api.origin, smtp, email)
+  await proveAddress(api.origin, smtp, email)
   const working = () =>
     query(
       api.db,
@@ -139,7 +139,7 @@ t.test('No key can demote or remove the founder before the address is proven, so
   t.match(await change('DELETE'), REFUSED)
   t.match(await change('PUT', { role: 'admin' }), { status: 200, body: { data: { role: 'admin' } } })
 
-  const { location } = await takeBack(api.origin, smtp, email)
+  const { location } = await proveAddress(api.origin, smtp, email)
   t.equal(location, '/account/access')
   for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
   t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
@@ -152,7 +152,7 @@ t.test('A founder who was demoted by an earlier version becomes an admin with th
   const refused = await api.call('DELETE', `/members/${founderId}`, { key: keys[0]! })
   t.equal(refused.status, 409, 'a demoted founder is not removed either')
 
-  const { owner, location } = await takeBack(api.origin, smtp, email)
+  const { owner, location } = await proveAddress(api.origin, smtp, email)
   t.equal(location, '/account/access')
   for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
   t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')

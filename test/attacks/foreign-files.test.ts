@@ -1,7 +1,7 @@
 import t from 'tap'
 import { convertForeignFile } from '../../control-plane/integrations/import-export/converters/convert-reader.ts'
 import { startApi } from '../support/api-server.ts'
-import { turnsDuring } from '../support/turns-during.ts'
+import { countTurns } from '../support/turns-during.ts'
 
 const PROJECT = 'project'
 const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
@@ -20,7 +20,7 @@ const alerted = list(9_000, i => ({
 }))
 
 t.test('a file of another product is converted while everything else goes on', async t => {
-  const { answer, turns } = await turnsDuring(() =>
+  const { answer, turns } = await countTurns(() =>
     convertForeignFile(PROJECT, 'uptime-kuma', { monitorList: monitors(9_000) }),
   )
   t.equal(answer.file.monitors?.length, 9_000)

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { renameOrganization } from '../../control-plane/accounts/organizations/actions.ts'
-import { rowsOf, takeBack } from '../support/access-review.ts'
+import { parseRows, proveAddress } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
-import { complaintsAbout, knownOf } from '../support/mail-checks.ts'
+import { findMailProblems, readAllowedContent } from '../support/mail-checks.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -48,13 +48,13 @@ async function sendEmails(name: string) {
 }
 
 t.test('An unrequested email contains no header, link or markup from a name', async t => {
-  const known = await knownOf(await sendEmails('Plain words'), parser)
+  const known = await readAllowedContent(await sendEmails('Plain words'), parser)
   for (const [what, name] of [
     ...NAMES,
     ['a link', 'Bank: log in at https://evil.example/x or evil.example'] as const,
   ]) {
     for (const mail of await sendEmails(name)) {
-      t.same(await complaintsAbout(mail, known, parser, PUBLIC_URL), [], `${mail.headers.subject} with ${what}`)
+      t.same(await findMailProblems(mail, known, parser, PUBLIC_URL), [], `${mail.headers.subject} with ${what}`)
       const all = [mail.headers.subject, mail.text, mail.html].join('\n')
       t.notMatch(
         all,
@@ -83,14 +83,14 @@ t.test('The page that confirms an address shows the name of the organization as 
 t.test('Account pages show names as text', async t => {
   await renameOrganization(api.db, organizationId, 'Plain words')
   await api.call('POST', '/api-keys', { key, body: { name: 'Plain words', scope: 'read' } })
-  const { owner, location } = await takeBack(api.origin, smtp, email)
+  const { owner, location } = await proveAddress(api.origin, smtp, email)
   t.equal(location, '/account/access')
   const paths = ['/account/access', '/account']
   const known = new Set<string>()
   for (const path of paths) {
     for (const one of (await parser.parse((await owner.get(path)).text)).elements) known.add(one)
   }
-  const rows = rowsOf((await owner.get(paths[0]!)).text)
+  const rows = parseRows((await owner.get(paths[0]!)).text)
   t.ok(rows.length > 2)
   const ids = rows.filter(({ kind, id }) => kind === 'key' && id !== 'all').map(({ id }) => id)
   for (const [what, name] of NAMES) {

@@ -7,7 +7,7 @@ import { eachOf } from '../support/each-of.ts'
 import { INNER_LITERALS, NO_WEB_ADDRESSES, startForbiddenPlace } from '../support/hostile-addresses.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
-import { storedIn } from '../support/stored.ts'
+import { readTables } from '../support/stored.ts'
 import { nameOf, type Place, textFieldsOf, withTextAt } from '../support/text-fields.ts'
 
 // Every field of the OpenAPI document that holds an address × spellings of inner addresses, with the guard of production.
@@ -90,7 +90,7 @@ t.test('Every field of the document with an address is on the list', t => {
 })
 
 t.test('No write accepts an internal address in any spelling, and nothing is stored', async t => {
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   const complaints: string[] = []
   const web = INNER_LITERALS.map(host => `https://${host}:${port}/x`)
   const texts = { 'a web address': [...web, ...NO_WEB_ADDRESSES(port)], 'a name': INNER_LITERALS, 'no address': [] }
@@ -100,7 +100,7 @@ t.test('No write accepts an internal address in any spelling, and nothing is sto
     if (complaint) complaints.push(`${field.operation.name} ${nameOf(field.place)} ${text}: ${complaint}`)
   })
   t.same(complaints, [])
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
 })
 
 t.test('No monitor of another type accepts one, in any form of its address', async t => {
@@ -113,7 +113,7 @@ t.test('No monitor of another type accepts one, in any form of its address', asy
     ['dns', host => `dns://${host}:${port}/example.com`],
     ['dns', host => `dns://${host}/example.com?type=TXT`],
   ]
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   const complaints: string[] = []
   const create = operations.find(({ name }) => name === 'POST /monitors')!
   for (const [type, form] of forms) {
@@ -124,17 +124,17 @@ t.test('No monitor of another type accepts one, in any form of its address', asy
     }
   }
   t.same(complaints, [])
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
 })
 
 t.test('The form for webhook subscriptions does not accept one', async t => {
   const page = await api.call('GET', `/status-pages/${records.page_id}`, { key: tenant.key })
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   const body = new URLSearchParams({ webhook: `http://127.0.0.1:${port}/` })
   const answer = await fetch(`${api.origin}/status/${page.body.data.slug}/subscribe`, { method: 'POST', body })
   t.equal(answer.status, 400)
   t.match(await answer.text(), /is a loopback address/)
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
   // a network can send few forms a minute, so the rest of the table is checked without the form
   const { checkLiteral } = createEgress({ allow: [] })
   for (const webhook of [...INNER_LITERALS.map(host => `https://${host}:${port}/x`), ...NO_WEB_ADDRESSES(port)]) {

@@ -2,12 +2,12 @@ import t from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { confirmAddresses } from '../support/addresses.ts'
-import type { Answer, Sent } from '../support/api-server.ts'
+import type { Answer, RequestOptions } from '../support/api-server.ts'
 import { markupInChatA, markupInChatB, markupInChatC } from '../support/chat-markup.ts'
-import { setScene } from '../support/hostile-scene.ts'
+import { createHostilePage } from '../support/hostile-scene.ts'
 import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
-import { complaintsAbout, knownOf } from '../support/mail-checks.ts'
+import { findMailProblems, readAllowedContent } from '../support/mail-checks.ts'
 import { startPicket } from '../support/picket.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -30,7 +30,7 @@ t.teardown(() => db.destroy())
 await confirmAddresses(db, picket.organizationId, 'ops@example.com')
 const parser = await openHtmlParser(t)
 const api = {
-  async call(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  async call(method: string, path: string, sent: RequestOptions = {}): Promise<Answer> {
     const answer = await fetch(`${picket.origin}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${picket.apiKey}`, 'content-type': 'application/json' },
@@ -69,7 +69,7 @@ const OF_HEARTBEAT = 2
 const PER_TEXT = OF_SCENE + OF_HEARTBEAT
 
 async function tell(text: string): Promise<void> {
-  await setScene(api, picket.apiKey, text)
+  await createHostilePage(api, picket.apiKey, text)
   const name = /[\r\n\0]/.test(text) ? PLAIN : text
   const made = await api.call('POST', '/monitors', { body: { name, type: 'heartbeat', heartbeat_interval: 3_600 } })
   const monitor = made.body.data
@@ -92,7 +92,7 @@ const [plainHooks, plainMails] = await waitFor(
     label: () => `messages of harmless words: ${receiver.received.map(({ path }) => path)}, ${smtp.mails.length} mails`,
   },
 )
-const knownMail = await knownOf(plainMails as never, parser)
+const knownMail = await readAllowedContent(plainMails as never, parser)
 // texts of several lines
 knownMail.elements.add('br')
 for (const [, text] of texts) await tell(text)
@@ -132,7 +132,7 @@ t.test('no chat reads markup, calls or links in a text', t => {
 
 t.test('a mail holds the headers of every mail, and no markup, link or hidden character of a text', async t => {
   for (const mail of smtp.mails) {
-    t.same(await complaintsAbout(mail, knownMail, parser, ORIGIN), [], mail.headers.subject ?? 'no subject')
+    t.same(await findMailProblems(mail, knownMail, parser, ORIGIN), [], mail.headers.subject ?? 'no subject')
     t.same(mail.to, ['ops@example.com'])
   }
 })

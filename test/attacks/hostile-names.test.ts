@@ -12,7 +12,7 @@ import {
   startForbiddenPlace,
   startInnerNames,
 } from '../support/hostile-addresses.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -39,12 +39,12 @@ const REFUSED = { error: { code: 'blocked_target', message: /must not be checked
 for (const [which, egress] of Object.entries(GUARDS)) {
   t.test(`a probe ${which} sends nothing to an inner place, whatever the type of check and the spelling`, async t => {
     const rows = EVERY_HOST.flatMap(host => [
-      specOf({ type: 'http', url: `http://${host}:${port}/` }),
-      specOf({ type: 'keyword', url: `https://${host}:${port}/`, keyword: 'ok' }),
-      specOf({ type: 'tcp', url: `${host}:${port}` }),
-      specOf({ type: 'dns', url: `dns://${host}:${port}/example.com` }),
+      createCheckSpec({ type: 'http', url: `http://${host}:${port}/` }),
+      createCheckSpec({ type: 'keyword', url: `https://${host}:${port}/`, keyword: 'ok' }),
+      createCheckSpec({ type: 'tcp', url: `${host}:${port}` }),
+      createCheckSpec({ type: 'dns', url: `dns://${host}:${port}/example.com` }),
       // a ping has no port
-      ...(egress === strict ? [specOf({ type: 'ping', url: host })] : []),
+      ...(egress === strict ? [createCheckSpec({ type: 'ping', url: host })] : []),
     ])
     for (const spec of rows) {
       const { observation } = await runCheck(spec, egress)
@@ -82,7 +82,7 @@ t.test('no redirect of a target that may be asked leads to an inner place or awa
   }
   for (const [to, code] of rows) {
     target.behave({ kind: 'redirect', to: inBytes(to), status: 307 })
-    const { observation } = await runCheck(specOf({ url, method: 'POST', body: 'x' }), local)
+    const { observation } = await runCheck(createCheckSpec({ url, method: 'POST', body: 'x' }), local)
     t.match(observation.error, { code }, `check ${to}`)
     const asked = { url, method: 'POST' as const, body: 'x', timeoutMs: 60_000 }
     t.match(await requestDocument(local, asked, headers), { failure: { code } }, `data source ${to}`)
@@ -92,7 +92,7 @@ t.test('no redirect of a target that may be asked leads to an inner place or awa
 
 t.test('texts that are not the address of a web server are no request', async t => {
   for (const url of NO_WEB_ADDRESSES(port)) {
-    const { observation } = await runCheck(specOf({ url }), strict)
+    const { observation } = await runCheck(createCheckSpec({ url }), strict)
     t.ok(observation.error, `${url}: ${observation.error?.message}`)
     t.equal(observation.statusCode, null, url)
   }

@@ -3,7 +3,7 @@ import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
 import { STATUSPAGE_FILES } from '../../control-plane/pages/public/feeds/statuspage.ts'
 import { startApi } from '../support/api-server.ts'
 import { eachOf } from '../support/each-of.ts'
-import { type Scene, setScene } from '../support/hostile-scene.ts'
+import { createHostilePage, type HostilePage } from '../support/hostile-scene.ts'
 import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
 import { namesOf, textsOf } from '../support/xml-names.ts'
@@ -21,7 +21,7 @@ const PLAIN = 'Plain words'
 const encoded = encodeURIComponent
 
 /** Documents of a page, by what reads them. A text also comes in the address that is asked for. */
-const DOCUMENTS: Record<'html' | 'xml' | 'json', (scene: Scene, text: string) => string[]> = {
+const DOCUMENTS: Record<'html' | 'xml' | 'json', (scene: HostilePage, text: string) => string[]> = {
   html: (_, text) => ['', '/embed', '/subscribe', `/subscription/confirm?id=${text}&until=${text}&token=${text}`],
   xml: ({ componentId }, text) => [
     ...['/feed.rss', '/feed.atom', `/badge.svg?label=${text}`, `/badge.svg?component=${componentId}`],
@@ -38,7 +38,7 @@ async function get(path: string): Promise<Got> {
   return { status: answer.status, headers: own, text: await answer.text() }
 }
 
-const pathOf = ({ slug }: Scene, path: string) => `/status/${slug}${path}`
+const pathOf = ({ slug }: HostilePage, path: string) => `/status/${slug}${path}`
 /** What is its own of each page: ids, times, colours of days. */
 const notNew = (seen: Iterable<string>, known: Iterable<string>) => {
   const set = new Set(known)
@@ -46,11 +46,11 @@ const notNew = (seen: Iterable<string>, known: Iterable<string>) => {
 }
 
 /** Scenes of harmless words, one a template: what their documents hold is what every page may hold. */
-const plainScenes: Scene[] = []
-for (const _ of TEMPLATE_NAMES) plainScenes.push(await setScene(api, key, PLAIN))
-const scenes = new Map<string, Scene>()
+const plainScenes: HostilePage[] = []
+for (const _ of TEMPLATE_NAMES) plainScenes.push(await createHostilePage(api, key, PLAIN))
+const scenes = new Map<string, HostilePage>()
 for (const [what, text] of Object.entries(HOSTILE_TEXTS)) {
-  if (!isUnstorable(text)) scenes.set(what, await setScene(api, key, text))
+  if (!isUnstorable(text)) scenes.set(what, await createHostilePage(api, key, text))
 }
 
 /** The text as a person can read it in a document; null where it is not one that every document shows as it is. */

@@ -5,7 +5,7 @@ import { FailureSource } from '../../shared/checks/result.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { startApi } from '../support/api-server.ts'
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 
 // What the API takes for the requests of a check is sent as it is: no text is another header, and none makes a probe fail.
@@ -49,7 +49,7 @@ for (const [place, of] of Object.entries(PLACES)) {
       }
       taken++
       target.requests.length = 0
-      const { observation } = await runCheck(specOf({ url: target.url, ...spec }), egress)
+      const { observation } = await runCheck(createCheckSpec({ url: target.url, ...spec }), egress)
       t.not(observation.error?.source, FailureSource.INTERNAL, `${what}: ${observation.error?.message}`)
       const [{ headers } = { headers: {} }] = target.requests
       const own = Object.keys(headers).filter(name => !OWN_HEADERS.includes(name))

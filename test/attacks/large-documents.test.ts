@@ -10,7 +10,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD } from '../support/bodies.ts'
 import { startTarget } from '../support/target.ts'
-import { turnsDuring } from '../support/turns-during.ts'
+import { countTurns } from '../support/turns-during.ts'
 
 const MIB = 1024 * 1024
 const HEADERS = { 'content-type': 'application/json' }
@@ -39,7 +39,7 @@ t.test('a document of 5 MiB is read while everything else goes on', async t => {
   for (const [name, text] of Object.entries(DOCUMENTS)) {
     t.ok(text.length < 5 * MIB)
     const body = Buffer.from(text)
-    const { answer, turns } = await turnsDuring(() =>
+    const { answer, turns } = await countTurns(() =>
       evaluateRawDocument(egress, source, { body, headers: HEADERS }, 'preview'),
     )
     t.match(answer, { evaluation: { children: [{ key: 'api', outcome: 'up' }], keys: 1 } }, name)
@@ -90,7 +90,7 @@ t.test('POST /data-sources/preview 200 of a document of 5 MiB, and of three at o
 
 t.test('a YAML file of 1 MiB is read while everything else goes on, and refused as a short one is', async t => {
   const long = Buffer.from(`text: ${'x'.repeat(700_000)}\nlist:\n${'- 1\n'.repeat(40_000)}`)
-  const { answer, turns } = await turnsDuring(() => parseYamlBody('one', long))
+  const { answer, turns } = await countTurns(() => parseYamlBody('one', long))
   t.equal((answer as { list: number[] }).list.length, 40_000)
   t.ok(turns > 10, `the event loop went round ${turns} times`)
   const filler = `filler: ${'x'.repeat(100_000)}\n`

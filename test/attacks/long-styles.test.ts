@@ -2,7 +2,7 @@ import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { sanitizeProjectCss } from '../../control-plane/pages/core/custom-css/css-actions.ts'
 import { startApi } from '../support/api-server.ts'
-import { turnsDuring } from '../support/turns-during.ts'
+import { countTurns } from '../support/turns-during.ts'
 
 const PROJECT = 'project'
 
@@ -15,10 +15,10 @@ const LONG: Record<string, string> = {
 
 t.test('styles of 64 KiB are read while everything else goes on, and once as long as they are the same', async t => {
   for (const [name, css] of Object.entries(LONG)) {
-    const first = await turnsDuring(() => sanitizeProjectCss(PROJECT, css))
+    const first = await countTurns(() => sanitizeProjectCss(PROJECT, css))
     t.match(first.answer, { css: /\.page / }, name)
     t.ok(first.turns > 10, `${name}: the event loop went round ${first.turns} times`)
-    t.equal((await turnsDuring(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
+    t.equal((await countTurns(() => sanitizeProjectCss(PROJECT, `${css}`))).turns, 0, 'it is known by then')
   }
 })
 

@@ -5,10 +5,10 @@ import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts
 import { findItemProblems } from '../../control-plane/monitoring/monitors/settings/bulk-problems.ts'
 import { MonitorCreate } from '../../control-plane/monitoring/monitors/settings/schema.ts'
 import { createResourceApi } from '../support/resource-api.ts'
-import { unwatched } from '../support/unwatched.ts'
+import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
 })
 
 const compile = createSchemaCompiler() as unknown as CompileSchema

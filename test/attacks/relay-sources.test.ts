@@ -5,7 +5,7 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { startApi } from '../support/api-server.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const relay = await startReceiver(t)
 const SECRET_KEY = randomBytes(32).toString('base64')
@@ -46,7 +46,7 @@ t.test('a source of the relay belongs to one project, also when two ask for it a
   t.match(await change(theirs, { relay_source_id: 'mine', headers: {} }, other.key), { status: 409 })
   const channelId = (await create({})).body.data.id
   const source = { channelId, projectId: account.projectId, relaySourceId: 'new' }
-  const late = await whileHeld(
+  const late = await runWhileLocked(
     api.db,
     tx => bindRelaySource(tx, source, true),
     () => create({ relay_source_id: 'new' }, other.key),

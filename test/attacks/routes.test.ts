@@ -7,7 +7,7 @@ import { type ApiServer, startApi } from '../support/api-server.ts'
 import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords, type Records } from '../support/records.ts'
-import { storedIn } from '../support/stored.ts'
+import { readTables } from '../support/stored.ts'
 
 // Tables over the operations of the OpenAPI document: a new route is in them without a line here.
 
@@ -100,25 +100,25 @@ function attempts(ids: Records, methods: string[] = METHODS) {
 }
 
 t.test('a record of another tenant is 404 by every method, and nothing of it changes', async t => {
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   const withId = attempts(ofOther).filter(({ path }) => path.includes('{id}'))
   t.ok(withId.length > 200)
   for (const { name, method, any, sent } of withId) {
     const { status } = await api.call(method, addressOf(any, records), { key: other.key, ...sent })
     t.equal(status, 404, name)
   }
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
 })
 
 t.test('a key that may only read changes nothing, whatever it sends', async t => {
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
   for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
     const { status } = await api.call(method, addressOf(any, records), { key: read, ...sent })
     // a path that is not an operation may still be one of a record whose id is the word in the path
     t.ok(status === 403 || (status === 404 && !isKnown), `${name}: ${status}`)
   }
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
 })
 
 t.test('no read answers a secret that was stored, to a key of any scope', async t => {
@@ -152,18 +152,18 @@ const OPEN = ['GET /chat/oauth/callback', 'POST /agent/bootstrap']
 t.test('without a key nothing of the API answers but what is open, whatever the method', async t => {
   const open = operations.filter(({ isOpen }) => isOpen).map(({ name }) => name)
   t.same(open.sort(), OPEN)
-  const before = await storedIn(api.db)
+  const before = await readTables(api.db)
   for (const { name, method, any, sent } of attempts(records)) {
     const { status } = await api.call(method, addressOf(any, records), { key: null, ...sent })
     t.equal(status, 401, name)
   }
-  t.same(await storedIn(api.db), before)
+  t.same(await readTables(api.db), before)
 })
 
 t.test(
   'a body that is too large, too deep or of too many values is refused by every route, and nothing is stored',
   async t => {
-    const before = await storedIn(api.db)
+    const before = await readTables(api.db)
     const hostile: [string, string][] = [
       ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
       ['a depth of 100,000', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
@@ -185,7 +185,7 @@ t.test(
         )
       }
     }
-    t.same(await storedIn(api.db), before)
+    t.same(await readTables(api.db), before)
   },
 )
 

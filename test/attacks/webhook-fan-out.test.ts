@@ -2,7 +2,7 @@ import t from 'tap'
 import { findReceiverHost } from '../../control-plane/alerting/channels/config/receiver-host.ts'
 import { INITIAL_PACE, planPace } from '../../control-plane/alerting/deliveries/limits/pace.ts'
 import { startApi } from '../support/api-server.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -88,7 +88,7 @@ t.test('a file with more channels to one host than fit is refused as a whole', a
 t.test(
   'of one event ten requests to a host leave at once, the others one a second, also from two processes',
   async t => {
-    const delivering = await createDelivering(t)
+    const delivering = await createDeliveryQueue(t)
     const receiver = await startReceiver(t)
     const channels: string[] = []
     for (let n = 0; n < 15; n++) channels.push(await delivering.channel(receiver.url))
@@ -116,7 +116,7 @@ t.test(
 )
 
 t.test('an event of ten receivers, and other hosts and events, wait for nothing', async t => {
-  const delivering = await createDelivering(t)
+  const delivering = await createDeliveryQueue(t)
   const receiver = await startReceiver(t)
   const channels: string[] = []
   for (let n = 0; n < 10; n++) channels.push(await delivering.channel(receiver.url))
@@ -129,7 +129,7 @@ t.test('an event of ten receivers, and other hosts and events, wait for nothing'
 })
 
 t.test('through a relay of the installation, requests wait for those to the same receiver only', async t => {
-  const delivering = await createDelivering(t)
+  const delivering = await createDeliveryQueue(t)
   const relay = await startReceiver(t)
   const channels: string[] = []
   for (let n = 0; n < 12; n++)

@@ -12,7 +12,7 @@ import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { createEgress, type Egress } from '../../shared/egress/index.ts'
 import { createAuthority, type KeyPair } from '../support/certificates.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure, percentile, withTeardown } from './rig.ts'
 
@@ -32,7 +32,7 @@ export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): 
   const url = `${scheme}://127.0.0.1:${port}/`
   const egress = createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] })
   const assertions = [{ type: 'status_code', operator: 'equals', value: '200' }]
-  const spec = specOf({ url, timeoutMs: 30_000, assertions })
+  const spec = createCheckSpec({ url, timeoutMs: 30_000, assertions })
   const check = () => mustBeUp(spec, egress)
   const bare = () => bareLoop(url, egress)
   await cost(checks, bare)

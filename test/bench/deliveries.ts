@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { createDelivering, type Delivering } from '../support/delivering.ts'
+import { createDeliveryQueue, type DeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -20,7 +20,7 @@ const SENDERS = 8
 const IDLE_SECONDS = 30
 
 export async function benchDeliveries(t: Teardown): Promise<Figure[]> {
-  const queue = await createDelivering(t)
+  const queue = await createDeliveryQueue(t)
   const receiver = await startFastReceiver(t)
   const one = await throughput(t, queue, receiver.url, 1)
   const many = await throughput(t, queue, receiver.url, 100)
@@ -48,7 +48,7 @@ export async function benchDeliveries(t: Teardown): Promise<Figure[]> {
 }
 
 /** Fills the queue, starts a process's worker and answers the deliveries a second until nothing is left. */
-async function throughput(t: Teardown, queue: Delivering, url: string, channels: number): Promise<number> {
+async function throughput(t: Teardown, queue: DeliveryQueue, url: string, channels: number): Promise<number> {
   const ids = await Promise.all(Array.from({ length: channels }, () => queue.channel(url)))
   const each = DELIVERIES / channels
   for (const id of ids) {
@@ -69,7 +69,7 @@ async function throughput(t: Teardown, queue: Delivering, url: string, channels:
 
 type Counting = { url: string; arrivedAtMs: (id: string) => number | undefined }
 
-async function firstAttempts(queue: Delivering, receiver: Counting): Promise<number[]> {
+async function firstAttempts(queue: DeliveryQueue, receiver: Counting): Promise<number[]> {
   const channel = await queue.channel(receiver.url)
   const waits: number[] = []
   for (let i = 0; i < SAMPLES; i++) {
@@ -81,7 +81,7 @@ async function firstAttempts(queue: Delivering, receiver: Counting): Promise<num
   return waits
 }
 
-async function hangingReceiver(t: Teardown, queue: Delivering, receiver: Counting) {
+async function hangingReceiver(t: Teardown, queue: DeliveryQueue, receiver: Counting) {
   const channels = await Promise.all(Array.from({ length: 999 }, () => queue.channel(receiver.url)))
   const hanging = await startReceiver(t)
   hanging.always('hang')
@@ -111,7 +111,7 @@ async function hangingReceiver(t: Teardown, queue: Delivering, receiver: Countin
   return { before, during }
 }
 
-async function idleQueries(t: Teardown, queue: Delivering): Promise<number> {
+async function idleQueries(t: Teardown, queue: DeliveryQueue): Promise<number> {
   const worker = queue.startWorker(t)
   await sleep(1_000)
   let statements = 0

@@ -12,7 +12,7 @@ import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import { Outcome } from '../../shared/checks/result.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { bringUpLoopback, hasOwnNetwork, runInOwnNetwork } from '../support/own-network.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import { type Figure, figure } from './rig.ts'
 
 type PingBench = { echoes: number; lost: number; notUp: number; cpuUsPerEcho: number }
@@ -46,7 +46,7 @@ function workOf(mode: Mode): ((index: number) => void) | null {
     }
   }
   const egress = createEgress({ allow: ['127.0.0.0/8'], icmp })
-  const specs = urls.map(url => specOf({ type: 'ping', url }))
+  const specs = urls.map(url => createCheckSpec({ type: 'ping', url }))
   const check = async (index: number) => {
     const { outcome, observation } = await runCheck(specs[index % MONITORS]!, egress)
     const { sent = 0, received = 0 } = observation.ping ?? {}

@@ -11,7 +11,7 @@ import { evaluateAssertions } from '../../probe-agent/execution/assertion-worker
 import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import { Outcome } from '../../shared/checks/result.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure, percentile, withTeardown } from './rig.ts'
 
@@ -26,7 +26,12 @@ export async function benchRegex(t: Teardown): Promise<Figure[]> {
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
   const egress = createEgress({ allow: ['127.0.0.0/8'] })
-  const spec = specOf({ type: 'keyword', url: `http://127.0.0.1:${port}/`, keyword: PATTERN, keywordType: 'regex' })
+  const spec = createCheckSpec({
+    type: 'keyword',
+    url: `http://127.0.0.1:${port}/`,
+    keyword: PATTERN,
+    keywordType: 'regex',
+  })
   const assertions = [{ type: 'body', operator: 'matches', value: PATTERN }]
   const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   const matchMs: number[] = []

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findingsOf } from '../support/axe.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
@@ -68,7 +68,7 @@ t.test('The pages are accessible on phones and desktops, in light and dark', asy
     const page = await context.newPage()
     const isFine = async (what: string) => {
       await page.evaluate(AXE)
-      t.same(await findingsOf(page), [], what)
+      t.same(await findAccessibilityProblems(page), [], what)
       const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
       t.equal(tooWide, 0, what)
     }

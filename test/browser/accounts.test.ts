@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findingsOf } from '../support/axe.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'picket@example.com', HOST: 'localhost' })
@@ -72,7 +72,7 @@ t.test('The pages are accessible on phones and desktops, in light and dark', asy
       if (path === '/account') await signIn(page)
       else await page.goto(origin + path)
       await page.evaluate(AXE)
-      t.same(await findingsOf(page), [], path)
+      t.same(await findAccessibilityProblems(page), [], path)
       const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
       t.equal(tooWide, 0, path)
     }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findingsOf } from '../support/axe.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { openBrowser } from './open-browser.ts'
 
@@ -70,7 +70,7 @@ t.test('what GET /project gives to paste works on another site, and talks to nob
   for (const path of ['', '/embed', '/embed?theme=dark', '/subscribe']) {
     await tab.goto(`${origin}/status/acme${path}`)
     await tab.evaluate(AXE)
-    t.same(await findingsOf(tab), [], `axe finds nothing on the page${path}`)
+    t.same(await findAccessibilityProblems(tab), [], `axe finds nothing on the page${path}`)
   }
   t.same(complaints, [])
 })

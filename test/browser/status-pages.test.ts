@@ -6,8 +6,8 @@ import t from 'tap'
 import { renderDocument } from '../../control-plane/foundation/web/html/document.tsx'
 import { sanitizeCss } from '../../control-plane/pages/core/custom-css/css-sanitizer.ts'
 import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
-import { CSS_ATTACKS, poisoned, TEXT_ATTACKS } from '../support/attacks.ts'
-import { AXE, findingsOf } from '../support/axe.ts'
+import { CSS_ATTACKS, TEXT_ATTACKS, withHostileText } from '../support/attacks.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { emptyView, NOW, ordinaryView } from '../support/status-page-view.ts'
@@ -61,7 +61,7 @@ t.test('every template reads well on phones and desktops, in light and dark, wit
         t.equal(await overflowOf(page), 0, `${look}: nothing to scroll sideways`)
         await openAll(page)
         t.equal(await overflowOf(page), 0, `${look}: nor when all is open`)
-        t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
+        t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
       }
     }
   }
@@ -73,7 +73,7 @@ t.test('axe does find what is wrong, such as a customer’s pale letters', async
   t.teardown(() => page.close())
   await page.goto(site.show(emptyView({ customCss: '.page .quiet{color:#ccc}' })))
   await page.evaluate(AXE)
-  t.match((await findingsOf(page)).join(), /color-contrast/)
+  t.match((await findAccessibilityProblems(page)).join(), /color-contrast/)
 })
 
 t.test('every template reads well without JavaScript, and its days are reached by keyboard', async t => {
@@ -105,7 +105,7 @@ t.test('a page on which nothing stands yet reads well too', async t => {
   for (const template of TEMPLATE_NAMES) {
     await page.goto(site.show(emptyView({ template })))
     await page.evaluate(AXE)
-    t.same(await findingsOf(page), [], template)
+    t.same(await findAccessibilityProblems(page), [], template)
     t.equal(await overflowOf(page), 0, template)
   }
   t.same(complaints, [])
@@ -117,7 +117,7 @@ t.test('texts that attack do nothing in any field of any template', async t => {
   const { page, complaints } = await openWatchedPage(context, site.origin)
   const sections = ordinaryView().sections.slice(1, 3)
   for (const template of TEMPLATE_NAMES) {
-    await page.goto(site.show(poisoned(ordinaryView({ template, sections }), TEXT_ATTACKS.join(' '))))
+    await page.goto(site.show(withHostileText(ordinaryView({ template, sections }), TEXT_ATTACKS.join(' '))))
     await openAll(page)
     await page.locator('.bar[role]').first().hover()
     t.equal(await page.evaluate('window.hit'), undefined, template)

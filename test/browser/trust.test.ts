@@ -1,6 +1,6 @@
 import t from 'tap'
 import { renderTrustPage } from '../../control-plane/pages/public/trust/trust-page.tsx'
-import { AXE, findingsOf } from '../support/axe.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { EMPTY, ORDINARY, trustWith, WITH_MISSES } from '../support/trust.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
@@ -29,7 +29,7 @@ t.test('the page of the installation reads well on phones and desktops, in light
         const look = `${state}, ${size.width} px, ${colorScheme}`
         const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
         t.equal(await page.evaluate(overflow), 0, `${look}: nothing to scroll sideways`)
-        t.same(await findingsOf(page), [], `${look}: axe finds nothing`)
+        t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
       }
     }
   }

@@ -6,7 +6,7 @@ import { createPostgres, type Db } from '../../control-plane/foundation/platform
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { type Api, createApi } from '../support/api.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
-import { householdEnv, PROBE_ENV, runAdmin } from '../support/picket.ts'
+import { PROBE_ENV, runAdmin, testEnv } from '../support/picket.ts'
 import type { LogLine } from '../support/processes.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -59,7 +59,7 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
     NATS_URL: NATS!.url,
     CLICKHOUSE_URL: new URL('/picket', ClickHouse!.url).href,
   }
-  const common = { NATS_OPERATOR_SEED: engines.natsOperatorSeed, ...householdEnv(), PICKET_CHAOS: dir }
+  const common = { NATS_OPERATOR_SEED: engines.natsOperatorSeed, ...testEnv(), PICKET_CHAOS: dir }
   const admin = (...args: string[]) => runAdmin({ ...common, ...urls }, args)
   const account = JSON.parse(await admin('bootstrap', '--email', 'owner@example.com'))
 

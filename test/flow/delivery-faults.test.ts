@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../support/certificates.ts'
-import { createDelivering, SIGNING_SECRET } from '../support/delivering.ts'
+import { createDeliveryQueue, SIGNING_SECRET } from '../support/delivery-queue.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { type Answer, startReceiver } from '../support/receiver.ts'
 import { startTlsServer } from '../support/tls-server.ts'
 
 // takes about 35 s
 
-const queue = await createDelivering(t)
+const queue = await createDeliveryQueue(t)
 const authority = createAuthority(t)
 queue.startWorker(t, { trust: [authority.ca] })
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDeliverers } from '../support/deliverers.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -18,7 +18,7 @@ const PER_KILL = 10
 t.test(
   'the delivering process is killed at 200 random moments: every delivery arrives, always with the same bytes',
   async t => {
-    const queue = await createDelivering(t)
+    const queue = await createDeliveryQueue(t)
     const receiver = await startReceiver(t)
     const channels = await Promise.all(Array.from({ length: CHANNELS }, () => queue.channel(receiver.url)))
     const next = await createDeliverers(t, queue)

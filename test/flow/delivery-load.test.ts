@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -23,7 +23,7 @@ async function startCounter(t: Test) {
 }
 
 t.test('10,000 deliveries at once all arrive, each once for each attempt, and the process stays small', async t => {
-  const queue = await createDelivering(t)
+  const queue = await createDeliveryQueue(t)
   const counter = await startCounter(t)
   const channels = await Promise.all(Array.from({ length: 20 }, () => queue.channel(counter.url)))
   const worker = queue.startWorker(t)
@@ -60,7 +60,7 @@ t.test('10,000 deliveries at once all arrive, each once for each attempt, and th
 const AT_ONCE_MS = 5_000
 
 t.test('one receiver of 200 that hangs holds up none of the others', async t => {
-  const queue = await createDelivering(t)
+  const queue = await createDeliveryQueue(t)
   const counter = await startCounter(t)
   const hanging = await startReceiver(t)
   hanging.always('hang')
@@ -85,7 +85,7 @@ t.test('one receiver of 200 that hangs holds up none of the others', async t => 
 })
 
 t.test('a queue with nothing to do asks PostgreSQL one thing in ten seconds', async t => {
-  const queue = await createDelivering(t)
+  const queue = await createDeliveryQueue(t)
   const statements: string[] = []
   const metrics = createMetrics()
   const worker = queue.startWorker(t, { metrics })

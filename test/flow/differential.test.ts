@@ -16,7 +16,7 @@ import { type BlackboxModule, startBlackbox } from '../support/blackbox.ts'
 import { createAuthority, type KeyPair } from '../support/certificates.ts'
 import { type Asked, echoes, endlessHeaders, flood, greets, hostileTargets } from '../support/hostile-targets.ts'
 import { startRawServer } from '../support/raw-server.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import { type Behaviour, startTarget } from '../support/target.ts'
 import { startTlsServer } from '../support/tls-server.ts'
 
@@ -245,7 +245,7 @@ t.test('the same targets through blackbox_exporter and through our checks', asyn
   for (const [i, [what, is, , becauseWeDiffer]] of ROWS.entries()) {
     const { spec, target = spec.url } = asked[i]!
     const [ours, theirs] = await Promise.all([
-      runCheck(specOf({ timeoutMs: timeoutOf(is === 'up'), ...spec }), egress),
+      runCheck(createCheckSpec({ timeoutMs: timeoutOf(is === 'up'), ...spec }), egress),
       blackbox(`row${i}`, target),
     ])
     const { error } = ours.observation

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
-import { send } from '../support/delivering.ts'
+import { send } from '../support/delivery-queue.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ApiServer, startApi } from '../support/api-server.ts'
-import { startSmtp, type TakenMail } from '../support/smtp.ts'
+import { type ReceivedMail, startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
 
 const PUBLIC_URL = 'https://picket.example.com'
@@ -23,7 +23,7 @@ async function browse(server: ApiServer, url: string, form?: Record<string, stri
   return { status: answer.status, headers: answer.headers, html: await answer.text() }
 }
 
-const linkIn = (mail: TakenMail, path: string) =>
+const linkIn = (mail: ReceivedMail, path: string) =>
   new RegExp(`${PUBLIC_URL}/status/acme/${path}\\?\\S+`).exec(mail.text ?? '')?.[0] ?? ''
 
 t.test('a visitor subscribes, hears of an incident, and ends it with one click', async t => {

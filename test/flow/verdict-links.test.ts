@@ -2,7 +2,7 @@ import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { computePartition } from '../../shared/nats/subjects.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
-import { householdEnv } from '../support/picket.ts'
+import { testEnv } from '../support/picket.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -18,7 +18,7 @@ type Verdict = Program & { metric(name: string): Promise<number | null> }
 
 /** The control plane as a process of the role verdict. */
 async function startVerdict(t: Teardown, natsUrl: string): Promise<Verdict> {
-  const env = { DATABASE_URL: url, CLICKHOUSE_URL: clickhouse.url, ...householdEnv(), PORT: '0', GRPC_PORT: '0' }
+  const env = { DATABASE_URL: url, CLICKHOUSE_URL: clickhouse.url, ...testEnv(), PORT: '0', GRPC_PORT: '0' }
   const program = startProgram(t, {
     program: 'dist/control-plane.js',
     env: { ...env, NATS_URL: natsUrl, ROLES: 'verdict' },

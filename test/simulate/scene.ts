@@ -1,7 +1,7 @@
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { REGIONS } from '../../shared/checks/check.ts'
 import type { Random } from '../chaos/random.ts'
-import { specOf } from '../support/spec.ts'
+import { createCheckSpec } from '../support/spec.ts'
 import { newUuid } from './time.ts'
 
 /** The time at which the simulation begins. */
@@ -66,6 +66,6 @@ export const hostOf = (index: number): string =>
 
 /** What probes get; the address names the host and the monitor. */
 export const checkOf = ({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
-  specOf({ url: `https://${hostOf(index)}/${index}`, timeoutMs })
+  createCheckSpec({ url: `https://${hostOf(index)}/${index}`, timeoutMs })
 
 export const monitorIndexOf = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))

@@ -21,7 +21,7 @@ import {
 import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 4)
 t.teardown(() => db.destroy())
@@ -230,7 +230,7 @@ t.test('nothing comes into an organization while it is deleted, or after', async
     await assertWithinLimit(tx, organizationId, 'monitors', 1)
     await insertRecords(projectId, tx)
   }
-  await whileHeld(db, add, () => run(`organization delete ${organizationId} --yes`))
+  await runWhileLocked(db, add, () => run(`organization delete ${organizationId} --yes`))
   t.match(await query(db, 'SELECT deleted_at FROM monitors WHERE project_id = ?', [projectId]), [{ deleted_at: Date }])
   await t.rejects(db.transaction(add), { message: 'organization not found' })
   const { key } = await createApiKey(db, { projectId, userId: null }, { name: 'late', scope: 'admin' })

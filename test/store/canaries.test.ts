@@ -11,7 +11,7 @@ import { FAILURE_KINDS, type FailureKind, getLatestOutage } from '../../control-
 import { findCanaryProject, findReceiverChannel, loadCanaries } from '../../control-plane/insight/canaries/store.ts'
 import { getCheckPace } from '../../control-plane/monitoring/monitors/settings/guarantee.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
-import { canaryOf, canaryTools, insertProbe, makeOperator, passTurn } from '../support/canaries.ts'
+import { canaryOf, canaryTools, completeCanaryTurn, insertProbe, makeOperator } from '../support/canaries.ts'
 import { createDatabase } from '../support/database.ts'
 
 const { url } = await createDatabase(t)
@@ -64,9 +64,9 @@ t.test('A failure that passed is measured once, whoever looks, and however many 
   const canary = await canaryOf(db, 'us-east')
   const { startedAt, settledAt } = getLatestOutage(canary, at('10:01:00'))
   const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
-  await passTurn(db, canary.monitorId, 'up', at('09:59:40'))
-  await passTurn(db, canary.monitorId, 'down', after(34))
-  await passTurn(db, canary.monitorId, 'up', after(200))
+  await completeCanaryTurn(db, canary.monitorId, 'up', at('09:59:40'))
+  await completeCanaryTurn(db, canary.monitorId, 'down', after(34))
+  await completeCanaryTurn(db, canary.monitorId, 'up', after(200))
   t.same(await seen(new Date(settledAt.getTime() - 1)), [], 'it is not settled yet')
   const pools = Array.from({ length: 4 }, () => createPostgres(url, 2))
   t.teardown(() => Promise.all(pools.map(pool => pool.destroy())))
@@ -98,8 +98,8 @@ t.test('Each planned failure is stored with what was guaranteed for it, and how 
   const measure = async (hour: number, secondsUntilDown: number) => {
     const { startedAt, settledAt } = failureAt(hour)
     const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
-    await passTurn(db, canary.monitorId, 'down', after(secondsUntilDown))
-    await passTurn(db, canary.monitorId, 'up', after(200))
+    await completeCanaryTurn(db, canary.monitorId, 'down', after(secondsUntilDown))
+    await completeCanaryTurn(db, canary.monitorId, 'up', after(200))
     await look(db, settledAt)
     const [row] = await query<{ kind: FailureKind; guarantee: string; late_seconds: number | null }>(
       db,
@@ -108,13 +108,13 @@ t.test('Each planned failure is stored with what was guaranteed for it, and how 
     )
     return row!
   }
-  await passTurn(db, canary.monitorId, 'up', new Date('2026-11-25T12:00:00Z'))
+  await completeCanaryTurn(db, canary.monitorId, 'up', new Date('2026-11-25T12:00:00Z'))
   t.match(await measure(12, 20), { outcome: 'told', guarantee: 'kept', late_seconds: null })
   const late = await measure(13, 80)
   const { downWithin, messageWithin } = computeCanaryLimits(late.kind, canary, getCheckPace(canary))
   t.match(late, { guarantee: 'missed', down_within: downWithin, message_within: messageWithin })
   t.equal(late.late_seconds, 80 - downWithin)
-  await passTurn(db, canary.monitorId, 'down', new Date('2026-11-25T14:00:00Z'))
+  await completeCanaryTurn(db, canary.monitorId, 'down', new Date('2026-11-25T14:00:00Z'))
   const judged = await look(db, failureAt(14).settledAt)
   t.match(
     judged.findLast(({ region }) => region === 'eu-west'),

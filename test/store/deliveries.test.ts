@@ -1,11 +1,11 @@
 import t from 'tap'
 import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertTenant } from '../support/tenant.ts'
 
-const queue = await createDelivering(t)
+const queue = await createDeliveryQueue(t)
 const { db, tenant } = queue
 
 t.test('what is queued arrives signed, and the log tells what was sent and answered', async t => {

@@ -14,9 +14,9 @@ import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
+import { publishWithoutFanOut, runFanOut } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
-import { announceChanges, fanOutAll } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -42,8 +42,8 @@ async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: str
     await execute(db, sql, [config, id!])
     await confirmAddresses(db, tenant.organizationId, mailTo)
   }
-  await announceChanges(db, tenant, [{ monitorId: monitorIds[0]!, status: 'down' }], new Date())
-  await fanOutAll(db, new Date())
+  await publishWithoutFanOut(db, tenant, [{ monitorId: monitorIds[0]!, status: 'down' }], new Date())
+  await runFanOut(db, new Date())
   return tenant.projectId
 }
 

@@ -2,13 +2,13 @@ import t from 'tap'
 import { rescheduleAfterClockStep } from '../../control-plane/alerting/deliveries/queue/clock-step-store.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
 const HOUR_MS = 3_600_000
 
-const queue = await createDelivering(t)
+const queue = await createDeliveryQueue(t)
 let aheadMs = 0
 // what a process does whose database has a clock that can be set
 setClockSource({ nowMs: () => Date.now() + aheadMs })

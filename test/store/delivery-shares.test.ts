@@ -6,8 +6,8 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
+import { publishWithoutFanOut, runFanOut } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { announceChanges, fanOutAll } from '../support/telling.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -25,8 +25,8 @@ async function outage(channels: number, monitors: number, receiverUrl = 'http://
   const ids = await insertManyChannels(db, { ...where, count: channels })
   const changes = monitorIds.map(monitorId => ({ monitorId, status: 'down' as const }))
   const now = new Date()
-  await announceChanges(db, tenant, changes, now)
-  await fanOutAll(db, now)
+  await publishWithoutFanOut(db, tenant, changes, now)
+  await runFanOut(db, now)
   return { ...tenant, ids: new Set(ids) }
 }
 

@@ -5,7 +5,13 @@ import { closeDueDigests } from '../../control-plane/alerting/routing/digests/ac
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { acknowledgeIncident, openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { createDatabase } from '../support/database.ts'
-import { insertListener, subscribe, type Told, tellOutages, toldTo } from '../support/telling.ts'
+import {
+  insertSubscribedChannel,
+  type LoggedDelivery,
+  listLoggedDeliveries,
+  publishOutages,
+  subscribe,
+} from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 
@@ -16,18 +22,18 @@ t.teardown(() => db.destroy())
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 const tools = { db, publicUrl: 'http://picket.test', limits: DEFAULT_LIMITS }
-const namesOf = (told: Told[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
+const namesOf = (told: LoggedDelivery[]) => told.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
 /** `chat` hears of incidents, `mail` and `hook` of the monitors too. */
 async function scene(count: number) {
   const tenant = await insertTenant(db)
   const ids = await insertMonitors(db, tenant.projectId, count)
-  const chat = await insertListener(db, tenant, [], 'chat_a')
-  const mail = await insertListener(db, tenant, ids, 'email')
-  const hook = await insertListener(db, tenant, ids, 'webhook')
+  const chat = await insertSubscribedChannel(db, tenant, [], 'chat_a')
+  const mail = await insertSubscribedChannel(db, tenant, ids, 'email')
+  const hook = await insertSubscribedChannel(db, tenant, ids, 'webhook')
   for (const channel of [chat, mail, hook]) await subscribe(db, tenant, channel)
   const turn = (status: 'down' | 'up') => (monitorIds: string[], seconds: number) =>
-    tellOutages(
+    publishOutages(
       db,
       tenant,
       monitorIds.map(monitorId => ({ monitorId, status })),
@@ -52,15 +58,15 @@ t.test(
   async t => {
     const { ids, chat, mail, hook, fail, recover } = await scene(40)
     await fail(ids, 0)
-    t.same(await toldTo(db, chat), [])
-    t.equal((await toldTo(db, hook)).length, 80, 'each monitor and each incident')
+    t.same(await listLoggedDeliveries(db, chat), [])
+    t.equal((await listLoggedDeliveries(db, hook)).length, 80, 'each monitor and each incident')
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await toldTo(db, chat)), ['monitor.digest 40'])
-    t.same(namesOf(await toldTo(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
+    t.same(namesOf(await listLoggedDeliveries(db, chat)), ['monitor.digest 40'])
+    t.same(namesOf(await listLoggedDeliveries(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
     await deliverAll()
     await recover(ids, 200)
     await closeDueDigests(db, at(210))
-    const [, digest] = await toldTo(db, chat)
+    const [, digest] = await listLoggedDeliveries(db, chat)
     t.same(
       digest?.data.changes?.map(change => change.status),
       ids.map(() => 'up'),
@@ -71,11 +77,11 @@ t.test(
 t.test('a channel that hears of monitors and of their incidents counts the monitors', async t => {
   const { ids, chat, mail, fail } = await scene(12)
   for (const [i, id] of ids.slice(0, 10).entries()) await fail([id], i)
-  t.equal((await toldTo(db, chat)).length, 10)
-  t.equal((await toldTo(db, mail)).length, 20)
+  t.equal((await listLoggedDeliveries(db, chat)).length, 10)
+  t.equal((await listLoggedDeliveries(db, mail)).length, 20)
   await fail(ids.slice(10), 20)
-  t.equal((await toldTo(db, chat)).length, 10)
-  t.equal((await toldTo(db, mail)).length, 20, 'the eleventh makes it a storm')
+  t.equal((await listLoggedDeliveries(db, chat)).length, 10)
+  t.equal((await listLoggedDeliveries(db, mail)).length, 20, 'the eleventh makes it a storm')
 })
 
 t.test('incidents that people open are never gathered, however many, and make no storm', async t => {
@@ -83,8 +89,8 @@ t.test('incidents that people open are never gathered, however many, and make no
   const open = (title: string) => openIncident(tools, tenant, { title, monitor_ids: ids }, at(0))
   for (let i = 0; i < 20; i++) await open(`Incident ${i}`)
   await fail(ids, 1)
-  t.same(new Set(namesOf(await toldTo(db, chat))), new Set(['incident.created 1']))
-  t.equal((await toldTo(db, chat)).length, 25)
+  t.same(new Set(namesOf(await listLoggedDeliveries(db, chat))), new Set(['incident.created 1']))
+  t.equal((await listLoggedDeliveries(db, chat)).length, 25)
 })
 
 t.test('what people say about an incident waits behind the digest that tells of it, and is told by itself', async t => {
@@ -93,25 +99,28 @@ t.test('what people say about an incident waits behind the digest that tells of 
   const [first, second, third] = [await incidentOf(ids[0]!), await incidentOf(ids[1]!), await incidentOf(ids[2]!)]
   await acknowledgeIncident(tools, tenant, first, at(2))
   await postUpdate(tools, tenant, first, { message: 'A cable.', status: 'identified' }, at(3))
-  t.match((await toldTo(db, hook)).slice(-2), [{ event: 'incident.acknowledged' }, { event: 'incident.updated' }])
-  t.same(await toldTo(db, chat), [])
+  t.match((await listLoggedDeliveries(db, hook)).slice(-2), [
+    { event: 'incident.acknowledged' },
+    { event: 'incident.updated' },
+  ])
+  t.same(await listLoggedDeliveries(db, chat), [])
   await closeDueDigests(db, at(10))
   const expected = ['monitor.digest 20', 'incident.acknowledged 1', 'incident.updated 1']
-  t.same(namesOf(await toldTo(db, chat)), expected)
-  t.equal(new Set((await toldTo(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
+  t.same(namesOf(await listLoggedDeliveries(db, chat)), expected)
+  t.equal(new Set((await listLoggedDeliveries(db, chat)).map(told => told.subject)).size, 1, 'in one lane')
 
   await postUpdate(tools, tenant, second, { message: 'Fixed.', status: 'resolved' }, at(20))
-  t.equal((await toldTo(db, chat)).length, 3, 'the digest is still to be sent')
+  t.equal((await listLoggedDeliveries(db, chat)).length, 3, 'the digest is still to be sent')
   await closeDueDigests(db, at(70))
-  t.same(namesOf(await toldTo(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
+  t.same(namesOf(await listLoggedDeliveries(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
 
-  const digest = (await toldTo(db, chat))[0]!
+  const digest = (await listLoggedDeliveries(db, chat))[0]!
   await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [digest.id])
   await recover([ids[0]!], 200)
-  t.equal((await toldTo(db, chat)).length, 4, 'what was said of it is still to be sent')
+  t.equal((await listLoggedDeliveries(db, chat)).length, 4, 'what was said of it is still to be sent')
   await deliverAll()
   await postUpdate(tools, tenant, third, { message: 'Looking.' }, at(201))
-  t.equal((await toldTo(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
+  t.equal((await listLoggedDeliveries(db, chat)).at(-1)?.event, 'incident.updated', 'nothing waits any more: at once')
 })
 
 t.test(
@@ -122,7 +131,11 @@ t.test(
     await acknowledgeIncident(tools, tenant, await incidentOf(ids[0]!), at(2))
     await recover(ids.slice(0, 2), 4)
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await toldTo(db, chat)), ['monitor.digest 21', 'incident.acknowledged 1', 'incident.resolved 1'])
+    t.same(namesOf(await listLoggedDeliveries(db, chat)), [
+      'monitor.digest 21',
+      'incident.acknowledged 1',
+      'incident.resolved 1',
+    ])
   },
 )
 
@@ -136,10 +149,10 @@ t.test('incidents as monitors: each is told once to each channel, singly or in a
   const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async steps => {
     const { tenant, ids, chat, mail, hook, fail, recover } = await scene(14)
     const isDown = new Set<string>()
-    const lanes = { [chat]: [] as Told[], [mail]: [] as Told[] }
+    const lanes = { [chat]: [] as LoggedDelivery[], [mail]: [] as LoggedDelivery[] }
     /** the head of a lane arrives */
     const deliver = async (channelId: string, pick: number) => {
-      const pending = (await toldTo(db, channelId)).filter(told => told.status === 'pending')
+      const pending = (await listLoggedDeliveries(db, channelId)).filter(told => told.status === 'pending')
       const heads = [...new Map(pending.toReversed().map(told => [told.subject, told])).values()]
       const head = heads[pick % Math.max(1, heads.length)]
       if (!head) return false
@@ -165,7 +178,7 @@ t.test('incidents as monitors: each is told once to each channel, singly or in a
     await closeDueDigests(db, at(seconds + 1_000))
     for (const channelId of [chat, mail]) while (await deliver(channelId, 0));
 
-    const all = eventsBySubject(await toldTo(db, hook))
+    const all = eventsBySubject(await listLoggedDeliveries(db, hook))
     const ofIncidents = Object.fromEntries(Object.entries(all).filter(([subject]) => subject.startsWith('incident:')))
     t.same(eventsBySubject(lanes[mail]!), all)
     t.same(eventsBySubject(lanes[chat]!), ofIncidents)
@@ -188,7 +201,7 @@ async function say(person: { projectId: string; userId: string }, monitorId: str
 }
 
 /** The events of each monitor and incident in the order in which they arrived, singly or as lines of digests. */
-function eventsBySubject(arrived: Told[]): Record<string, string[]> {
+function eventsBySubject(arrived: LoggedDelivery[]): Record<string, string[]> {
   const heard: Record<string, string[]> = {}
   for (const { about, event, data } of arrived) {
     for (const { subject, name } of data.changes?.map(lineOf) ?? [{ subject: about, name: event }]) {

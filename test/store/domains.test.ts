@@ -6,7 +6,7 @@ import { claimDueDomains } from '../../control-plane/verdict/expiry/domains/doma
 import type { Registries } from '../../control-plane/verdict/expiry/domains/registry-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
-import { DAY_MS, datesOf, insertWatched, warningsAbout } from '../support/expiry.ts'
+import { DAY_MS, insertExpiryMonitor, readExpiryDates, readExpiryWarnings } from '../support/expiry.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -66,16 +66,16 @@ const asked = (name: string) => rdap.requests.filter(({ path }) => path === `/do
 
 t.test('A domain is looked up once a day for all monitors below it, whoever owns them', async t => {
   register('example.com', day(20))
-  const mine = await insertWatched(db, projectId, { url: 'https://shop.example.com/' })
-  const theirs = await insertWatched(db, stranger.projectId, { url: 'https://www.example.com/' })
+  const mine = await insertExpiryMonitor(db, projectId, { url: 'https://shop.example.com/' })
+  const theirs = await insertExpiryMonitor(db, stranger.projectId, { url: 'https://www.example.com/' })
   await look(start)
-  t.same(await datesOf(db, mine.id), { ssl: null, domain: null })
+  t.same(await readExpiryDates(db, mine.id), { ssl: null, domain: null })
   t.same(await refresh(start), ['found'])
   t.same(await refresh(start), [], 'it is not due again')
-  for (const { id } of [mine, theirs]) t.same((await datesOf(db, id)).domain, day(20))
-  const late = await insertWatched(db, projectId, { url: 'https://late.example.com/' })
+  for (const { id } of [mine, theirs]) t.same((await readExpiryDates(db, id)).domain, day(20))
+  const late = await insertExpiryMonitor(db, projectId, { url: 'https://late.example.com/' })
   await look(start)
-  t.same((await datesOf(db, late.id)).domain, day(20), 'a further monitor needs no look-up')
+  t.same((await readExpiryDates(db, late.id)).domain, day(20), 'a further monitor needs no look-up')
   await refresh(day(0.9))
   t.equal(asked('example.com'), 1)
   await refresh(day(1.1))
@@ -83,21 +83,21 @@ t.test('A domain is looked up once a day for all monitors below it, whoever owns
   t.match(rdap.requests[0]?.headers, { accept: /rdap\+json/ })
   for (const { id } of [mine, theirs, late]) {
     await look(start)
-    t.same(await warningsAbout(db, id), [told(20)])
+    t.same(await readExpiryWarnings(db, id), [told(20)])
   }
   register('example.com', day(385))
   await refresh(day(2.2))
   await look(day(6.1))
-  t.same((await datesOf(db, mine.id)).domain, day(385))
-  t.same(await warningsAbout(db, mine.id), [told(20)], 'renewed in time')
+  t.same((await readExpiryDates(db, mine.id)).domain, day(385))
+  t.same(await readExpiryWarnings(db, mine.id), [told(20)], 'renewed in time')
   await look(day(355.5))
-  t.same(await warningsAbout(db, mine.id), [told(20), told(30)])
+  t.same(await readExpiryWarnings(db, mine.id), [told(20), told(30)])
 })
 
 t.test('Two processes look a domain up once', async t => {
   register('both.example.net', day(100))
   register('example.net', day(100))
-  for (let i = 0; i < 10; i++) await insertWatched(db, projectId, { url: `https://n${i}.example.net/` })
+  for (let i = 0; i < 10; i++) await insertExpiryMonitor(db, projectId, { url: `https://n${i}.example.net/` })
   await Promise.all([look(day(3)), look(day(3), other)])
   await look(day(3))
   await Promise.all([refresh(day(3)), refresh(day(3), other), refresh(day(3))])
@@ -106,16 +106,16 @@ t.test('Two processes look a domain up once', async t => {
 
 t.test('WHOIS answers for a registry without RDAP', async t => {
   rdap.behaveAt('/domain/example.org', { kind: 'answer', status: 404 })
-  const { id } = await insertWatched(db, projectId, { url: 'https://old.example.org/' })
+  const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://old.example.org/' })
   await look(start)
   t.same(await refresh(start), ['failed'], 'nobody knows example.org')
   t.ok(questions.includes('example.org\r\n'))
-  t.same((await datesOf(db, id)).domain, null)
+  t.same((await readExpiryDates(db, id)).domain, null)
 })
 
 t.test('Failures are retried later and later, keep what is known and say nothing of the monitor', async t => {
   register('example.dev', day(50))
-  const { id } = await insertWatched(db, projectId, { url: 'https://example.dev/' })
+  const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://example.dev/' })
   await execute(db, `UPDATE monitors SET status = 'up' WHERE id = ?`, [id])
   await look(start)
   await refresh(start)
@@ -133,7 +133,7 @@ t.test('Failures are retried later and later, keep what is known and say nothing
   }
   t.same(waits, [15, 30, 60, 120])
   t.match(await next(), { failures: 4, error: /RDAP at 127\.0\.0\.1:\d+: status 500/ })
-  t.same((await datesOf(db, id)).domain, day(50))
+  t.same((await readExpiryDates(db, id)).domain, day(50))
   const [monitor] = await query(db, 'SELECT status, config_version AS version FROM monitors WHERE id = ?', [id])
   t.same(monitor, { status: 'up', version: 1 })
   register('example.dev', day(50))
@@ -144,20 +144,20 @@ t.test('Failures are retried later and later, keep what is known and say nothing
 t.test('A monitor without a registrable domain is not looked up, and one that moves gets the new one', async t => {
   register('example.app', day(70))
   register('example.xyz', day(80))
-  const { id } = await insertWatched(db, projectId, { url: 'https://192.0.2.1/' })
+  const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://192.0.2.1/' })
   await look(day(4))
   t.equal(await look(day(5)), 0, 'nothing is left to do')
   await execute(db, `UPDATE monitors SET url = 'https://example.app/' WHERE id = ?`, [id])
   await look(day(6))
   await refresh(day(6))
-  t.same((await datesOf(db, id)).domain, day(70))
+  t.same((await readExpiryDates(db, id)).domain, day(70))
   await execute(db, `UPDATE monitors SET url = 'https://example.xyz/', domain_expires_at = NULL WHERE id = ?`, [id])
   await look(day(6))
   await refresh(day(6))
-  t.same((await datesOf(db, id)).domain, day(80))
+  t.same((await readExpiryDates(db, id)).domain, day(80))
   await refresh(day(8))
   t.equal(asked('example.app'), 1, 'a domain without monitors is forgotten')
   await execute(db, 'UPDATE monitors SET domain_check = false, domain_expires_at = NULL WHERE id = ?', [id])
   await look(day(79))
-  t.same(await warningsAbout(db, id), [])
+  t.same(await readExpiryWarnings(db, id), [])
 })

@@ -3,7 +3,13 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { processDueWatches, storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
 import { createDatabase } from '../support/database.ts'
-import { DAY_MS, datesOf, insertWatched, meet, warningsAbout } from '../support/expiry.ts'
+import {
+  DAY_MS,
+  insertExpiryMonitor,
+  observeCertificate,
+  readExpiryDates,
+  readExpiryWarnings,
+} from '../support/expiry.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const { url } = await createDatabase(t)
@@ -18,90 +24,90 @@ const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.exampl
 const told = (days: number) => ({ name: 'monitor.ssl_expiry', days, deliveries: 1 })
 
 t.test('A certificate is warned of at 30, 14, 7, 3 and 1 days, once each, and its date is shown', async t => {
-  const { id } = await insertWatched(db, projectId)
-  await meet(db, id, start, { ends: day(40) })
-  t.same((await datesOf(db, id)).ssl, day(40))
+  const { id } = await insertExpiryMonitor(db, projectId)
+  await observeCertificate(db, id, start, { ends: day(40) })
+  t.same((await readExpiryDates(db, id)).ssl, day(40))
   for (let hours = 0; hours < 50 * 24; hours += 7) await look(new Date(start.getTime() + hours * 3_600_000))
-  t.same(await warningsAbout(db, id), [30, 14, 7, 3, 1].map(told))
+  t.same(await readExpiryWarnings(db, id), [30, 14, 7, 3, 1].map(told))
 })
 
 t.test('A monitor that is added late is told the nearest threshold only, and a renewal starts anew', async t => {
-  const { id } = await insertWatched(db, projectId)
-  await meet(db, id, start, { ends: day(5) })
+  const { id } = await insertExpiryMonitor(db, projectId)
+  await observeCertificate(db, id, start, { ends: day(5) })
   await look(start)
-  t.same(await warningsAbout(db, id), [told(5)])
-  await meet(db, id, day(1), { fingerprint: 'bb', ends: day(91) })
-  t.same((await datesOf(db, id)).ssl, day(91))
+  t.same(await readExpiryWarnings(db, id), [told(5)])
+  await observeCertificate(db, id, day(1), { fingerprint: 'bb', ends: day(91) })
+  t.same((await readExpiryDates(db, id)).ssl, day(91))
   await look(day(1))
   await look(day(60))
   await look(day(61))
-  t.same(await warningsAbout(db, id), [told(5), told(30)])
+  t.same(await readExpiryWarnings(db, id), [told(5), told(30)])
 })
 
 t.test('A certificate that has ended already is told once', async t => {
-  const { id } = await insertWatched(db, projectId)
-  await meet(db, id, start, { ends: day(-2) })
+  const { id } = await insertExpiryMonitor(db, projectId)
+  await observeCertificate(db, id, start, { ends: day(-2) })
   await look(start)
   await look(day(1))
-  t.same(await warningsAbout(db, id), [told(-2)])
+  t.same(await readExpiryWarnings(db, id), [told(-2)])
 })
 
 t.test('Of regions that see different certificates the one that ends first counts', async t => {
-  const { id } = await insertWatched(db, projectId, { regions: ['us-east', 'eu-west'] })
-  await meet(db, id, start, { ends: day(80) })
-  await meet(db, id, start, { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
-  t.same((await datesOf(db, id)).ssl, day(20))
-  await meet(db, id, day(1), { fingerprint: 'cc', ends: day(90) })
-  t.same((await datesOf(db, id)).ssl, day(20), 'one region has the renewed one')
-  await meet(db, id, day(2), { region: 'eu-west', fingerprint: 'cc', ends: day(90) })
-  t.same((await datesOf(db, id)).ssl, day(90), 'both have')
+  const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
+  await observeCertificate(db, id, start, { ends: day(80) })
+  await observeCertificate(db, id, start, { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
+  t.same((await readExpiryDates(db, id)).ssl, day(20))
+  await observeCertificate(db, id, day(1), { fingerprint: 'cc', ends: day(90) })
+  t.same((await readExpiryDates(db, id)).ssl, day(20), 'one region has the renewed one')
+  await observeCertificate(db, id, day(2), { region: 'eu-west', fingerprint: 'cc', ends: day(90) })
+  t.same((await readExpiryDates(db, id)).ssl, day(90), 'both have')
   await execute(db, `UPDATE monitors SET regions = '{us-east}' WHERE id = ?`, [id])
-  await meet(db, id, day(3), { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
-  t.same((await datesOf(db, id)).ssl, day(90), 'a region that is not asked any more does not count')
+  await observeCertificate(db, id, day(3), { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
+  t.same((await readExpiryDates(db, id)).ssl, day(90), 'a region that is not asked any more does not count')
 })
 
 t.test('Reading results again, and certificates that take turns, warn nobody twice', async t => {
-  const { id } = await insertWatched(db, projectId)
+  const { id } = await insertExpiryMonitor(db, projectId)
   const ends = day(13)
   for (let i = 0; i < 4; i++) {
-    await meet(db, id, day(i / 10), { ends })
+    await observeCertificate(db, id, day(i / 10), { ends })
     await look(day(i / 10))
-    await meet(db, id, day(i / 10), { fingerprint: 'bb', ends: day(200) })
+    await observeCertificate(db, id, day(i / 10), { fingerprint: 'bb', ends: day(200) })
     await look(day(i / 10))
   }
-  await meet(db, id, day(-1), { fingerprint: 'old', ends: day(2) })
-  t.same((await datesOf(db, id)).ssl, day(200), 'an older result changes nothing')
-  t.same(await warningsAbout(db, id), [told(13)])
+  await observeCertificate(db, id, day(-1), { fingerprint: 'old', ends: day(2) })
+  t.same((await readExpiryDates(db, id)).ssl, day(200), 'an older result changes nothing')
+  t.same(await readExpiryWarnings(db, id), [told(13)])
 })
 
 t.test('Two processes at the same time send each warning once', async t => {
-  const watched = await Promise.all(Array.from({ length: 30 }, () => insertWatched(db, projectId)))
-  for (const { id } of watched) await meet(db, id, start, { ends: day(10) })
+  const watched = await Promise.all(Array.from({ length: 30 }, () => insertExpiryMonitor(db, projectId)))
+  for (const { id } of watched) await observeCertificate(db, id, start, { ends: day(10) })
   for (const at of [start, day(3), day(7), day(9)]) {
     await Promise.all([look(at), look(at, other), look(at), look(at, other)])
     await look(at)
   }
-  for (const { id } of watched) t.same(await warningsAbout(db, id), [10, 7, 3, 1].map(told))
+  for (const { id } of watched) t.same(await readExpiryWarnings(db, id), [10, 7, 3, 1].map(told))
 })
 
 t.test('A paused monitor is told nothing until it goes on; a deleted one never', async t => {
-  const [paused, deleted] = [await insertWatched(db, projectId), await insertWatched(db, projectId)]
-  for (const { id } of [paused, deleted]) await meet(db, id, start, { ends: day(10) })
+  const [paused, deleted] = [await insertExpiryMonitor(db, projectId), await insertExpiryMonitor(db, projectId)]
+  for (const { id } of [paused, deleted]) await observeCertificate(db, id, start, { ends: day(10) })
   await pauseMonitor({ db, publicUrl: 'https://picket.example' }, projectId, paused.id, start)
   await deleteMonitor({ db, publicUrl: 'https://picket.example' }, projectId, deleted.id, start)
   await look(start)
-  await meet(db, paused.id, day(1), { fingerprint: 'bb', ends: day(2) })
+  await observeCertificate(db, paused.id, day(1), { fingerprint: 'bb', ends: day(2) })
   await look(day(5))
-  t.same([...(await warningsAbout(db, paused.id)), ...(await warningsAbout(db, deleted.id))], [])
-  t.same((await datesOf(db, paused.id)).ssl, day(10), 'what runs behind the pause is history')
+  t.same([...(await readExpiryWarnings(db, paused.id)), ...(await readExpiryWarnings(db, deleted.id))], [])
+  t.same((await readExpiryDates(db, paused.id)).ssl, day(10), 'what runs behind the pause is history')
   await execute(db, 'UPDATE monitors SET is_paused = false WHERE id = ?', [paused.id])
   await look(day(6))
-  t.same(await warningsAbout(db, paused.id), [told(4)])
+  t.same(await readExpiryWarnings(db, paused.id), [told(4)])
 })
 
 t.test('Certificates of an older configuration, of monitors without ssl_check and of nobody are left', async t => {
-  const { id } = await insertWatched(db, projectId)
-  const off = await insertWatched(db, projectId)
+  const { id } = await insertExpiryMonitor(db, projectId)
+  const off = await insertExpiryMonitor(db, projectId)
   await execute(db, 'UPDATE monitors SET config_version = 3 WHERE id = ?', [id])
   await execute(db, 'UPDATE monitors SET ssl_check = false WHERE id = ?', [off.id])
   const seen = { region: 'us-east', fingerprint: 'aa', expiresAtMs: day(5).getTime(), seenAtMs: start.getTime() }
@@ -114,18 +120,18 @@ t.test('Certificates of an older configuration, of monitors without ssl_check an
     ],
     start,
   )
-  for (const monitorId of [id, off.id]) t.same((await datesOf(db, monitorId)).ssl, null)
-  await meet(db, id, start, { configVersion: 3, ends: day(5) })
-  t.same((await datesOf(db, id)).ssl, day(5))
+  for (const monitorId of [id, off.id]) t.same((await readExpiryDates(db, monitorId)).ssl, null)
+  await observeCertificate(db, id, start, { configVersion: 3, ends: day(5) })
+  t.same((await readExpiryDates(db, id)).ssl, day(5))
 })
 
 t.test('What is no longer known of a monitor is forgotten with its date', async t => {
-  const { id } = await insertWatched(db, projectId)
-  await meet(db, id, start, { ends: day(10) })
+  const { id } = await insertExpiryMonitor(db, projectId)
+  await observeCertificate(db, id, start, { ends: day(10) })
   await execute(db, 'UPDATE monitors SET ssl_expires_at = NULL WHERE id = ?', [id])
   const rows = `SELECT monitor_id FROM certificates_seen WHERE monitor_id = :id
     UNION ALL SELECT monitor_id FROM expiry_watches WHERE monitor_id = :id AND kind = 'tls'`
   t.same(await query(db, rows, { id }), [])
   await look(day(9))
-  t.same(await warningsAbout(db, id), [])
+  t.same(await readExpiryWarnings(db, id), [])
 })

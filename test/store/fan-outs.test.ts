@@ -8,16 +8,16 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
-import type { Teardown } from '../support/teardown.ts'
 import {
-  announceChanges,
   type Change,
-  fanOutAll,
-  insertListener,
+  insertSubscribedChannel,
+  listLoggedDeliveries,
+  publishOutages,
+  publishWithoutFanOut,
+  runFanOut,
   subscribe,
-  tellOutages,
-  toldTo,
-} from '../support/telling.ts'
+} from '../support/publishing.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -38,7 +38,7 @@ async function scene(channels: number) {
   const [monitorId] = (await insertMonitors(db, projectId, 1)) as [string]
   const where = { projectId, monitorIds: [monitorId], url: 'http://127.0.0.1:9/', secretKey }
   const channelIds = await insertManyChannels(db, { ...where, count: channels })
-  const tell = (...changes: Change[]) => announceChanges(db, tenant, changes, now)
+  const tell = (...changes: Change[]) => publishWithoutFanOut(db, tenant, changes, now)
   return { tenant, projectId, monitorId, channelIds, tell }
 }
 
@@ -63,7 +63,7 @@ t.test('An event that 1,200 channels hear of costs its writer no delivery, and e
   t.equal((await waiting()).length, 1)
   await runFanOutTurn(db, projectId, now)
   t.same(await toldIn(projectId), { 'monitor.down': 500 })
-  await fanOutAll(db, now)
+  await runFanOut(db, now)
   t.same(await toldIn(projectId), { 'monitor.down': 1_200 })
   t.same(await waiting(), [])
 })
@@ -83,7 +83,7 @@ t.test('Down and up in quick succession: every channel hears of the outage befor
   await runFanOutTurn(db, projectId, now)
   await tell(down(monitorId))
   t.same(await toldIn(projectId), { 'monitor.down': 1_000 })
-  await fanOutAll(db, now)
+  await runFanOut(db, now)
   t.same(await toldIn(projectId), { 'monitor.down monitor.up monitor.down': 1_200 })
 })
 
@@ -93,25 +93,25 @@ t.test('What follows an event that waits is delivered after it, though few chann
   await execute(db, 'DELETE FROM alert_rules WHERE alert_channel_id = ANY (?)', [channelIds.slice(0, 290)])
   await tell(up(monitorId))
   t.same(await toldIn(projectId), {})
-  await fanOutAll(db, now)
+  await runFanOut(db, now)
   t.same(await toldIn(projectId), { 'monitor.down monitor.up': 10 })
 })
 
 t.test('Chats and webhooks, monitors and incidents: a chat gets a digest of a storm, in the fan-out too', async t => {
   const { tenant, projectId } = await scene(0)
   const monitorIds = await insertMonitors(db, projectId, 60)
-  const hook = await insertListener(db, tenant, monitorIds, 'webhook')
-  const chat = await insertListener(db, tenant, monitorIds, 'chat_a')
+  const hook = await insertSubscribedChannel(db, tenant, monitorIds, 'webhook')
+  const chat = await insertSubscribedChannel(db, tenant, monitorIds, 'chat_a')
   await subscribe(db, tenant, hook)
-  await tellOutages(db, tenant, monitorIds.map(down), now)
-  await tellOutages(db, tenant, monitorIds.map(up), now)
-  const told = await toldTo(db, hook)
+  await publishOutages(db, tenant, monitorIds.map(down), now)
+  await publishOutages(db, tenant, monitorIds.map(up), now)
+  const told = await listLoggedDeliveries(db, hook)
   t.equal(told.length, 240)
   for (const id of monitorIds) {
     const ofMonitor = told.filter(({ about }) => about === `monitor:${id}`).map(({ event }) => event)
     t.same(ofMonitor, ['monitor.down', 'monitor.up'])
   }
-  t.same(await toldTo(db, chat), [])
+  t.same(await listLoggedDeliveries(db, chat), [])
   const entries = `SELECT count(*) AS n FROM digest_entries e JOIN digests d ON d.id = e.digest_id WHERE d.channel_id = ?`
   t.same(await query(db, entries, [chat]), [{ n: 120 }])
 })
@@ -147,16 +147,16 @@ t.test('A channel that somebody holds keeps neither the writer of an event nor a
 t.test('An outage is not told again before all channels were told of it once', async t => {
   const { tenant, projectId, monitorId, tell } = await scene(600)
   await execute(db, 'UPDATE alert_rules SET remind_every_minutes = 5 WHERE project_id = ?', [projectId])
-  await tellOutages(db, tenant, [down(monitorId)], now)
+  await publishOutages(db, tenant, [down(monitorId)], now)
   const found = 'SELECT id, title, status, severity FROM incidents WHERE cause_monitor_id = ?'
   const [incident] = await query<NonNullable<Change['incident']>>(db, found, [monitorId])
   const outage: Change = { ...down(monitorId), incident: { ...incident!, started_at: now.toISOString() } }
   await tell(outage)
-  await fanOutAll(db, now)
+  await runFanOut(db, now)
   t.equal(await sendDueReminders(db, 1_000, later(4)), 0)
   await tell(outage)
   t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'something of the project waits for the fan-out')
-  await fanOutAll(db, later(2))
+  await runFanOut(db, later(2))
   t.equal(await sendDueReminders(db, 1_000, later(6)), 0, 'the five minutes began again')
   t.equal(await sendDueReminders(db, 1_000, later(8)), 600)
 })

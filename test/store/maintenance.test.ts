@@ -15,7 +15,7 @@ import {
 } from '../../control-plane/verdict/maintenance/actions.ts'
 import { listMonitorsInMaintenance, listPeriods } from '../../control-plane/verdict/maintenance/store.ts'
 import { createDatabase } from '../support/database.ts'
-import { insertWatched, meet, warningsAbout } from '../support/expiry.ts'
+import { insertExpiryMonitor, observeCertificate, readExpiryWarnings } from '../support/expiry.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 
@@ -128,7 +128,7 @@ t.test('Maintenance counts apart in the uptime, also when its window was moved o
 
 t.test('A certificate that ends soon is told of after maintenance', async t => {
   const { projectId } = await insertTenant(db)
-  const { id } = await insertWatched(db, projectId)
+  const { id } = await insertExpiryMonitor(db, projectId)
   const now = at('12 10:00')
   const ends = new Date(now.getTime() + 5 * 86_400_000)
   const window = {
@@ -138,11 +138,11 @@ t.test('A certificate that ends soon is told of after maintenance', async t => {
     ends_at: at('12 12:00').toISOString(),
   }
   await createWindow(tools, projectId, window, now)
-  await meet(db, id, now, { ends })
+  await observeCertificate(db, id, now, { ends })
   const look = (time: Date) => processDueWatches(db, 'https://picket.example', 100, time)
   await look(at('12 10:01'))
   await look(at('12 11:59'))
-  t.same(await warningsAbout(db, id), [])
+  t.same(await readExpiryWarnings(db, id), [])
   await look(at('12 12:10'))
-  t.match(await warningsAbout(db, id), [{ name: 'monitor.ssl_expiry', days: 5 }])
+  t.match(await readExpiryWarnings(db, id), [{ name: 'monitor.ssl_expiry', days: 5 }])
 })

@@ -8,11 +8,11 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { createConnections, createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
-import { createDelivering } from '../support/delivering.ts'
+import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
-const queue = await createDelivering(t)
+const queue = await createDeliveryQueue(t)
 const { db, tenant } = queue
 
 type Message = { failures: number; waitMs: number }

@@ -8,7 +8,7 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
-import { insertListener, tellChanges, toldTo } from '../support/telling.ts'
+import { insertSubscribedChannel, listLoggedDeliveries, publishChanges } from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -25,7 +25,7 @@ const remind = (minutes: number) => sendDueReminders(db, AT_ONCE, at(minutes))
 async function scene({ count = 1, every = 30 as number | null, type = 'webhook' as 'webhook' | 'chat_a' } = {}) {
   const tenant = await insertTenant(db)
   const ids = await insertMonitors(db, tenant.projectId, count)
-  const channelId = await insertListener(db, tenant, ids, type)
+  const channelId = await insertSubscribedChannel(db, tenant, ids, type)
   await execute(db, 'UPDATE alert_rules SET remind_every_minutes = ? WHERE alert_channel_id = ?', [every, channelId])
   const setStatus = (status: string) => execute(db, 'UPDATE monitors SET status = ? WHERE id = ANY (?)', [status, ids])
   return {
@@ -39,14 +39,14 @@ async function scene({ count = 1, every = 30 as number | null, type = 'webhook' 
         return { monitorId, status: 'down' as const, incident: { ...incident, started_at: at(minutes).toISOString() } }
       })
       for (const { monitorId, incident } of changes) await insertIncident(tenant.projectId, monitorId, incident)
-      await tellChanges(db, tenant, changes, at(minutes))
+      await publishChanges(db, tenant, changes, at(minutes))
     },
     async recover(minutes: number) {
       await setStatus('up')
       const set = 'UPDATE incidents SET resolved_at = :now WHERE cause_monitor_id = ANY (:ids) AND resolved_at IS NULL'
       await execute(db, set, { now: at(minutes), ids })
       const changes = ids.map(monitorId => ({ monitorId, status: 'up' as const }))
-      await tellChanges(db, tenant, changes, at(minutes))
+      await publishChanges(db, tenant, changes, at(minutes))
     },
     /** "DOWN 1 2 UP": what the channel was told, reminders by their number */
     async told() {
@@ -90,7 +90,7 @@ t.test('a lasting outage is told again every 30 minutes, with a number, and not 
   await remind(90)
   await remind(2_000)
   t.equal(await told(), 'DOWN 1 2 UP')
-  const ids = (await toldTo(db, channelId)).map(one => one.id)
+  const ids = (await listLoggedDeliveries(db, channelId)).map(one => one.id)
   t.equal(new Set(ids).size, 4, 'each with a delivery of its own')
   t.same(await query(db, 'SELECT FROM reminders'), [], 'nothing is left behind')
 })
@@ -106,7 +106,7 @@ t.test('the next outage is counted anew, one that goes on after degraded is coun
   t.equal(await told(), 'DOWN 1 UP DOWN 1')
   const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE resolved_at IS NULL')
   const again = { id: incident!.id, title: '', status: '', severity: '', started_at: '' }
-  await tellChanges(db, tenant, [{ monitorId: ids[0]!, status: 'down', incident: again }], at(90))
+  await publishChanges(db, tenant, [{ monitorId: ids[0]!, status: 'down', incident: again }], at(90))
   await remind(110)
   await remind(120)
   t.equal(await told(), 'DOWN 1 UP DOWN 1 DOWN 2')
@@ -211,7 +211,7 @@ t.test('reminders of many monitors come in a digest as well', async t => {
   await execute(db, `UPDATE deliveries SET status = 'delivered'`)
   t.equal(await remind(30), 12)
   await closeDueDigests(db, at(31))
-  const told = await toldTo(db, channelId)
+  const told = await listLoggedDeliveries(db, channelId)
   t.same(
     told.map(one => `${one.event} ${one.data.changes?.length}`),
     ['monitor.digest 12', 'monitor.digest 12'],

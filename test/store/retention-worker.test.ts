@@ -5,7 +5,15 @@ import { createRetentionPass } from '../../control-plane/operations/retention/ac
 import { RETENTION_RULES } from '../../control-plane/operations/retention/rules.ts'
 import { deleteBatch, loadEarlierNow } from '../../control-plane/operations/retention/store.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
-import { daysAgo, deleteOld, insertDelivery, insertEvent, keptOf, RETENTION, startRetention } from '../support/aged.ts'
+import {
+  daysAgo,
+  insertDelivery,
+  insertEvent,
+  listKept,
+  RETENTION,
+  runRetentionRound,
+  startRetention,
+} from '../support/aged.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
@@ -43,7 +51,7 @@ async function counts() {
 
 t.test('A backlog is deleted in batches, is counted, and what is young stays', async t => {
   await insertMany(2_500)
-  const rows = await deleteOld(db)
+  const rows = await runRetentionRound(db)
   t.same(await counts(), { old: 0, young: 2_500 })
   t.equal(await rows('deliveries'), 2_500)
 })
@@ -73,7 +81,7 @@ t.test('A process that stops in the middle of a backlog ends after its batch, an
   const { old } = await counts()
   t.ok(old > 0, `${old} are left`)
   t.equal(old % 1_000, 0, 'no batch is half done')
-  await deleteOld(db)
+  await runRetentionRound(db)
   t.equal((await counts()).old, 0)
 })
 
@@ -84,7 +92,7 @@ t.test('A round that has to end is continued by the next one, behind the rows th
   const round = createRetentionPass({ db, retention: RETENTION, metrics: createMetrics() })
   await waitFor(async () => {
     await round(AbortSignal.timeout(30))
-    return (await keptOf(db, 'deliveries', { id })).length === 0
+    return (await listKept(db, 'deliveries', { id })).length === 0
   })
   t.equal((await counts()).old, 3_500)
   await execute(db, 'DELETE FROM deliveries')
@@ -94,11 +102,11 @@ t.test('A row that somebody has locked is left for the next round, and its neigh
   const ids = { locked: await insertDelivery(db, at, 31), free: await insertDelivery(db, at, 31) }
   await db.transaction(async tx => {
     await query(tx, 'SELECT id FROM deliveries WHERE id = ? FOR UPDATE', [ids.locked])
-    await deleteOld(db)
-    t.same(await keptOf(db, 'deliveries', ids), ['locked'])
+    await runRetentionRound(db)
+    t.same(await listKept(db, 'deliveries', ids), ['locked'])
   })
-  await deleteOld(db)
-  t.same(await keptOf(db, 'deliveries', ids), [])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'deliveries', ids), [])
 })
 
 t.test('A batch that cannot be deleted is left out, counts as a failed round, and the others go', async t => {
@@ -116,7 +124,7 @@ t.test('A batch that cannot be deleted is left out, counts as a failed round, an
     await worker.stop()
     t.equal((await counts()).old, 1_000)
   })
-  await deleteOld(db)
+  await runRetentionRound(db)
   t.equal((await counts()).old, 0)
   await execute(db, 'DELETE FROM deliveries')
 })
@@ -124,7 +132,7 @@ t.test('A batch that cannot be deleted is left out, counts as a failed round, an
 t.test('A delivery that is replayed at the last moment is sent, not deleted', async t => {
   const id = await insertDelivery(db, at, 31)
   await replayDelivery(db, projectId, id, new Date())
-  await deleteOld(db)
+  await runRetentionRound(db)
   t.match(await query(db, 'SELECT status FROM deliveries WHERE id = ?', [id]), [{ status: 'pending' }])
 })
 

@@ -4,18 +4,18 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { listStatusTimes } from '../../control-plane/pages/public/view/page-data-store.ts'
 import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/core/store.ts'
 import {
-  affect,
   daysAgo,
   deleteMonitorAt,
-  deleteOld,
   deliveryIdOf,
   idOf,
   insertDelivery,
   insertEvent,
   insertIncident,
+  insertIncidentMonitor,
   insertRow,
   insertTransition,
-  keptOf,
+  listKept,
+  runRetentionRound,
 } from '../support/aged.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { insertTenant, type Tenant } from '../support/tenant.ts'
@@ -45,8 +45,8 @@ t.test('Deliveries are deleted 30 days after their end, but none that is still t
     withButton: await insertDelivery(db, at, 31, { chat_message: '{}' }),
     withOldButton: await insertDelivery(db, at, 95, { chat_message: '{}' }),
   }
-  const rows = await deleteOld(db)
-  t.same(await keptOf(db, 'deliveries', ids), ['younger', 'pending', 'replayed', 'withButton'])
+  const rows = await runRetentionRound(db)
+  t.same(await listKept(db, 'deliveries', ids), ['younger', 'pending', 'replayed', 'withButton'])
   t.equal(await rows('deliveries'), 4)
 })
 
@@ -54,7 +54,7 @@ t.test('A delivery that is no longer kept cannot be replayed, and the answer say
   const account = await api.account()
   const id = await insertDelivery(db, await scene(account), 31)
   t.equal((await account.call(`GET /alerts/log/${id}`)).status, 200)
-  await deleteOld(db)
+  await runRetentionRound(db)
   const gone = { code: 'not_found', message: 'log entry not found; deliveries are kept for 30 days after their end' }
   t.match(await account.call(`POST /alerts/log/${id}/retry`), { status: 404, body: { error: gone } })
   t.match(await account.call(`GET /alerts/log/${id}`), { status: 404, body: { error: gone } })
@@ -80,8 +80,8 @@ t.test('Events are deleted after 90 days, but none that a delivery or an outage 
   await insertDelivery(db, { ...at, eventId: ids.delivered }, 91)
   await insertDelivery(db, { ...at, eventId: ids.pending }, 91, { status: 'pending' })
   await insertRow(db, 'fan_outs', { project_id: projectId, event_id: ids.fanningOut })
-  await deleteOld(db)
-  t.same(await keptOf(db, 'events', ids), ['younger', 'pending', 'fanningOut', 'ofOpenOutage'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'events', ids), ['younger', 'pending', 'fanningOut', 'ofOpenOutage'])
 })
 
 t.test('A transition keeps its explanation for 400 days and its summary for 800', async t => {
@@ -92,8 +92,8 @@ t.test('A transition keeps its explanation for 400 days and its summary for 800'
     unexplained: await insertTransition(db, projectId, monitorId, 401, 'down'),
     explained: await insertTransition(db, projectId, monitorId, 399, 'up'),
   }
-  await deleteOld(db)
-  t.same(await keptOf(db, 'transitions', ids), ['lastBefore', 'unexplained', 'explained'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'transitions', ids), ['lastBefore', 'unexplained', 'explained'])
   const { transitions } = await listTransitions(db, projectId, monitorId, { limit: 10, offset: 0 })
   t.same(
     transitions.map(({ summary, explanation }) => [summary, explanation]),
@@ -146,8 +146,8 @@ t.test('The status at the beginning of the kept history is known from the last t
     return [Math.round(days.down), Math.round(days.up)]
   }
   t.same(sums(await shown()), [10, 790])
-  await deleteOld(db)
-  t.same(await keptOf(db, 'transitions', ids), ['down', 'up'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'transitions', ids), ['down', 'up'])
   t.same(sums(await shown()), [10, 790])
 })
 
@@ -159,9 +159,9 @@ t.test('Incidents are deleted 800 days after their end with what was said about 
     endedLater: await insertIncident(db, projectId, 900, { resolved_at: daysAgo(700) }),
     open: await insertIncident(db, projectId, 900, { status: 'investigating', resolved_at: null }),
   }
-  for (const id of Object.values(ids)) await affect(db, id, monitorId)
-  await deleteOld(db)
-  t.same(await keptOf(db, 'incidents', ids), ['younger', 'endedLater', 'open'])
+  for (const id of Object.values(ids)) await insertIncidentMonitor(db, id, monitorId)
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'incidents', ids), ['younger', 'endedLater', 'open'])
   for (const table of ['incident_updates', 'incident_monitors']) {
     const sql = `SELECT count(*) FROM ${table} WHERE incident_id = ANY (CAST(:ids AS uuid[]))`
     t.same(await query(db, sql, { ids: Object.values(ids) }), [{ count: 3 }])
@@ -180,8 +180,8 @@ t.test('Past maintenance goes with the history that it is part of; a window that
   }
   const recurring = { cron: '0 3 * * *', ends_at: null, planned_at: new Date() }
   const ids = { younger: await window(799), older: await window(801), recurring: await window(802, recurring) }
-  await deleteOld(db)
-  t.same(await keptOf(db, 'maintenance_windows', ids), ['younger', 'recurring'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'maintenance_windows', ids), ['younger', 'recurring'])
   const sql = 'SELECT window_id AS id FROM maintenance_periods WHERE project_id = ?'
   t.same(await query(db, sql, [projectId]), [{ id: ids.younger }])
 })
@@ -204,9 +204,9 @@ t.test('A deleted monitor goes after 30 days with its history; what still shows 
     ofDataSource: await deleted(31),
   }
   const ended = await insertIncident(db, projectId, 40, { cause_monitor_id: ids.older })
-  await affect(db, ended, ids.older)
+  await insertIncidentMonitor(db, ended, ids.older)
   const manual = await insertIncident(db, projectId, 40, { source: 'manual' })
-  await affect(db, manual, ids.ofPeoplesIncident)
+  await insertIncidentMonitor(db, manual, ids.ofPeoplesIncident)
   const stamps = { created_at: daysAgo(40), updated_at: daysAgo(40) }
   const page = { project_id: projectId, name: 'Acme', slug: idOf(40), template: 'plain', brand_color: '#000' }
   const pageId = await insertRow(db, 'status_pages', { id: idOf(40), ...page, ...stamps })
@@ -217,8 +217,8 @@ t.test('A deleted monitor goes after 30 days with its history; what still shows 
   const sourceId = await insertRow(db, 'data_sources', own)
   const child = { data_source_id: sourceId, key: 'a', made_name: 'a', archived_at: daysAgo(31) }
   await insertRow(db, 'data_source_children', { monitor_id: ids.ofDataSource, ...child })
-  await deleteOld(db)
-  t.same(await keptOf(db, 'monitors', ids), ['living', 'younger', 'onPage', 'ofPeoplesIncident', 'ofDataSource'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'monitors', ids), ['living', 'younger', 'onPage', 'ofPeoplesIncident', 'ofDataSource'])
   t.same(await query(db, 'SELECT id FROM transitions WHERE monitor_id = ?', [ids.older]), [])
   t.same(await query(db, 'SELECT cause_monitor_id AS cause FROM incidents WHERE id = ?', [ended]), [{ cause: null }])
   t.same(await query(db, 'SELECT monitor_id AS id FROM incident_monitors WHERE incident_id = ?', [manual]), [
@@ -240,8 +240,8 @@ t.test('A deleted organization goes after 30 days, once nothing of it waits', as
   ] as const) {
     await execute(db, sql, [daysAgo(days), id])
   }
-  await deleteOld(db)
-  t.same(await keptOf(db, 'organizations', ids), ['young', 'busy'], 'the monitor of one is not deleted yet')
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'organizations', ids), ['young', 'busy'], 'the monitor of one is not deleted yet')
   t.same(await query(db, 'SELECT id FROM projects WHERE id = ?', [gone.projectId]), [])
 })
 
@@ -297,16 +297,16 @@ t.test('Closed digests, old warnings, and probes and tokens that are long gone a
     const warning = { monitor_id: monitorId, kind: 'tls', identity: `${days}`, warned_days: 30 }
     await insertRow(db, 'expiry_warnings', { ...warning, warned_at: daysAgo(days) })
   }
-  await deleteOld(db)
-  t.same(await keptOf(db, 'digests', digests), ['younger', 'open'])
-  t.same(await keptOf(db, 'probes', probes), ['living', 'revoked'])
-  t.same(await keptOf(db, 'probe_tokens', tokens), ['usedByLiving', 'reusable'])
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'digests', digests), ['younger', 'open'])
+  t.same(await listKept(db, 'probes', probes), ['living', 'revoked'])
+  t.same(await listKept(db, 'probe_tokens', tokens), ['usedByLiving', 'reusable'])
   t.same(await query(db, 'SELECT identity FROM expiry_warnings'), [{ identity: '799' }])
 })
 
 t.test('The settings decide how long rows are kept', async t => {
   const at = await scene()
   const ids = { twoDays: await insertDelivery(db, at, 2), fourDays: await insertDelivery(db, at, 4) }
-  await deleteOld(db, { deliveries: 3 })
-  t.same(await keptOf(db, 'deliveries', ids), ['twoDays'])
+  await runRetentionRound(db, { deliveries: 3 })
+  t.same(await listKept(db, 'deliveries', ids), ['twoDays'])
 })

@@ -20,7 +20,7 @@ import type { StoredMonitor } from '../../control-plane/monitoring/monitors/type
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
-import { whileHeld } from '../support/while-held.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -63,7 +63,7 @@ t.test(
   async t => {
     const from = await getLatestRevision(db)
     const first = monitor('First')
-    await whileHeld(
+    await runWhileLocked(
       db,
       async tx => {
         await insertMonitors(tx, [first])

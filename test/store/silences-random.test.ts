@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
-import { createHouse, silencesLeft } from '../support/silences.ts'
+import { countSuppressions, createScenario } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const { url } = await createDatabase(t)
@@ -30,7 +30,7 @@ t.test('Whatever happens to a family of monitors, outages are told in pairs, and
   let told = 0
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 25 }), async happenings => {
-      const house = createHouse(db, (await insertTenant(db)).projectId)
+      const house = createScenario(db, (await insertTenant(db)).projectId)
       const ids = await house.addMonitors(3)
       await house.check(ids, '+')
       await house.depend(ids[0]!, [ids[1]!])
@@ -61,5 +61,5 @@ t.test('Whatever happens to a family of monitors, outages are told in pairs, and
     { numRuns: 20 },
   )
   t.ok(told > 4, 'the runs were not all silent')
-  t.equal(await silencesLeft(db), 0)
+  t.equal(await countSuppressions(db), 0)
 })

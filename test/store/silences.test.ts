@@ -5,7 +5,7 @@ import { deleteWindow } from '../../control-plane/verdict/maintenance/actions.ts
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { listSilencedMonitors, scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { createDatabase } from '../support/database.ts'
-import { causesOf, createHouse, eventsOf, type House, silencesLeft } from '../support/silences.ts'
+import { countSuppressions, createScenario, formatEvents, listCauses, type Scenario } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const { url } = await createDatabase(t)
@@ -13,8 +13,8 @@ const db = createPostgres(url)
 const other = createPostgres(url)
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
 
-const newHouse = async () => createHouse(db, (await insertTenant(db)).projectId)
-const one = async (house: House, checks = '+') => {
+const newHouse = async () => createScenario(db, (await insertTenant(db)).projectId)
+const one = async (house: Scenario, checks = '+') => {
   const [id] = (await house.addMonitors(1)) as [string]
   await house.check([id], checks)
   return id
@@ -24,7 +24,7 @@ t.test('Outside maintenance everything is told at once', async t => {
   const house = await newHouse()
   const id = await one(house, '+-+')
   t.equal(await house.heard(id), 'down created up resolved')
-  t.equal(await silencesLeft(db), 0)
+  t.equal(await countSuppressions(db), 0)
 })
 
 t.test('An outage that begins and ends in maintenance is written down and told to nobody', async t => {
@@ -34,8 +34,8 @@ t.test('An outage that begins and ends in maintenance is written down and told t
   await house.check([id], '-+-+')
   await house.leap(60)
   t.equal(await house.heard(id), '')
-  t.equal(await eventsOf(db, id), 'down up down up created resolved created resolved')
-  t.equal(await silencesLeft(db), 0)
+  t.equal(await formatEvents(db, id), 'down up down up created resolved created resolved')
+  t.equal(await countSuppressions(db), 0)
 })
 
 t.test('An outage that goes on when maintenance ends is told then, and so is its end', async t => {
@@ -88,8 +88,8 @@ t.test('A parent and twenty children go down: one is told, the others know why',
   await house.pass(40)
   const heard = await Promise.all([parent, ...children].map(house.heard))
   t.same(heard.filter(Boolean), ['down created'])
-  t.same(await causesOf(db, children[7]!), [{ transition: parent, incident: parent }])
-  t.same(await causesOf(db, parent), [{ transition: null, incident: null }])
+  t.same(await listCauses(db, children[7]!), [{ transition: parent, incident: parent }])
+  t.same(await listCauses(db, parent), [{ transition: null, incident: null }])
 
   await house.check([parent], '+')
   await house.check(children.slice(1), '+')
@@ -109,11 +109,11 @@ t.test('A parent’s parent counts too, and the nearest that is down is the caus
   await house.depend(child, [middle])
   await house.check([top], '-')
   await house.check([child], '-')
-  t.same(await causesOf(db, child), [{ transition: top, incident: top }])
+  t.same(await listCauses(db, child), [{ transition: top, incident: top }])
   await house.check([child], '+')
   await house.check([middle], '-')
   await house.check([child], '-')
-  t.same((await causesOf(db, child))[1], { transition: middle, incident: middle })
+  t.same((await listCauses(db, child))[1], { transition: middle, incident: middle })
   await house.check([top, middle, child], '+')
   await house.leap(120)
   t.same(
@@ -138,7 +138,7 @@ t.test('A child that is judged before its parent waits for what becomes of the p
   await house.pass(20)
   t.equal(await house.heard(other), 'down created', 'nobody could say how its parent is')
   t.equal(await house.heard(child), '')
-  t.same(await causesOf(db, child), [{ transition: parent, incident: parent }], 'the cause is noted afterwards')
+  t.same(await listCauses(db, child), [{ transition: parent, incident: parent }], 'the cause is noted afterwards')
   await house.check([parent, child], '++++', 2)
   await house.leap(120)
   t.equal(await house.heard(child), '')
@@ -200,7 +200,7 @@ t.test('A monitor that is paused in a silence leaves nothing to tell but the end
   t.equal(await house.heard(untold), '')
   t.equal(await house.heard(told), 'down created resolved', 'decisions 4.8: no monitor.up')
   t.equal(await house.heard(over), 'down created up resolved')
-  t.equal(await silencesLeft(db), 0)
+  t.equal(await countSuppressions(db), 0)
 })
 
 t.test('Two processes that look at the same time tell everything once', async t => {

@@ -13,21 +13,21 @@ import { confirmSubscriber, subscribe } from '../../control-plane/pages/subscrib
 import { deleteOldDeliveries, deleteUnconfirmed } from '../../control-plane/pages/subscribers/cleanup-store.ts'
 import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
 import { openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
+import { publishOutages } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
-import { createSubscribing, PUBLIC_URL, type Subscribing } from '../support/subscribers.ts'
-import { tellOutages } from '../support/telling.ts'
+import { createSubscriberFixture, PUBLIC_URL, type SubscriberFixture } from '../support/subscribers.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Tells everything that is due at `now`, as the worker does round after round. */
-async function tellAll({ db }: Subscribing, now = new Date()): Promise<Date | null> {
+async function tellAll({ db }: SubscriberFixture, now = new Date()): Promise<Date | null> {
   for (;;) {
     const next = await notifySubscribers(db, PUBLIC_URL, now)
     if (next === null || next > now) return next
   }
 }
 
-const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], now = new Date()) =>
+const open = ({ db, tenant }: SubscriberFixture, title: string, monitorIds: string[], now = new Date()) =>
   openIncident(
     { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS },
     tenant,
@@ -35,7 +35,7 @@ const open = ({ db, tenant }: Subscribing, title: string, monitorIds: string[], 
     now,
   )
 
-const deliveriesOf = ({ db }: Subscribing) =>
+const deliveriesOf = ({ db }: SubscriberFixture) =>
   query<{ subscriberId: string; status: string; title: string; changes: number }>(
     db,
     `SELECT subscriber_id AS "subscriberId", d.status, e.data->'changes'->0->'incident'->>'title' AS title,
@@ -44,7 +44,7 @@ const deliveriesOf = ({ db }: Subscribing) =>
   )
 
 t.test('more subscribers than one round tells hear of each incident once, in its order', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { monitorId } = await subscribing.addComponent('Shop')
   const ids = await subscribing.addSubscribers(1_100)
   await open(subscribing, 'First', [monitorId])
@@ -58,7 +58,7 @@ t.test('more subscribers than one round tells hear of each incident once, in its
 })
 
 t.test('incidents that do not stand on the page, or whose components nobody chose, are told to nobody', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant } = subscribing
   const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
   const [all] = await subscribing.addSubscribers(1)
@@ -80,7 +80,7 @@ t.test('incidents that do not stand on the page, or whose components nobody chos
 })
 
 t.test('many outages at once are one message, with what each subscriber chose', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant, smtp } = subscribing
   const components = []
   for (let i = 0; i < 6; i++) components.push(await subscribing.addComponent(`Service ${i}`))
@@ -88,7 +88,7 @@ t.test('many outages at once are one message, with what each subscriber chose', 
   await subscribing.addSubscribers(1, [components[0]!.componentId, components[1]!.componentId])
   const now = new Date(Date.now() - 10_000)
   const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
-  await tellOutages(db, tenant, down, now)
+  await publishOutages(db, tenant, down, now)
   t.same(await tellAll(subscribing, now), new Date(now.getTime() + 10_000), 'they wait for company')
   await tellAll(subscribing, new Date(now.getTime() + 10_000))
   const mails = (await smtp.waitFor(2)).toSorted((a, b) => a.raw.length - b.raw.length)
@@ -99,7 +99,7 @@ t.test('many outages at once are one message, with what each subscriber chose', 
 })
 
 t.test('an unpublished page is silent, and what happened meanwhile is not told afterwards', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, tenant, page } = subscribing
   await subscribing.addSubscribers(3)
   const publish = (is_published: boolean) =>
@@ -124,7 +124,7 @@ t.test('an unpublished page is silent, and what happened meanwhile is not told a
 })
 
 t.test('a mail address that refuses ten in a row is paused; our own mail server being away does not count', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { db, smtp } = subscribing
   const [id] = await subscribing.addSubscribers(1)
   const stateOf = async () =>
@@ -163,7 +163,7 @@ t.test('a mail address that refuses ten in a row is paused; our own mail server 
 })
 
 t.test('a webhook subscribes itself by the address it is posted, and is signed to', async t => {
-  const subscribing = await createSubscribing(t)
+  const subscribing = await createSubscriberFixture(t)
   const { tools, page } = subscribing
   const receiver = await startReceiver(t)
   const wish = { address: { kind: 'webhook' as const, text: `${receiver.url}/hook?token=1` }, componentIds: null }
@@ -197,7 +197,7 @@ t.test('a webhook subscribes itself by the address it is posted, and is signed t
 t.test(
   'an address is asked once in ten minutes and by five pages an hour, and forgotten when it does not confirm',
   async t => {
-    const subscribing = await createSubscribing(t)
+    const subscribing = await createSubscriberFixture(t)
     const { tools, page, db } = subscribing
     const wish = { address: { kind: 'email' as const, text: 'ann@example.com' }, componentIds: null }
     const start = new Date()
@@ -233,7 +233,7 @@ t.test(
 )
 
 t.test('a page takes fifty webhooks, and says to everybody that it is full', async t => {
-  const { tools, page } = await createSubscribing(t)
+  const { tools, page } = await createSubscriberFixture(t)
   const ask = (i: number) =>
     subscribe(
       tools,

@@ -16,7 +16,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { startVendorSite, toldOfVendor, type VendorSite } from '../support/vendors.ts'
+import { listVendorEvents, startVendorSite, type VendorSite } from '../support/vendors.ts'
 import { insertChannel } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
@@ -57,7 +57,7 @@ async function read(minute: number, on: Db = db, timeoutMs = 30_000): Promise<st
   const due = await claimDueFeeds(on, at(minute), at(minute + 0.9), 100)
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
 }
-const namesOf = async (id: string) => (await toldOfVendor(db, id)).map(({ name }) => name)
+const namesOf = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
 /** Nobody follows any feed any more, so that each test begins with none that is due. */
 const forgetAll = () => execute(db, 'DELETE FROM dependencies')
 
@@ -74,7 +74,7 @@ t.test(
     t.same(await read(2), ['same'])
     site.report({ id: 'old', name: 'Old' })
     for (const minute of [3, 4, 5]) await read(minute)
-    t.same(await toldOfVendor(db, id), [
+    t.same(await listVendorEvents(db, id), [
       { name: 'vendor.down', title: 'Outage', deliveries: 1 },
       { name: 'vendor.resolved', title: 'Outage', deliveries: 1 },
     ])
@@ -194,7 +194,7 @@ t.test('Who comes to a feed that is known meets it as it is; what comes after is
   t.equal(site.reads(), 1)
   site.report(OUTAGE, { id: 'b', name: 'Slow', impact: 'minor' })
   await read(1)
-  t.same(await toldOfVendor(db, id), [{ name: 'vendor.degraded', title: 'Slow', deliveries: 1 }])
+  t.same(await listVendorEvents(db, id), [{ name: 'vendor.degraded', title: 'Slow', deliveries: 1 }])
   await forgetAll()
 })
 
@@ -206,7 +206,7 @@ t.test('Hundreds who follow one feed hear of it once each, however many processe
   site.report(OUTAGE)
   await Promise.all([read(1), read(1, other)])
   await Promise.all([read(2), read(2, other)])
-  const told = await Promise.all(ids.map(id => toldOfVendor(db, id)))
+  const told = await Promise.all(ids.map(id => listVendorEvents(db, id)))
   t.same(
     told.filter(one => one.length !== 1 || one[0]?.deliveries !== 1),
     [],
@@ -256,7 +256,7 @@ t.test('With other components, or another feed, a dependency begins anew in sile
   t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
   await read(1)
   t.match(await findDependency(db, projectId, id), { severities: ['major'] })
-  t.same(await toldOfVendor(db, id), [])
+  t.same(await listVendorEvents(db, id), [])
   await forgetAll()
 })
 
@@ -279,7 +279,7 @@ t.test('A vendor of the catalogue that has moved is followed to where a new rele
     updatedAt: at(1),
   })
   t.match(await findDependency(db, projectId, own), { feedUrl: `${site.statusUrl}api/v2/summary.json` })
-  t.same(await toldOfVendor(db, moved), [])
+  t.same(await listVendorEvents(db, moved), [])
   await forgetAll()
 })
 

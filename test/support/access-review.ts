@@ -2,7 +2,7 @@ import { mailedLink, type Smtp } from './mailed-link.ts'
 import { createVisitor } from './visitor.ts'
 
 /** Sets a password as the owner of an address, by the link of a reset email; `count`: the number of that email. */
-export async function takeBack(origin: string, smtp: Smtp, email: string, count = 1) {
+export async function proveAddress(origin: string, smtp: Smtp, email: string, count = 1) {
   const owner = createVisitor(origin)
   await owner.post('/forgot-password', { email })
   const link = new URL(await mailedLink(smtp, email, count)).pathname
@@ -11,7 +11,7 @@ export async function takeBack(origin: string, smtp: Smtp, email: string, count 
 }
 
 /** The forms of the page, by what each decides. */
-export function rowsOf(text: string) {
+export function parseRows(text: string) {
   const forms = [...text.matchAll(/<form[^>]*action="\/account\/access".*?<\/form>/gs)].map(([form]) => form)
   const fieldOf = (form: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? ''
   return forms.map(form => ({

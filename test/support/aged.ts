@@ -37,7 +37,7 @@ export function startRetention(db: Db, retention: Partial<RetentionSettings> = {
 }
 
 /** Runs one complete round. Returns how many rows each rule changed. */
-export async function deleteOld(db: Db, retention: Partial<RetentionSettings> = {}) {
+export async function runRetentionRound(db: Db, retention: Partial<RetentionSettings> = {}) {
   const worker = startRetention(db, retention)
   try {
     await waitFor(() => worker.sample('picket_loop_rounds_total{loop="retention",outcome="ok"}'))
@@ -127,14 +127,14 @@ export const insertIncident = async (db: Db, projectId: string, days: number, ro
   return id
 }
 
-export const affect = (db: Db, incidentId: string, monitorId: string) =>
+export const insertIncidentMonitor = (db: Db, incidentId: string, monitorId: string) =>
   insertRow(db, 'incident_monitors', { incident_id: incidentId, monitor_id: monitorId })
 
 export const deleteMonitorAt = (db: Db, monitorId: string, days: number) =>
   execute(db, 'UPDATE monitors SET deleted_at = ? WHERE id = ?', [daysAgo(days), monitorId])
 
 /** Returns which of these ids are still in a table. */
-export async function keptOf(db: Db, table: string, ids: Record<string, string>): Promise<string[]> {
+export async function listKept(db: Db, table: string, ids: Record<string, string>): Promise<string[]> {
   const rows = await query<{ id: string }>(db, `SELECT id FROM ${table} WHERE id::text = ANY (:ids)`, {
     ids: Object.values(ids),
   })

@@ -8,7 +8,7 @@ formats.default(ajv)
 for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
 
 /** Returns how an answer differs from the OpenAPI document for its status; empty: it matches. */
-export function differencesOf({ answers }: Operation, status: number, body: unknown): unknown[] {
+export function findAnswerDifferences({ answers }: Operation, status: number, body: unknown): unknown[] {
   const check = ajv.compile(closed(answers[status] ?? answers.default))
   return check(body)
     ? []

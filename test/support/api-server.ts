@@ -15,7 +15,7 @@ import { insertTenant, type Tenant } from './tenant.ts'
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
 export type Answer = { status: number; headers: Headers; body: any }
 
-export type Sent = {
+export type RequestOptions = {
   /** null: none; omitted: the admin key of the first tenant */
   key?: string | null
   /** sent as JSON; a string or bytes are sent unchanged */
@@ -30,7 +30,7 @@ export type ApiServer = {
   db: Db
   databaseUrl: string
   /** `path` is relative to /api/v1; a full URL is used unchanged. */
-  call(method: string, path: string, sent?: Sent): Promise<Answer>
+  call(method: string, path: string, sent?: RequestOptions): Promise<Answer>
   /** the typed client, for valid requests */
   picket(key: string): Picket
   /** creates another organization with a project and an admin key */
@@ -84,7 +84,13 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   }
 }
 
-async function send(origin: string, firstKey: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+async function send(
+  origin: string,
+  firstKey: string,
+  method: string,
+  path: string,
+  sent: RequestOptions = {},
+): Promise<Answer> {
   const { key = firstKey, body, headers = {} } = sent
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const answer = await fetch(path.startsWith('http') ? path : `${origin}/api/v1${path}`, {

@@ -9,7 +9,7 @@ const ADDRESSES = ['http://127.0.0.1:9/', 'https://shop.example.com/a?b=c', 'tcp
 const TEXTS = ['', ' ', '\u0000', 'a\r\nb: c', '‮', '{{x}}', "' OR 1=1 --", '<img src=x>', '*', '$.a[*]', '../..']
 
 /** Generates values that a JSON Schema allows, and sometimes one that it does not, at any place. */
-export function arbitraryOf(schema: Schema, ids: KnownIds, name = ''): Arbitrary<unknown> {
+export function createArbitrary(schema: Schema, ids: KnownIds, name = ''): Arbitrary<unknown> {
   const good = goodOf(schema, ids, name)
   return fc.oneof(
     { weight: 15, arbitrary: good },
@@ -70,6 +70,9 @@ function objectOf(schema: Schema, ids: KnownIds): Arbitrary<unknown> {
       typeof schema.additionalProperties === 'object' ? goodOf(schema.additionalProperties, ids, '') : fc.jsonValue()
     return fc.dictionary(fc.string({ maxLength: MOST }), values, { maxKeys: 4 })
   }
-  const properties = Object.entries<Schema>(schema.properties).map(([key, one]) => [key, arbitraryOf(one, ids, key)])
+  const properties = Object.entries<Schema>(schema.properties).map(([key, one]) => [
+    key,
+    createArbitrary(one, ids, key),
+  ])
   return fc.record(Object.fromEntries(properties), { requiredKeys: schema.required ?? [] })
 }

@@ -63,7 +63,7 @@ export const CSS_ATTACKS = [
 ]
 
 /** `view` with `text` in every field that people can write. */
-export function poisoned(view: PageView, text: string): PageView {
+export function withHostileText(view: PageView, text: string): PageView {
   const component = (one: ComponentView): ComponentView => ({
     ...one,
     name: text,

@@ -8,7 +8,7 @@ export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core
 type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
 
 /** Returns the findings of axe about the current page. */
-export async function findingsOf(page: Page): Promise<string[]> {
+export async function findAccessibilityProblems(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
     violations: Violation[]
   }

@@ -9,7 +9,7 @@ import { CANARY_KEY_PURPOSE } from '../../control-plane/insight/canaries/canary-
 import { findCanaryProject, insertCanaryAlert, loadCanaries } from '../../control-plane/insight/canaries/store.ts'
 import { createProbeToken } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
 import { insertTransitions } from '../../control-plane/verdict/core/store.ts'
-import { changeEvent } from './telling.ts'
+import { changeEvent } from './publishing.ts'
 
 const publicUrl = 'https://picket.test'
 
@@ -38,7 +38,12 @@ export async function canaryOf(db: Db, region: string) {
 }
 
 /** The change of a canary, decided, told and received at a moment; a null status is a pause, told to nobody. */
-export async function passTurn(db: Db, monitorId: string, status: 'down' | 'up' | null, at: Date): Promise<void> {
+export async function completeCanaryTurn(
+  db: Db,
+  monitorId: string,
+  status: 'down' | 'up' | null,
+  at: Date,
+): Promise<void> {
   const { projectId, organizationId } = (await findCanaryProject(db))!
   const explanation = { timings: { first_failure_at: status === 'down' ? new Date(at.getTime() - 4_000) : null } }
   const ids = { id: uuidv7(), project_id: projectId, monitor_id: monitorId }

@@ -3,7 +3,7 @@ import { type Answer, type Received, type Receiver, startReceiver } from './rece
 import type { Teardown } from './teardown.ts'
 
 /** One call of a method of the API, as the provider saw it. */
-export type Called = { method: string; fields: Record<string, string>; token: string; received: Received }
+export type ReceivedCall = { method: string; fields: Record<string, string>; token: string; received: Received }
 
 type Person = { id: string; email: string; team?: string }
 
@@ -23,7 +23,7 @@ export type ChatProvider = {
   next(method: string, ...answers: (Answer | object)[]): void
   /** every call with this token is refused so from now on */
   refuse(token: string, error: string): void
-  calls(method: string): Called[]
+  calls(method: string): ReceivedCall[]
   /** what a message or an answer to a click held, parsed */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
   bodies(method: string): any[]
@@ -63,7 +63,7 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
     }
   }
 
-  const exchange = ({ fields, received }: Called) => {
+  const exchange = ({ fields, received }: ReceivedCall) => {
     const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')
     if (received.headers.authorization !== `Basic ${basic}`) return no('bad_client_secret')
     const isRenewal = fields.grant_type === 'refresh_token'
@@ -88,7 +88,7 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
         }
       : no('users_not_found')
 
-  const methods: Record<string, (called: Called) => object> = {
+  const methods: Record<string, (called: ReceivedCall) => object> = {
     'oauth.v2.access': exchange,
     'auth.test': () => ({ ok: true }),
     'auth.revoke': () => ({ ok: true, revoked: true }),
@@ -150,7 +150,7 @@ const json = (body: object) => ({
 })
 const isAnswer = (scripted: Answer | object): scripted is Answer => typeof scripted !== 'object' || 'status' in scripted
 
-function calledOf(received: Received): Called {
+function calledOf(received: Received): ReceivedCall {
   const isForm = received.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
   return {
     method: received.path.split('/').at(-1) ?? '',

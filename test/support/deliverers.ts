@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Delivering } from './delivering.ts'
+import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Teardown } from './teardown.ts'
 
 /** Drivers of other databases, which knex would like to have. */
@@ -26,7 +26,10 @@ const STANDBY = 3
 export type Deliverer = { kill9(): Promise<void> }
 
 /** Delivering processes, one after the other, each of its own: `next` lets one begin. */
-export async function createDeliverers(t: Teardown, { url, secretKey }: Delivering): Promise<() => Promise<Deliverer>> {
+export async function createDeliverers(
+  t: Teardown,
+  { url, secretKey }: DeliveryQueue,
+): Promise<() => Promise<Deliverer>> {
   const program = await bundle(t)
   const spawn = () => {
     const child = fork(program, [url, secretKey.toString('base64')], {

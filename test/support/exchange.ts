@@ -15,7 +15,7 @@ import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor
 import { maintenanceRoutes } from '../../control-plane/verdict/maintenance/routes.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import type { Account, ApiAnswer, Handles } from './resource-api.ts'
-import { unwatched } from './unwatched.ts'
+import { NO_HISTORY } from './unwatched.ts'
 
 /** A project with every kind of entry, and functions to import and export it. */
 export function exchangeApi(app: App, handles: Handles): void {
@@ -23,8 +23,8 @@ export function exchangeApi(app: App, handles: Handles): void {
   ruleRoutes(app, handles)
   settingsRoutes(app, handles)
   subscriptionRoutes(app, handles)
-  monitorRoutes(app, { ...handles, readMonitoringState: unwatched })
-  monitorLifecycleRoutes(app, { ...handles, watching: unwatched })
+  monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
+  monitorLifecycleRoutes(app, { ...handles, watching: NO_HISTORY })
   parentRoutes(app, { ...handles, review: scheduleReview })
   maintenanceRoutes(app, { ...handles, review: scheduleReview })
   statusPageRoutes(app, handles)

@@ -6,7 +6,7 @@ import { insertChannel, insertMonitor, type MonitorSpec } from './verdict.ts'
 export const DAY_MS = 86_400_000
 
 /** A monitor that is looked at for what ends, with a webhook channel. */
-export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec & { url?: string } = {}) {
+export async function insertExpiryMonitor(db: Db, projectId: string, spec: MonitorSpec & { url?: string } = {}) {
   const id = await insertMonitor(db, projectId, spec)
   const channelId = await insertChannel(db, projectId, [id])
   const url = spec.url ?? 'https://shop.example.com/'
@@ -15,7 +15,7 @@ export async function insertWatched(db: Db, projectId: string, spec: MonitorSpec
 }
 
 /** As a probe's region would meet it; `at` is when. */
-export async function meet(
+export async function observeCertificate(
   db: Db,
   monitorId: string,
   at: Date,
@@ -26,10 +26,10 @@ export async function meet(
   await storeCertificates(db, [{ ...row, expiresAtMs: ends.getTime() }], at)
 }
 
-export type ToldEvent = { name: string; days: number | null; deliveries: number }
+export type StoredWarning = { name: string; days: number | null; deliveries: number }
 
 /** The warnings about a monitor in order, with the days that they say. */
-export function warningsAbout(db: Db, monitorId: string): Promise<ToldEvent[]> {
+export function readExpiryWarnings(db: Db, monitorId: string): Promise<StoredWarning[]> {
   return query(
     db,
     `SELECT name, coalesce(data->>'ssl_expiry_days', data->>'domain_expiry_days')::integer AS days,
@@ -39,7 +39,7 @@ export function warningsAbout(db: Db, monitorId: string): Promise<ToldEvent[]> {
   )
 }
 
-export async function datesOf(db: Db, monitorId: string): Promise<{ ssl: Date | null; domain: Date | null }> {
+export async function readExpiryDates(db: Db, monitorId: string): Promise<{ ssl: Date | null; domain: Date | null }> {
   const [row] = await query<{ ssl: Date | null; domain: Date | null }>(
     db,
     'SELECT ssl_expires_at AS ssl, domain_expires_at AS domain FROM monitors WHERE id = ?',

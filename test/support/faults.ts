@@ -13,7 +13,7 @@ const write = (value: unknown) => JSON.stringify(value)?.replace(/"raw ([^"]*)"/
  * Every single violation of a body's JSON Schema: missing required properties, null, other types, both sides of each bound,
  * unknown properties, invalid characters.
  */
-export function faultsOf(schema: Schema, valid: unknown, path = ''): Fault[] {
+export function listFaults(schema: Schema, valid: unknown, path = ''): Fault[] {
   const isNullable = schema.anyOf?.some((branch: Schema) => branch.type === 'null') === true
   const branches: Schema[] = schema.anyOf?.filter((one: Schema) => one.type !== 'null') ?? [schema]
   const branch = branches.find(one => isShapeOf(one, valid)) ?? branches[0]
@@ -130,7 +130,7 @@ function faultsInObject(schema: Schema, valid: Json, path: string): Fault[] {
   )
   const prototype = { what: 'a __proto__', path, text: write(valid).replace('{', '{"__proto__":{"a":1},') }
   const inner = Object.entries<Schema>(schema.properties ?? {}).flatMap(([key, property]) =>
-    faultsOf(property, valid[key], at(key)).map(fault => ({ ...fault, text: replaced(valid, key, fault.text) })),
+    listFaults(property, valid[key], at(key)).map(fault => ({ ...fault, text: replaced(valid, key, fault.text) })),
   )
   const free = schema.properties ? [] : faultsInFreeForm(valid, path)
   return [...missing, ...unknown, prototype, ...inner, ...free]
@@ -168,5 +168,5 @@ function replaced(valid: Json, key: string, text: string): string {
 }
 
 function faultsInItem(schema: Schema, valid: unknown[], path: string): Fault[] {
-  return faultsOf(schema.items, valid[0], `${path}[0]`).map(fault => ({ ...fault, text: `[${fault.text}]` }))
+  return listFaults(schema.items, valid[0], `${path}[0]`).map(fault => ({ ...fault, text: `[${fault.text}]` }))
 }

@@ -15,7 +15,7 @@ import {
 } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
-import { specOf } from './spec.ts'
+import { createCheckSpec } from './spec.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
@@ -139,7 +139,7 @@ const RUN_NOW: RunNow = { runId: '', monitorId: '', trigger: Trigger.RUN_NOW, sc
 
 /** An http check of `url`, and what of it a test wants otherwise. */
 export function checkSpec(url: string, other: Partial<CheckSpec> = {}): CheckSpec {
-  return specOf({ url, timeoutMs: 30_000, ...other })
+  return createCheckSpec({ url, timeoutMs: 30_000, ...other })
 }
 
 /** A monitor every 30 s without re-checks, and what of it a test wants otherwise. */

@@ -5,7 +5,7 @@ import type { ApiServer } from './api-server.ts'
 type Api = Pick<ApiServer, 'call'>
 
 /** A page with one text in all fields that accept it, and an open incident. */
-export type Scene = { slug: string; componentId: string; monitorId: string; incidentId: string; taken: string[] }
+export type HostilePage = { slug: string; componentId: string; monitorId: string; incidentId: string; taken: string[] }
 
 const HARMLESS = 'Plain words'
 
@@ -34,7 +34,7 @@ async function offer(
 let scenes = 0
 
 /** Puts `text` into each public field that accepts it. */
-export async function setScene(api: Api, key: string, text: string): Promise<Scene> {
+export async function createHostilePage(api: Api, key: string, text: string): Promise<HostilePage> {
   const taken: string[] = []
   const make = async (path: string, body: object, fields: string[], method = 'POST') => {
     const made = await offer(api, key, [method, path], body as Record<string, unknown>, fields, text)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { startDnsServer } from './dns-server.ts'
-import { startCanned, startRawServer } from './raw-server.ts'
+import { startFixedResponse, startRawServer } from './raw-server.ts'
 import { type Behaviour, startTarget } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -24,7 +24,7 @@ export function hostileTargets(t: Teardown) {
 
     /** These bytes to any request, and the end. */
     says(bytes: string, spec: Spec = {}): Start {
-      return async () => ({ spec: { url: `http://127.0.0.1:${await startCanned(t, bytes)}/`, ...spec } })
+      return async () => ({ spec: { url: `http://127.0.0.1:${await startFixedResponse(t, bytes)}/`, ...spec } })
     },
 
     /** A web server of its own making. */

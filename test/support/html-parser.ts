@@ -4,7 +4,7 @@ import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
 /** A document as a browser parses it. */
-export type Parsed = {
+export type ParsedHtml = {
   /** `a[href][class]`: each kind of element with the names of its attributes */
   elements: string[]
   /** the addresses in its attributes, as written */
@@ -17,7 +17,7 @@ export type Parsed = {
   turned: string[]
 }
 
-export type HtmlParser = { parse(html: string): Promise<Parsed> }
+export type HtmlParser = { parse(html: string): Promise<ParsedHtml> }
 
 const LINKS = [
   'href',

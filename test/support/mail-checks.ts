@@ -1,10 +1,10 @@
 import type { HtmlParser } from './html-parser.ts'
-import type { TakenMail } from './smtp.ts'
+import type { ReceivedMail } from './smtp.ts'
 
 /** The tags, attributes and headers of emails with harmless text. */
-export type KnownMail = { headers: Set<string>; elements: Set<string> }
+export type AllowedContent = { headers: Set<string>; elements: Set<string> }
 
-export async function knownOf(mails: TakenMail[], parser: HtmlParser): Promise<KnownMail> {
+export async function readAllowedContent(mails: ReceivedMail[], parser: HtmlParser): Promise<AllowedContent> {
   const known = { headers: new Set<string>(), elements: new Set<string>() }
   for (const { headers, html } of mails) {
     for (const name of Object.keys(headers)) known.headers.add(name)
@@ -17,9 +17,9 @@ export async function knownOf(mails: TakenMail[], parser: HtmlParser): Promise<K
 const INVISIBLE = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 
 /** Returns what an email contains that emails with harmless text do not, or that no email may contain. */
-export async function complaintsAbout(
-  { headers, html, text, raw, to }: TakenMail,
-  known: KnownMail,
+export async function findMailProblems(
+  { headers, html, text, raw, to }: ReceivedMail,
+  known: AllowedContent,
   parser: HtmlParser,
   origin: string,
 ): Promise<string[]> {

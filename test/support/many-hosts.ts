@@ -5,7 +5,7 @@ import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
 /** `pid` null: before the first fault. */
-export type SeenAtHost = { host: number; pid: number | null; atMs: number; isLost: boolean }
+export type HostConnection = { host: number; pid: number | null; atMs: number; isLost: boolean }
 
 export type ManyHosts = {
   /** the address of one of them, by its number from 1 to 254 */
@@ -14,7 +14,7 @@ export type ManyHosts = {
   lose(pid: number, hosts: readonly number[]): void
   /** from now on these hosts answer this process with status 503 */
   breakFor(pid: number, hosts: readonly number[]): void
-  seen: SeenAtHost[]
+  seen: HostConnection[]
 }
 
 /** Hosts with one address each. A process can lose any of them, as with a missing route or a firewall that rejects. */
@@ -22,7 +22,7 @@ export async function startManyHosts(t: Teardown, pids: () => readonly number[])
   const lost = new Map<number, ReadonlySet<number>>()
   const broken = new Map<number, ReadonlySet<number>>()
   const brokenSockets = new WeakSet<Socket>()
-  const seen: SeenAtHost[] = []
+  const seen: HostConnection[] = []
   const server = createServer(({ socket }, response) =>
     response.writeHead(brokenSockets.has(socket) ? 503 : 200, { connection: 'close' }).end(),
   )

@@ -55,7 +55,7 @@ export type Picket = {
 }
 
 /** The settings of a control plane in addition to its engines: a key, this machine open to checks, no limits. */
-export const householdEnv = () => ({
+export const testEnv = () => ({
   SECRET_KEY: randomBytes(32).toString('base64'),
   EGRESS_ALLOW: LOOPBACK,
   VISITOR_EGRESS_ALLOW: LOOPBACK,
@@ -95,7 +95,7 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
     NATS_URL: nats.url,
     NATS_OPERATOR_SEED: natsOperatorSeed,
     CLICKHOUSE_URL: clickhouse.url,
-    ...householdEnv(),
+    ...testEnv(),
     ...options.env,
   }
   const admin = (...args: string[]) => runAdmin(common, args)

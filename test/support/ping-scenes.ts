@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { type CheckExecution, runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { bringUpLoopback } from './own-network.ts'
-import { specOf } from './spec.ts'
+import { createCheckSpec } from './spec.ts'
 
-export type PingScene = {
+export type PingScenario = {
   /** the ping sockets that the kernel allows */
   sockets: 'allowed' | 'refused'
   /** the name of the system's ping */
@@ -19,7 +19,7 @@ export type PingScene = {
   allow?: string[]
 }
 
-export type PingSeen = {
+export type PingObservation = {
   ways: [ipv4: string, ipv6: string]
   ran: CheckExecution[]
   elapsedMs: number
@@ -58,16 +58,16 @@ function lose(echoes: number, family: 4 | 6, setting: string): () => void {
   }
 }
 
-async function play(scene: PingScene): Promise<PingSeen> {
+async function play(scene: PingScenario): Promise<PingObservation> {
   const { hosts, addresses = [], timeoutMs = 5000, lost = 0, allow = ['127.0.0.0/8', '::1'] } = scene
   set('ipv4/ping_group_range', scene.sockets === 'allowed' ? '0 0' : '1 0')
   const icmp = createIcmp(scene.program ? { program: scene.program } : {})
   const egress = createEgress({ allow, icmp, resolver: async () => addresses })
-  const ways: PingSeen['ways'] = [icmp(4).kind, icmp(6).kind]
+  const ways: PingObservation['ways'] = [icmp(4).kind, icmp(6).kind]
   const losing =
     lost > 0 ? [lose(lost, 4, 'ipv4/icmp_echo_ignore_all'), lose(lost, 6, 'ipv6/icmp/echo_ignore_all')] : []
   const startedMs = performance.now()
-  const checks = hosts.map(url => runCheck(specOf({ type: 'ping', url, timeoutMs }), egress))
+  const checks = hosts.map(url => runCheck(createCheckSpec({ type: 'ping', url, timeoutMs }), egress))
   let timerMs = 0
   const timer = setTimeout(() => {
     timerMs = performance.now() - startedMs
@@ -79,7 +79,7 @@ async function play(scene: PingScene): Promise<PingSeen> {
 }
 
 bringUpLoopback()
-const seen: PingSeen[] = []
-for (const scene of JSON.parse(process.argv[2]!) as PingScene[]) seen.push(await play(scene))
+const seen: PingObservation[] = []
+for (const scene of JSON.parse(process.argv[2]!) as PingScenario[]) seen.push(await play(scene))
 console.log(JSON.stringify(seen))
 process.exit(0)

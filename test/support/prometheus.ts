@@ -20,7 +20,7 @@ const SECONDS = { s: 1, m: 60, h: 3_600 }
 const inSeconds = (number: string, unit: string) => Number(number) * SECONDS[unit as keyof typeof SECONDS]
 
 /** The rules for operators, with all times shortened. */
-export const hurried = (rules: string): string =>
+export const shortenTimes = (rules: string): string =>
   rules
     .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
     .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(SHORTEST_RANGE_S, inSeconds(n, unit) / 20)}s]`)
@@ -41,7 +41,7 @@ export async function startPrometheus(
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const rules = textOf('deploy/monitoring/alerts.yaml')
   const interval = `${scrapeSeconds ?? 1}s`
-  writeFileSync(join(dir, 'alerts.yaml'), scrapeSeconds === null ? hurried(rules) : rules)
+  writeFileSync(join(dir, 'alerts.yaml'), scrapeSeconds === null ? shortenTimes(rules) : rules)
   const config = {
     global: { scrape_interval: interval, evaluation_interval: interval },
     rule_files: ['alerts.yaml'],

@@ -21,7 +21,7 @@ export async function startRawServer(t: Teardown, handle: (socket: Socket) => vo
 }
 
 /** Sends `bytes` when a request has arrived, and closes. */
-export function startCanned(t: Teardown, bytes: string | Buffer): Promise<number> {
+export function startFixedResponse(t: Teardown, bytes: string | Buffer): Promise<number> {
   return startRawServer(t, socket => socket.once('data', () => socket.end(bytes)))
 }
 

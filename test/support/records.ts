@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiServer } from './api-server.ts'
 import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
-import { dataOf } from './client.ts'
+import { unwrapData } from './client.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -46,7 +46,7 @@ export async function createRecords(
   hook = HOOK,
 ): Promise<Records> {
   const picket = api.picket(key)
-  const idOf = async (made: Parameters<typeof dataOf<{ id: string }>>[0]) => (await dataOf(made)).id
+  const idOf = async (made: Parameters<typeof unwrapData<{ id: string }>>[0]) => (await unwrapData(made)).id
   const monitor_id = await idOf(picket.createMonitor({ body: MONITOR }))
   const channel = { ...CHANNEL, config: { ...CHANNEL.config, url: hook } }
   const alert_channel_id = await idOf(picket.createAlertChannel({ body: channel }))

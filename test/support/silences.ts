@@ -13,13 +13,13 @@ import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
 
 const PUBLIC_URL = 'https://picket.example'
 
-export type House = ReturnType<typeof createHouse>
+export type Scenario = ReturnType<typeof createScenario>
 
 /**
  * Monitors of one project on a clock of their own: checks go through the real verdict, silences are looked at every
  * second that passes. What receivers hear is what is queued for them.
  */
-export function createHouse(db: Db, projectId: string, startMs = Date.UTC(2026, 10, 21, 2)) {
+export function createScenario(db: Db, projectId: string, startMs = Date.UTC(2026, 10, 21, 2)) {
   const states = new Map<string, MonitorState>()
   let nowMs = startMs
   const now = () => new Date(nowMs)
@@ -128,7 +128,7 @@ async function heardOf(db: Db, monitorId: string): Promise<string> {
 }
 
 /** What happened to a monitor, told or not, and then to its incidents. */
-export async function eventsOf(db: Db, monitorId: string): Promise<string> {
+export async function formatEvents(db: Db, monitorId: string): Promise<string> {
   const rows = await query<{ name: string }>(
     db,
     `SELECT name FROM events WHERE subject = 'monitor:' || CAST(:monitorId AS text)
@@ -139,12 +139,12 @@ export async function eventsOf(db: Db, monitorId: string): Promise<string> {
   return rows.map(({ name }) => name.replace(/^\w+\./, '')).join(' ')
 }
 
-export async function silencesLeft(db: Db): Promise<number> {
+export async function countSuppressions(db: Db): Promise<number> {
   const [row] = await query<{ count: number }>(db, 'SELECT count(*) AS count FROM silences')
   return row!.count
 }
 
-export function causesOf(db: Db, monitorId: string) {
+export function listCauses(db: Db, monitorId: string) {
   return query<{ transition: string | null; incident: string | null }>(
     db,
     `SELECT t.caused_by_monitor_id AS transition, i.caused_by_monitor_id AS incident

@@ -5,26 +5,26 @@ import { type ReadMail, readMail } from '../../tools/mail/read-mail.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-export type TakenMail = ReadMail & { from: string; to: string[]; raw: string; user: string; isTls: boolean }
+export type ReceivedMail = ReadMail & { from: string; to: string[]; raw: string; user: string; isTls: boolean }
 
 export type Smtp = {
   /** `smtp://127.0.0.1:…` */
   url: string
   port: number
   /** received emails in order of arrival */
-  mails: TakenMail[]
+  mails: ReceivedMail[]
   /** the number of opened connections */
   connections(): number
   /** closes open connections without a reply; resolves when they are closed */
   hangUp(): Promise<void>
   /** sets the replies that refuse the next emails, such as `451 4.3.0 Try later`; later emails are accepted */
   replyWith(...replies: string[]): void
-  waitFor(count: number): Promise<TakenMail[]>
+  waitFor(count: number): Promise<ReceivedMail[]>
 }
 
 /** A mail server on a free port of 127.0.0.1. Recipients whose address contains `unknown` are refused with 550. */
 export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): Promise<Smtp> {
-  const mails: TakenMail[] = []
+  const mails: ReceivedMail[] = []
   const script: string[] = []
   let connections = 0
   const server = new SMTPServer({

@@ -4,7 +4,7 @@ import { type Db, query } from '../../control-plane/foundation/platform/postgres
 const ABOUT_REQUESTS = ['bootstrap_attempts', 'idempotency_keys', 'heartbeat_intake']
 
 /** Every row of every table, by table, without the last use of keys. */
-export async function storedIn(db: Db): Promise<Record<string, unknown[]>> {
+export async function readTables(db: Db): Promise<Record<string, unknown[]>> {
   const tables = await query<{ name: string }>(
     db,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,

@@ -7,7 +7,7 @@ import { createMailer } from '../../control-plane/foundation/platform/mail/maile
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { SubscriberTools } from '../../control-plane/pages/subscribers/actions.ts'
 import { ensureMailChannel } from '../../control-plane/pages/subscribers/store.ts'
-import { createDelivering, type Delivering } from './delivering.ts'
+import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
 import { type Smtp, startSmtp } from './smtp.ts'
 import { insertStatusPage } from './status-pages.ts'
 import type { Teardown } from './teardown.ts'
@@ -15,7 +15,7 @@ import { insertMonitor } from './verdict.ts'
 
 export const PUBLIC_URL = 'http://picket.test'
 
-export type Subscribing = Delivering & {
+export type SubscriberFixture = DeliveryQueue & {
   tools: SubscriberTools
   smtp: Smtp
   page: { id: string; name: string; publicUrl: string }
@@ -26,11 +26,11 @@ export type Subscribing = Delivering & {
 }
 
 /** A published page on a queue of its own, whose worker sends to a real mail server. */
-export async function createSubscribing(t: Teardown): Promise<Subscribing> {
+export async function createSubscriberFixture(t: Teardown): Promise<SubscriberFixture> {
   const smtp = await startSmtp(t)
   const mailer = createMailer(smtp.url, 'Picket <picket@example.com>')
   t.teardown(mailer.close)
-  const delivering = await createDelivering(t)
+  const delivering = await createDeliveryQueue(t)
   const { db, tenant, secretKey } = delivering
   const secrets = createSecretCipher(secretKey)
   const { projectId } = tenant

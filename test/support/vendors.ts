@@ -2,7 +2,7 @@ import { type Db, query } from '../../control-plane/foundation/platform/postgres
 import { type Behaviour, startTarget, type Target } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
-export type VendorSays = {
+export type VendorReport = {
   id: string
   name: string
   impact?: string
@@ -14,7 +14,7 @@ export type VendorSite = Pick<Target, 'requests' | 'close' | 'open'> & {
   /** what people give as its address */
   statusUrl: string
   /** from now on these incidents are open, with an etag for each report */
-  report(...incidents: VendorSays[]): void
+  report(...incidents: VendorReport[]): void
   /** what it does with whoever asks for its feed */
   behave(behaviour: Behaviour): void
   /** how often its feed was asked for */
@@ -29,14 +29,14 @@ export async function startVendorSite(t: Teardown): Promise<VendorSite> {
   const { url, requests, behaveAt, close, open } = await startTarget(t)
   let reports = 0
   const behave = (behaviour: Behaviour) => behaveAt(SUMMARY, behaviour)
-  const report = (...incidents: VendorSays[]) =>
+  const report = (...incidents: VendorReport[]) =>
     behave({ kind: 'answer', headers: { etag: `"${++reports}"` }, body: JSON.stringify(summaryOf(incidents)) })
   report()
   const reads = () => requests.filter(({ path }) => path === SUMMARY).length
   return { statusUrl: url, requests, close, open, report, behave, reads }
 }
 
-const summaryOf = (incidents: VendorSays[]) => ({
+const summaryOf = (incidents: VendorReport[]) => ({
   page: { id: 'p', name: 'Acme', url: 'https://status.acme.example' },
   status: { indicator: 'none', description: '' },
   components: [],
@@ -44,10 +44,10 @@ const summaryOf = (incidents: VendorSays[]) => ({
   scheduled_maintenances: [],
 })
 
-export type ToldOfVendor = { name: string; title: string; deliveries: number }
+export type StoredVendorEvent = { name: string; title: string; deliveries: number }
 
 /** What was told of a dependency, in order. */
-export function toldOfVendor(db: Db, dependencyId: string): Promise<ToldOfVendor[]> {
+export function listVendorEvents(db: Db, dependencyId: string): Promise<StoredVendorEvent[]> {
   return query(
     db,
     `SELECT name, data #>> '{incident,title}' AS title,

@@ -81,12 +81,12 @@ export async function insertLiveProbes(db: Db, probeIds = PROBES): Promise<void>
   )
 }
 
-export type Shot = Partial<Result> & { up: boolean }
+export type ResultSpec = Partial<Result> & { up: boolean }
 
 let slotMs = Date.now() - 3_600_000
 
 /** A result of the next slot: later calls give later slots, all in the past. */
-export function resultOf(monitorId: string, { up, ...rest }: Shot): Result {
+export function resultOf(monitorId: string, { up, ...rest }: ResultSpec): Result {
   slotMs += 1
   return {
     monitorId,

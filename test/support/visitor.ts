@@ -1,11 +1,11 @@
 import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
 
-export type Shown = { status: number; text: string; location: string | null; headers: Headers }
+export type PageResponse = { status: number; text: string; location: string | null; headers: Headers }
 
 export type Visitor = {
-  get(path: string, headers?: Record<string, string>): Promise<Shown>
+  get(path: string, headers?: Record<string, string>): Promise<PageResponse>
   /** sends a form like a page of the site */
-  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Shown>
+  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageResponse>
   /** the token of the session, or null */
   cookie(): string | null
   setCookie(token: string | null): void
@@ -14,7 +14,7 @@ export type Visitor = {
 /** A client that keeps the session cookie and does not follow redirects. Paths begin with a slash. */
 export function createVisitor(origin: string): Visitor {
   let token: string | null = null
-  const send = async (path: string, init: RequestInit, headers: Record<string, string>): Promise<Shown> => {
+  const send = async (path: string, init: RequestInit, headers: Record<string, string>): Promise<PageResponse> => {
     const answer = await fetch(origin + path, {
       ...init,
       redirect: 'manual',

@@ -2,7 +2,11 @@ import { type Db, query, type Tx } from '../../control-plane/foundation/platform
 import { waitFor } from './wait.ts'
 
 /** Lets `others` wait for the locks of `change`, then commits it. Returns the results of the others. */
-export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>, others: () => Promise<T>): Promise<T> {
+export async function runWhileLocked<T>(
+  db: Db,
+  change: (tx: Tx) => Promise<unknown>,
+  others: () => Promise<T>,
+): Promise<T> {
   const under = await db.transaction(async tx => {
     // on a slow machine the others may start late
     await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])

@@ -7,7 +7,7 @@ import { newId } from '../../../control-plane/foundation/platform/ids.ts'
 import { createPostgres, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiCaller } from '../../../control-plane/foundation/web/auth/authentication.ts'
 import { createDatabase } from '../../support/database.ts'
-import { whileHeld } from '../../support/while-held.ts'
+import { runWhileLocked } from '../../support/while-held.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 8)
 t.teardown(() => db.destroy())
@@ -33,7 +33,9 @@ async function founded() {
 
 t.test('The creation of a key that waits for the proof of the address is refused', async t => {
   const { key, prove, working, caller } = await founded()
-  const made = whileHeld(db, prove, () => createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS))
+  const made = runWhileLocked(db, prove, () =>
+    createKeyAs(db, caller, { name: 'late', scope: 'admin' }, DEFAULT_LIMITS),
+  )
   await t.rejects(made, { status: 401, code: 'api_key_suspended' })
   t.same(await working(), [])
   t.equal(await createAuthenticator(db)(key, '192.0.2.1'), 'suspended')
@@ -43,7 +45,7 @@ t.test('A key that is being created during the proof is suspended with the other
   const { projectId, prove, working, caller } = await founded()
   const making = async (tx: Tx) =>
     void (await createKeyAs(tx, caller, { name: 'just before', scope: 'read' }, DEFAULT_LIMITS))
-  await whileHeld(db, making, () => db.transaction(prove))
+  await runWhileLocked(db, making, () => db.transaction(prove))
   t.same(await working(), [])
   const all = await query(db, 'SELECT FROM api_keys WHERE project_id = ?', [projectId])
   t.equal(all.length, 2)

@@ -4,7 +4,7 @@ import { type Auth, CHECK_TYPES, type CheckSpec, HTTP_METHODS } from '../../../s
 import { FailureSource } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { startRawServer } from '../../support/raw-server.ts'
-import { specOf } from '../../support/spec.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
@@ -29,7 +29,7 @@ t.test('an http check passes on 200 to 399', async t => {
   ]
   for (const [status, message] of rows) {
     target.behave({ kind: 'answer', status })
-    const { error, statusCode } = await check(specOf({ url: target.url }))
+    const { error, statusCode } = await check(createCheckSpec({ url: target.url }))
     t.equal(statusCode, status)
     t.equal(error?.message, message)
   }
@@ -39,7 +39,7 @@ t.test('an assertion on the status replaces the usual demand', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 404 })
   const assertions = [{ type: 'status_code', operator: 'equals', value: '404' }]
-  t.match(await check(specOf({ url: target.url, assertions })), { error: null, statusCode: 404 })
+  t.match(await check(createCheckSpec({ url: target.url, assertions })), { error: null, statusCode: 404 })
 })
 
 t.test('an http check sends what its monitor says, with its credentials', async t => {
@@ -51,7 +51,7 @@ t.test('an http check sends what its monitor says, with its credentials', async 
   ]
   for (const [kind, name, value] of rows) {
     const headers = { 'X-Own': 'a', authorization: 'Bearer stale', 'x-key': 'stale' }
-    await check(specOf({ url: `${target.url}path?q`, method: 'DELETE', headers, auth: { kind } }))
+    await check(createCheckSpec({ url: `${target.url}path?q`, method: 'DELETE', headers, auth: { kind } }))
     t.match(target.requests.at(-1), { method: 'DELETE', path: '/path?q', headers: { 'x-own': 'a', [name]: value } })
   }
 })
@@ -66,7 +66,9 @@ t.test('an http check knows every method, with a body or without', async t => {
   )
   for (const method of HTTP_METHODS) {
     for (const body of [undefined, '{"a":"ü"}']) {
-      const { error } = await check(specOf({ url: `http://127.0.0.1:${port}/`, method, ...(body && { body }) }))
+      const { error } = await check(
+        createCheckSpec({ url: `http://127.0.0.1:${port}/`, method, ...(body && { body }) }),
+      )
       t.equal(error, null, `${method} ${body}`)
       t.ok(bodies.at(-1)?.startsWith(`${method} / HTTP/1.1\r\n`))
       t.equal(bodies.at(-1)?.split('\r\n\r\n')[1], body ?? '')
@@ -78,7 +80,7 @@ t.test('credentials in a header of one’s own stay at their origin', async t =>
   const [from, to] = [await startTarget(t), await startTarget(t)]
   from.behave({ kind: 'redirect', to: to.url })
   const auth: Auth = { kind: { $case: 'header', value: { name: 'X-Key', value: 'secret' } } }
-  t.equal((await check(specOf({ url: from.url, auth }))).error, null)
+  t.equal((await check(createCheckSpec({ url: from.url, auth }))).error, null)
   t.equal(from.requests[0]?.headers['x-key'], 'secret')
   t.equal(to.requests[0]?.headers['x-key'], undefined)
 })
@@ -86,9 +88,9 @@ t.test('credentials in a header of one’s own stay at their origin', async t =>
 t.test('a body is kept whole only when somebody looks at it', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', body: 'x'.repeat(10_000) })
-  t.equal((await check(specOf({ url: target.url }))).body?.length, 4096)
+  t.equal((await check(createCheckSpec({ url: target.url }))).body?.length, 4096)
   const assertions = [{ type: 'body', operator: 'contains', value: 'x' }]
-  t.equal((await check(specOf({ url: target.url, assertions }))).body?.length, 10_000)
+  t.equal((await check(createCheckSpec({ url: target.url, assertions }))).body?.length, 10_000)
 })
 
 t.test('a keyword check looks for its keyword', async t => {
@@ -108,7 +110,7 @@ t.test('a keyword check looks for its keyword', async t => {
   ]
   for (const [keywordType, keyword, body, code] of rows) {
     target.behave({ kind: 'answer', body })
-    const { error } = await check(specOf({ type: 'keyword', url: target.url, keyword, keywordType }))
+    const { error } = await check(createCheckSpec({ type: 'keyword', url: target.url, keyword, keywordType }))
     t.equal(error?.code, code, `${keywordType} ${keyword}`)
   }
 })
@@ -117,31 +119,31 @@ t.test('a keyword is found in the charset of the page', async t => {
   const target = await startTarget(t)
   const headers = { 'content-type': 'text/html; charset=iso-8859-1' }
   target.behave({ kind: 'answer', body: Buffer.from('grüße', 'latin1'), headers })
-  t.equal((await check(specOf({ type: 'keyword', url: target.url, keyword: 'grüße' }))).error, null)
+  t.equal((await check(createCheckSpec({ type: 'keyword', url: target.url, keyword: 'grüße' }))).error, null)
 })
 
 t.test('a keyword on an error page does not make it pass', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 500, body: 'all is well' })
-  t.match(await check(specOf({ type: 'keyword', url: target.url, keyword: 'well' })), {
+  t.match(await check(createCheckSpec({ type: 'keyword', url: target.url, keyword: 'well' })), {
     error: { code: 'unexpected_status' },
   })
 })
 
 t.test('a keyword check without a keyword is our own fault', async t => {
-  await t.rejects(check(specOf({ type: 'keyword', url: 'http://127.0.0.1/' })), /without a keyword/)
+  await t.rejects(check(createCheckSpec({ type: 'keyword', url: 'http://127.0.0.1/' })), /without a keyword/)
 })
 
 t.test('a tcp check connects, in each form that a monitor may name its target', async t => {
   const target = await startTcpTarget(t, 'hello')
   for (const prefix of ['', 'tcp://', 'http://']) {
-    const seen = await check(specOf({ type: 'tcp', url: `${prefix}127.0.0.1:${target.port}` }))
+    const seen = await check(createCheckSpec({ type: 'tcp', url: `${prefix}127.0.0.1:${target.port}` }))
     t.match(seen, { error: null, resolvedIp: '127.0.0.1', statusCode: null, timings: { dnsUs: 0, tlsUs: 0 } })
     t.equal(seen.timings.connectUs, seen.totalUs)
   }
   t.equal(target.connections(), 3)
   await target.close()
-  t.match(await check(specOf({ type: 'tcp', url: `127.0.0.1:${target.port}` })), {
+  t.match(await check(createCheckSpec({ type: 'tcp', url: `127.0.0.1:${target.port}` })), {
     error: { code: 'connection_refused', source: FailureSource.TARGET },
     resolvedIp: null,
   })

@@ -6,7 +6,7 @@ import type { Assertion } from '../../../shared/checks/check.ts'
 import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { createDeadline, createEgress } from '../../../shared/egress/index.ts'
 import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
-import { specOf } from '../../support/spec.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 
 const name = 'shop.test'
 const zone: Answer[] = [
@@ -39,7 +39,7 @@ const server = `dns://127.0.0.1:${given.port}`
 
 async function look(url: string, { assertions = [] as Assertion[], timeoutMs = 60_000, through = egress } = {}) {
   const deadline = createDeadline(timeoutMs)
-  const seen = await checkDns(specOf({ type: 'dns', url, assertions, timeoutMs }), deadline.signal, through)
+  const seen = await checkDns(createCheckSpec({ type: 'dns', url, assertions, timeoutMs }), deadline.signal, through)
   deadline.clear()
   return seen
 }
@@ -198,7 +198,7 @@ t.test('dns_record assertions choose what is asked, and judge it', async t => {
   ]
   for (const [operator, value, isUp] of rows) {
     const assertions = [{ type: 'dns_record', operator, value }]
-    const spec = specOf({ type: 'dns', url: `${server}/${name}`, assertions })
+    const spec = createCheckSpec({ type: 'dns', url: `${server}/${name}`, assertions })
     const { outcome, failedAssertions } = await runCheck(spec, egress)
     t.equal(outcome, isUp ? Outcome.UP : Outcome.DOWN, `${operator} ${value}`)
     t.equal(failedAssertions.length, isUp ? 0 : 1)

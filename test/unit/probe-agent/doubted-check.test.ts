@@ -5,7 +5,7 @@ import { type CheckExecution, runCheck } from '../../../probe-agent/execution/ru
 import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { nowUs } from '../../../shared/egress/monotonic.ts'
-import { specOf } from '../../support/spec.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
 
 const resolver = async (name: string) => {
@@ -24,7 +24,7 @@ t.test('failures of many hosts at once are doubted, though an address of the sel
   const { port } = new URL(target.url)
   const closed = await startTcpTarget(t)
   await closed.close()
-  const check = (url: string) => runCheck(specOf({ url }), egress, { selfTest, doubt })
+  const check = (url: string) => runCheck(createCheckSpec({ url }), egress, { selfTest, doubt })
 
   for (const host of [1, 2, 3, 4]) t.equal((await check(`http://127.0.0.1:${port}/?${host}`)).outcome, Outcome.UP)
   const refused: CheckExecution[] = []
@@ -45,9 +45,11 @@ t.test('an answer of the target, and what is wrong with ourselves, is never doub
   target.behave({ kind: 'answer', status: 500 })
   const { port } = new URL(target.url)
   for (const host of [1, 2, 3, 4, 5, 6, 7]) {
-    const answered = await runCheck(specOf({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
+    const answered = await runCheck(createCheckSpec({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
     t.match(answered, { outcome: Outcome.DOWN, isDoubted: false })
-    const broken = await runCheck(specOf({ url: `http://127.0.1.${host}/`, type: 'heartbeat' }), egress, { doubt })
+    const broken = await runCheck(createCheckSpec({ url: `http://127.0.1.${host}/`, type: 'heartbeat' }), egress, {
+      doubt,
+    })
     t.match(broken, { outcome: Outcome.UNKNOWN, isDoubted: false })
   }
 })
@@ -66,7 +68,7 @@ t.test(
     for (const host of hosts) doubt.recordFailure(`${host}.example`, `${host}`, nowUs())
     t.equal(doubt.isDoubting(nowUs()), true)
     const check = (options: { isOfOthers?: boolean } = {}) =>
-      runCheck(specOf({ url: target.url, timeoutMs: 200 }), egress, { doubt, ...options })
+      runCheck(createCheckSpec({ url: target.url, timeoutMs: 200 }), egress, { doubt, ...options })
     const during = [check(), check({ isOfOthers: true })]
     answered()
     t.equal(doubt.isDoubting(nowUs()), false)
@@ -86,14 +88,14 @@ t.test('checks for monitors of other probes do not count for the doubt of a prob
   const closed = await startTcpTarget(t)
   await closed.close()
   const refused = (host: number, isOfOthers: boolean) =>
-    runCheck(specOf({ url: `http://127.0.1.${host}:${closed.port}/` }), egress, {
+    runCheck(createCheckSpec({ url: `http://127.0.1.${host}:${closed.port}/` }), egress, {
       selfTest: observed,
       doubt,
       isOfOthers,
     })
 
   for (const host of [1, 2, 3, 4])
-    await runCheck(specOf({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
+    await runCheck(createCheckSpec({ url: `http://127.0.0.1:${port}/?${host}` }), egress, { doubt })
   const ofOthers: CheckExecution[] = []
   for (let host = 1; host <= 20; host++) ofOthers.push(await refused(host, true))
   t.equal(ofOthers.filter(({ isDoubted }) => isDoubted).length, 0)
@@ -106,6 +108,6 @@ t.test('checks for monitors of other probes do not count for the doubt of a prob
   t.equal(noted.length, 5)
   t.equal((await refused(1, true)).isDoubted, true, 'the doubt of the probe holds for them as well')
   for (let host = 21; host <= 60; host++) await refused(host, true)
-  await runCheck(specOf({ url: target.url }), egress, { doubt, isOfOthers: true })
+  await runCheck(createCheckSpec({ url: target.url }), egress, { doubt, isOfOthers: true })
   t.equal(doubt.isDoubting(nowUs()), true, 'and they do not end it')
 })

@@ -4,8 +4,8 @@ import type { Auth } from '../../../shared/checks/check.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { createAuthority } from '../../support/certificates.ts'
-import { startCanned, startRawServer } from '../../support/raw-server.ts'
-import { specOf } from '../../support/spec.ts'
+import { startFixedResponse, startRawServer } from '../../support/raw-server.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget } from '../../support/target.ts'
 import { startTlsServer } from '../../support/tls-server.ts'
 
@@ -15,8 +15,8 @@ const egress = createEgress({ allow: ['127.0.0.1'], resolver: async () => ['127.
 t.test('a check that is up or degraded leaves no evidence', async t => {
   const target = await startTarget(t)
   const slow = [{ type: 'response_time', operator: 'less_than', value: '0' }]
-  t.match(await runCheck(specOf({ url: target.url }), egress), { outcome: Outcome.UP, evidence: undefined })
-  t.match(await runCheck(specOf({ url: target.url, assertions: slow }), egress), {
+  t.match(await runCheck(createCheckSpec({ url: target.url }), egress), { outcome: Outcome.UP, evidence: undefined })
+  t.match(await runCheck(createCheckSpec({ url: target.url, assertions: slow }), egress), {
     outcome: Outcome.DEGRADED,
     evidence: undefined,
   })
@@ -30,7 +30,7 @@ t.test('a failed check keeps the answer’s headers, secrets masked, and the fir
     headers: { 'Retry-After': '30', 'Set-Cookie': ['session=a', 'b=c'], 'X-Api-Key': 'k', Authorization: 'Bearer x' },
     body: Buffer.concat([Buffer.from([0, 0xff]), Buffer.alloc(10_000, 'e')]),
   })
-  const { evidence, outcome } = await runCheck(specOf({ url: target.url }), egress)
+  const { evidence, outcome } = await runCheck(createCheckSpec({ url: target.url }), egress)
   t.equal(outcome, Outcome.DOWN)
   t.match(evidence?.headers, {
     'retry-after': '30',
@@ -45,7 +45,10 @@ t.test('a failed check keeps the answer’s headers, secrets masked, and the fir
 t.test('a body that an assertion or a keyword fails on is evidence too', async t => {
   const { url } = await startTarget(t)
   const assertions = [{ type: 'body', operator: 'equals', value: 'else' }]
-  for (const spec of [specOf({ url, assertions }), specOf({ url, type: 'keyword', keyword: 'else' })]) {
+  for (const spec of [
+    createCheckSpec({ url, assertions }),
+    createCheckSpec({ url, type: 'keyword', keyword: 'else' }),
+  ]) {
     t.equal(String((await runCheck(spec, egress)).evidence?.body), 'ok')
   }
 })
@@ -63,7 +66,7 @@ t.test('a target that sends our own secrets back does not put them on show', asy
     const target = await startTarget(t)
     const headers = { 'X-Session': 'from-a-header', 'X-Plain': 'shown' }
     target.behave({ kind: 'answer', status: 500, headers: { 'X-Echo': encodeURI(all.join(' ')) }, body: page })
-    const check = () => runCheck(specOf({ url: target.url, headers, auth: { kind } }), egress)
+    const check = () => runCheck(createCheckSpec({ url: target.url, headers, auth: { kind } }), egress)
     const seen = await check()
     const shown = JSON.stringify([seen.evidence?.headers, String(seen.evidence?.body)])
     for (const secret of all) t.notOk(shown.includes(secret), `${kind?.$case}: ${secret}`)
@@ -77,8 +80,8 @@ t.test('a target that sends our own secrets back does not put them on show', asy
 t.test('headers without end are cut', async t => {
   const many = Array.from({ length: 500 }, (_, i) => `X-${i}: ${'v'.repeat(80)}\r\n`).join('')
   const long = `X-Long: ${'v'.repeat(5_000)}\r\n__proto__: polluted\r\n`
-  const port = await startCanned(t, `HTTP/1.1 500 No\r\n${long}${many}Content-Length: 0\r\n\r\n`)
-  const { evidence } = await runCheck(specOf({ url: `http://127.0.0.1:${port}/` }), egress)
+  const port = await startFixedResponse(t, `HTTP/1.1 500 No\r\n${long}${many}Content-Length: 0\r\n\r\n`)
+  const { evidence } = await runCheck(createCheckSpec({ url: `http://127.0.0.1:${port}/` }), egress)
   const headers = evidence?.headers ?? {}
   t.equal(headers['x-long']?.length, 1_000)
   t.equal(Object.entries(headers).find(([name]) => name === '__proto__')?.[1], 'polluted')
@@ -89,7 +92,7 @@ t.test('a certificate that does not hold is shown with its whole chain', async t
   const leaf = authority.issueLong('other.example', 2)
   const port = await startTlsServer(t, leaf)
   const { evidence, observation, certificate } = await runCheck(
-    specOf({ url: `https://shop.example:${port}/` }),
+    createCheckSpec({ url: `https://shop.example:${port}/` }),
     egress,
   )
   t.match(observation.error, { code: 'tls_error', message: 'the certificate is for another host' })
@@ -104,22 +107,22 @@ t.test('a certificate that does not hold is shown with its whole chain', async t
 t.test('a certificate is part of the result where the monitor has ssl_check, up or not', async t => {
   for (const status of [200, 500]) {
     const port = await startTlsServer(t, authority.issue('shop.example', -1, 5), status)
-    const ran = await runCheck(specOf({ url: `https://shop.example:${port}/`, sslCheck: true }), egress)
+    const ran = await runCheck(createCheckSpec({ url: `https://shop.example:${port}/`, sslCheck: true }), egress)
     t.equal(ran.outcome, status === 200 ? Outcome.UP : Outcome.DOWN)
     t.match(ran.certificate, { subject: 'CN=shop.example', issuer: 'CN=Test authority', names: ['shop.example'] })
     t.equal(Math.round((ran.certificate!.validToMs - Date.now()) / 86_400_000), 5)
     t.equal(ran.evidence?.chain[0]?.subject, status === 200 ? undefined : 'CN=shop.example')
   }
   const target = await startTarget(t)
-  t.equal((await runCheck(specOf({ url: target.url, sslCheck: true }), egress)).certificate, undefined)
+  t.equal((await runCheck(createCheckSpec({ url: target.url, sslCheck: true }), egress)).certificate, undefined)
 })
 
 t.test('what was heard of a tcp target is evidence; of one that was never reached there is none', async t => {
   const port = await startRawServer(t, socket => socket.write('220 not what you seek\r\n'))
-  const spec = specOf({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 2_000 })
+  const spec = createCheckSpec({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 2_000 })
   const { evidence } = await runCheck(spec, egress)
   t.equal(String(evidence?.body), '220 not what you seek\r\n')
   const closed = await startTarget(t)
   await closed.close()
-  t.match(await runCheck(specOf({ url: closed.url }), egress), { outcome: Outcome.DOWN, evidence: undefined })
+  t.match(await runCheck(createCheckSpec({ url: closed.url }), egress), { outcome: Outcome.DOWN, evidence: undefined })
 })

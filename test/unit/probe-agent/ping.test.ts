@@ -1,10 +1,10 @@
 import t from 'tap'
 import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { hasOwnNetwork, runInOwnNetwork } from '../../support/own-network.ts'
-import type { PingScene, PingSeen } from '../../support/ping-scenes.ts'
+import type { PingObservation, PingScenario } from '../../support/ping-scenes.ts'
 
 const SCENES = new URL('../../support/ping-scenes.ts', import.meta.url).pathname
-const play = (...scenes: PingScene[]) => runInOwnNetwork<PingSeen[]>(SCENES, scenes)
+const play = (...scenes: PingScenario[]) => runInOwnNetwork<PingObservation[]>(SCENES, scenes)
 
 const { TARGET, INTERNAL } = FailureSource
 const allowed = { sockets: 'allowed' } as const

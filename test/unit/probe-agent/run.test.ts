@@ -5,7 +5,7 @@ import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
 import { startBlackHole } from '../../support/black-hole.ts'
 import { startDnsServer } from '../../support/raw-server.ts'
-import { specOf } from '../../support/spec.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget } from '../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.0/8'] })
@@ -15,11 +15,11 @@ const right = { type: 'body', operator: 'equals', value: 'ok' }
 
 t.test('a check is up, degraded or down by its target and its assertions', async t => {
   const { url } = await startTarget(t)
-  t.match(await runCheck(specOf({ url }), egress), { outcome: Outcome.UP, failedAssertions: [] })
-  t.match(await runCheck(specOf({ url, assertions: [right] }), egress), { outcome: Outcome.UP })
-  const degraded = await runCheck(specOf({ url, assertions: [right, slow] }), egress)
+  t.match(await runCheck(createCheckSpec({ url }), egress), { outcome: Outcome.UP, failedAssertions: [] })
+  t.match(await runCheck(createCheckSpec({ url, assertions: [right] }), egress), { outcome: Outcome.UP })
+  const degraded = await runCheck(createCheckSpec({ url, assertions: [right, slow] }), egress)
   t.match(degraded, { outcome: Outcome.DEGRADED, observation: { error: null }, failedAssertions: [slow] })
-  const down = await runCheck(specOf({ url, assertions: [slow, wrong] }), egress)
+  const down = await runCheck(createCheckSpec({ url, assertions: [slow, wrong] }), egress)
   t.match(down, {
     outcome: Outcome.DOWN,
     failedAssertions: [slow, { ...wrong, actual: 'ok' }],
@@ -37,7 +37,7 @@ t.test('a target that hangs is down when its timeout has passed, and not before'
   const target = await startTarget(t)
   target.behave({ kind: 'hang', after: 'connect' })
   const startedMs = performance.now()
-  const { outcome, observation } = await runCheck(specOf({ url: target.url, timeoutMs: 1_000 }), egress)
+  const { outcome, observation } = await runCheck(createCheckSpec({ url: target.url, timeoutMs: 1_000 }), egress)
   t.ok(performance.now() - startedMs >= 1_000)
   t.equal(outcome, Outcome.DOWN)
   t.match(observation.error, { code: 'timeout', source: FailureSource.TARGET })
@@ -46,7 +46,7 @@ t.test('a target that hangs is down when its timeout has passed, and not before'
 t.test('time in which the probe itself stood still is not held against the target', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', delayMs: 20 })
-  const running = runCheck(specOf({ url: target.url, timeoutMs: 500 }), egress)
+  const running = runCheck(createCheckSpec({ url: target.url, timeoutMs: 500 }), egress)
   // four times the timeout: what is left of it, and as much again as it was late, is enough on any machine
   setTimeout(() => {
     const until = performance.now() + 2_000
@@ -59,19 +59,19 @@ t.test('our own faults are unknown, never down', async t => {
   const { url } = await startTarget(t)
   const assertions = [{ type: 'nonsense', operator: 'equals', value: '' }]
   const broken = [
-    specOf({ url: 'nonsense' }),
-    specOf({ url, type: 'heartbeat' }),
-    specOf({ url, type: 'toString' }),
-    specOf({ url, type: 'keyword' }),
-    specOf({ url, assertions }),
-    specOf({ url, headers: { 'b a d': 'x' } }),
+    createCheckSpec({ url: 'nonsense' }),
+    createCheckSpec({ url, type: 'heartbeat' }),
+    createCheckSpec({ url, type: 'toString' }),
+    createCheckSpec({ url, type: 'keyword' }),
+    createCheckSpec({ url, assertions }),
+    createCheckSpec({ url, headers: { 'b a d': 'x' } }),
   ]
   for (const spec of broken) {
     const ran = await runCheck(spec, egress)
     t.equal(ran.outcome, Outcome.UNKNOWN, `${spec.type} ${spec.url}`)
     t.match(ran.observation.error, { source: FailureSource.INTERNAL, code: 'internal_error' })
   }
-  t.match(await runCheck(specOf({ url: 'http://224.0.0.1/' }), createEgress({ allow: ['0.0.0.0/0'] })), {
+  t.match(await runCheck(createCheckSpec({ url: 'http://224.0.0.1/' }), createEgress({ allow: ['0.0.0.0/0'] })), {
     outcome: Outcome.UNKNOWN,
     observation: { error: { code: 'network_unreachable' } },
   })
@@ -79,7 +79,7 @@ t.test('our own faults are unknown, never down', async t => {
 
 t.test('a refused target is down', async t => {
   const strict = createEgress({ allow: [] })
-  const { outcome, observation } = await runCheck(specOf({ url: 'http://127.0.0.1/' }), strict)
+  const { outcome, observation } = await runCheck(createCheckSpec({ url: 'http://127.0.0.1/' }), strict)
   t.equal(outcome, Outcome.DOWN)
   t.match(observation.error, { code: 'blocked_target', message: /127\.0\.0\.1 is a loopback address/ })
 })
@@ -88,7 +88,7 @@ t.test('a name that does not exist is down, whatever the self-test says of the r
   const resolver = createResolver({ servers: [await startDnsServer(t, () => 3)], hosts: '' })
   const guard = createEgress({ allow: ['127.0.0.0/8'], resolver })
   const selfTest = createSelfTest({ targets: [], egress: guard })
-  const ran = await runCheck(specOf({ url: 'http://gone.example/' }), guard, { selfTest })
+  const ran = await runCheck(createCheckSpec({ url: 'http://gone.example/' }), guard, { selfTest })
   t.match(ran, {
     outcome: Outcome.DOWN,
     observation: { error: { code: 'dns_not_found', source: FailureSource.TARGET } },
@@ -102,7 +102,7 @@ t.test('a resolver in trouble makes a target down, our own resolver in trouble m
   for (const list of [servers, broken]) {
     const guard = createEgress({ allow: ['0.0.0.0/0'], resolver: createResolver({ servers: list, hosts: '' }) })
     const selfTest = createSelfTest({ targets: [], egress: guard })
-    ran.push(await runCheck(specOf({ url: 'http://ill.example/' }), guard, { selfTest }))
+    ran.push(await runCheck(createCheckSpec({ url: 'http://ill.example/' }), guard, { selfTest }))
   }
   t.match(ran[0], {
     outcome: Outcome.DOWN,
@@ -116,7 +116,7 @@ t.test('a resolver in trouble makes a target down, our own resolver in trouble m
 
 t.test('a probe without a connection reports nothing as down', async t => {
   const [hole, target] = [await startBlackHole(t), await startTarget(t)]
-  const dark = specOf({ url: `http://127.0.0.1:${hole}/`, timeoutMs: 200 })
+  const dark = createCheckSpec({ url: `http://127.0.0.1:${hole}/`, timeoutMs: 200 })
   const offline = createSelfTest({ targets: [{ host: '127.0.0.1', port: hole }] })
   t.match(await runCheck(dark, egress, { selfTest: offline }), {
     outcome: Outcome.UNKNOWN,

@@ -5,7 +5,7 @@ import type { CheckSpec } from '../../../shared/checks/check.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { startRawServer } from '../../support/raw-server.ts'
-import { specOf } from '../../support/spec.ts'
+import { createCheckSpec } from '../../support/spec.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
@@ -16,7 +16,7 @@ async function check(
   parts: Partial<CheckSpec>,
 ): Promise<CheckExecution> {
   const port = await startRawServer(t, handle)
-  return runCheck(specOf({ type: 'tcp', url: `127.0.0.1:${port}`, timeoutMs: 60_000, ...parts }), egress)
+  return runCheck(createCheckSpec({ type: 'tcp', url: `127.0.0.1:${port}`, timeoutMs: 60_000, ...parts }), egress)
 }
 
 const greets = (socket: Socket) => void socket.write('220 mail.example ESMTP ready\r\n')

@@ -13,10 +13,10 @@ import {
 import type { ProbeSession } from '../../../../control-plane/monitoring/fleet/sessions/session.ts'
 import { createDeltaQueue } from '../../../../control-plane/monitoring/fleet/sessions/sync-queue.ts'
 import type { CheckSpec } from '../../../../shared/checks/check.ts'
-import { specOf } from '../../../support/spec.ts'
+import { createCheckSpec } from '../../../support/spec.ts'
 
 const SECRET = 'the-secret'
-const plain = specOf({ url: 'https://shop.example/a', headers: { Accept: 'text/html' } })
+const plain = createCheckSpec({ url: 'https://shop.example/a', headers: { Accept: 'text/html' } })
 const assertions = [{ type: 'body', operator: 'contains', value: 'ok' }]
 
 const secrets: [title: string, spec: CheckSpec][] = [
@@ -40,7 +40,7 @@ for (const [title, spec] of secrets) {
 
 t.test('a witness asks a name server the same question: a dns address holds no secret', async t => {
   for (const url of ['dns://192.0.2.53/_dmarc.example.com?type=TXT', 'dns://example.com?type=MX']) {
-    const spec = specOf({ type: 'dns', url })
+    const spec = createCheckSpec({ type: 'dns', url })
     t.same(toWitnessSpec({ spec: { ...spec, assertions }, witness: 'reduced' }), { ...spec, assertions })
     const withHeader = { ...spec, headers: { 'X-Anything': SECRET } }
     t.match(toWitnessSpec({ spec: withHeader, witness: 'reduced' }), { type: 'dns', url, headers: {} })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as zlib from 'node:zlib'
 import t from 'tap'
 import { createDeadline, createEgress, type HttpRequest, sendRequest } from '../../../../shared/egress/index.ts'
-import { startCanned } from '../../../support/raw-server.ts'
+import { startFixedResponse } from '../../../support/raw-server.ts'
 import { startTarget, type Target } from '../../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
@@ -73,7 +73,7 @@ t.test('of a packed body that nobody wants the beginning is kept, unpacked', asy
 })
 
 t.test('what came before an answer was cut off is kept', async t => {
-  const port = await startCanned(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this')
+  const port = await startFixedResponse(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this')
   for (const keepBody of [true, false]) {
     const answer = await ask({ url: `http://127.0.0.1:${port}/` }, { keepBody })
     t.match(answer, { error: { code: 'connection_reset' }, statusCode: 200, body: Buffer.from('only this') })

@@ -8,7 +8,7 @@ import {
   sendRequest,
 } from '../../../../shared/egress/index.ts'
 import { startBlackHole } from '../../../support/black-hole.ts'
-import { startCanned, startRawServer } from '../../../support/raw-server.ts'
+import { startFixedResponse, startRawServer } from '../../../support/raw-server.ts'
 import { startTarget } from '../../../support/target.ts'
 import type { Teardown } from '../../../support/teardown.ts'
 import { waitFor } from '../../../support/wait.ts'
@@ -167,7 +167,7 @@ const broken: [what: string, bytes: string | Buffer, code: string][] = [
 
 for (const [what, bytes, code] of broken) {
   t.test(`a target that ${what} fails as ${code}`, async t => {
-    const answer = await ask(`http://127.0.0.1:${await startCanned(t, bytes)}/`)
+    const answer = await ask(`http://127.0.0.1:${await startFixedResponse(t, bytes)}/`)
     t.match(answer.error, { code, source: FailureSource.TARGET })
     t.equal(sum(answer.timings), answer.totalUs)
   })

@@ -6,7 +6,7 @@ import { toCertificate, toCertificateChain } from '../../../../shared/checks/cer
 import { FailureSource } from '../../../../shared/checks/result.ts'
 import { createDeadline, createEgress, sendRequest } from '../../../../shared/egress/index.ts'
 import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
-import { startCanned } from '../../../support/raw-server.ts'
+import { startFixedResponse } from '../../../support/raw-server.ts'
 import type { Teardown } from '../../../support/teardown.ts'
 import { waitFor } from '../../../support/wait.ts'
 
@@ -119,8 +119,8 @@ t.test('an authority that nobody trusts fails the check', async t => {
 })
 
 t.test('a server that does not speak TLS fails the check', async t => {
-  const port = await startCanned(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
+  const port = await startFixedResponse(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
   t.match((await ask(`https://good.example:${port}/`)).error, { code: 'tls_error', source: FailureSource.TARGET })
-  const silent = await startCanned(t, '')
+  const silent = await startFixedResponse(t, '')
   t.match((await ask(`https://good.example:${silent}/`)).error, { code: 'connection_reset', message: /closed/ })
 })

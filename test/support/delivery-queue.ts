@@ -19,7 +19,7 @@ export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 type Entry = DeliveryRow & { requestUrl: string | null }
 
 /** A queue on a database of its own, with what fills it, empties it and looks into it. */
-export type Delivering = {
+export type DeliveryQueue = {
   url: string
   db: Db
   tenant: Tenant
@@ -39,7 +39,7 @@ export type Delivering = {
   statuses(channelId: string): Promise<Record<string, number>>
 }
 
-export async function createDelivering(t: Teardown): Promise<Delivering> {
+export async function createDeliveryQueue(t: Teardown): Promise<DeliveryQueue> {
   const { url } = await createDatabase(t)
   const db = createPostgres(url)
   t.teardown(() => db.destroy())

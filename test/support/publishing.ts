@@ -40,20 +40,20 @@ export function changeEvent(
 }
 
 /** Creates all deliveries that wait for the fan-out, as its worker does. */
-export async function fanOutAll(db: Db, now: Date): Promise<void> {
+export async function runFanOut(db: Db, now: Date): Promise<void> {
   for (let line = await listWaitingProjects(db); line.length > 0; line = await listWaitingProjects(db)) {
     for (const projectId of line) await runFanOutTurn(db, projectId, now)
   }
 }
 
 /** Publishes changes in one transaction that locks their monitors, as the verdict does, and creates all their deliveries. */
-export async function tellChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
-  await announceChanges(db, tenant, changes, now)
-  await fanOutAll(db, now)
+export async function publishChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+  await publishWithoutFanOut(db, tenant, changes, now)
+  await runFanOut(db, now)
 }
 
 /** Publishes changes without the fan-out. */
-export async function announceChanges(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+export async function publishWithoutFanOut(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)
     await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
@@ -62,8 +62,8 @@ export async function announceChanges(db: Db, tenant: Tenant, changes: Change[],
   })
 }
 
-/** As tellChanges, with the incidents that the verdict opens and resolves for them: first a monitor's change, then its incident's. */
-export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
+/** Like publishChanges, with the incidents that the verdict opens and resolves: the change of a monitor first, then its incident. */
+export async function publishOutages(db: Db, tenant: Tenant, changes: Change[], now: Date): Promise<void> {
   await db.transaction(async tx => {
     const ids = changes.map(change => change.monitorId)
     await query(tx, 'SELECT FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE', [ids])
@@ -85,7 +85,7 @@ export async function tellOutages(db: Db, tenant: Tenant, changes: Change[], now
     const own = changes.map(change => changeEvent(tenant, change, now))
     await publishEvents(tx, [...own, ...opened.events, ...resolved.events], now)
   })
-  await fanOutAll(db, now)
+  await runFanOut(db, now)
 }
 
 /** Subscribes a channel to the project's incidents. */
@@ -99,7 +99,7 @@ export async function subscribe(db: Db, { projectId }: Tenant, channelId: string
 }
 
 /** Creates a channel with rules for every change of these monitors. Without secrets nothing can be sent to it. */
-export async function insertListener(
+export async function insertSubscribedChannel(
   db: Db,
   { projectId }: Tenant,
   monitorIds: string[],
@@ -124,7 +124,7 @@ export async function insertListener(
   return channel.id
 }
 
-export type Told = {
+export type LoggedDelivery = {
   id: string
   /** the lane */
   subject: string
@@ -136,7 +136,7 @@ export type Told = {
 }
 
 /** The deliveries that were queued for a channel, in order. */
-export function toldTo(db: Db, channelId: string): Promise<Told[]> {
+export function listLoggedDeliveries(db: Db, channelId: string): Promise<LoggedDelivery[]> {
   return query(
     db,
     `SELECT d.id, d.subject, e.subject AS about, d.event_name AS event, d.status, e.data
