@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait.ts'
 const PATIENCE = { timeoutMs: 600_000 }
 
 t.test('20,000 channels of one tenant: another one of the same partition does not wait for them', async t => {
-  const { receiver, loud, quiet, check, waiting, made, toldToAll } = await startCrowd(t, 20_000)
+  const { receiver, loud, quiet, check, waiting, made, countSequences } = await startCrowd(t, 20_000)
   await check([...loud, quiet[0]!], false)
   await receiver.waitFor(1)
   t.ok((await made()) < 20_000, 'not half of the deliveries of the big one are made')
@@ -13,11 +13,11 @@ t.test('20,000 channels of one tenant: another one of the same partition does no
   await receiver.waitFor(2)
   t.ok((await waiting()) > 0, 'they still are')
   await waitFor(async () => (await waiting()) === 0, { ...PATIENCE, label: 'the end of the fan-out' })
-  t.same(await toldToAll(), [{ told: 'monitor.down', count: 40_000 }])
+  t.same(await countSequences(), [{ sequence: 'monitor.down', count: 40_000 }])
 })
 
 t.test('A process is killed in the middle of a fan-out: another one makes the rest, each delivery once', async t => {
-  const { picket, loud, check, waiting, made, toldToAll } = await startCrowd(t, 6_000, { ROLES: 'api,verdict' })
+  const { picket, loud, check, waiting, made, countSequences } = await startCrowd(t, 6_000, { ROLES: 'api,verdict' })
   const deliverers = [
     await picket.addControlPlane({ ROLES: 'deliver' }),
     await picket.addControlPlane({ ROLES: 'deliver' }),
@@ -28,5 +28,5 @@ t.test('A process is killed in the middle of a fan-out: another one makes the re
   await deliverers[0]!.kill9()
   t.ok((await waiting()) > 0, 'it was killed in the middle')
   await waitFor(async () => (await waiting()) === 0, { ...PATIENCE, label: 'the end of the fan-out' })
-  t.same(await toldToAll(), [{ told: 'monitor.down monitor.up', count: 12_000 }])
+  t.same(await countSequences(), [{ sequence: 'monitor.down monitor.up', count: 12_000 }])
 })
