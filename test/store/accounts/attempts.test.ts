@@ -10,7 +10,7 @@ t.teardown(() => db.destroy())
 const START = Date.parse('2026-08-01T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 
-t.test('an office of any size signs in from one network, and who guesses there is stopped', async t => {
+t.test('Successful sign-ins from one network are not limited, but guesses are', async t => {
   for (let n = 0; n < 60; n++) {
     const limits = buildSignInLimits(`person${n}@example.com`, '192.0.2.1')
     t.equal(await countAttempt(db, limits, at(n)), null)
@@ -23,16 +23,20 @@ t.test('an office of any size signs in from one network, and who guesses there i
   t.same(guesses, [...Array(50).fill(null), 900])
 })
 
-t.test('one person is guessed at from many networks at most a hundred times in 15 minutes', async t => {
+t.test('One address gets at most a hundred guesses from many networks in 15 minutes', async t => {
   const email = 'ann@example.com'
   const answers = await Promise.all(
     Array.from({ length: 110 }, (_, n) => countAttempt(db, buildSignInLimits(email, `198.51.100.${n}`), at(n))),
   )
   t.equal(answers.filter(answer => answer === null).length, 100)
-  t.equal(await countAttempt(db, buildSignInLimits(email, '203.0.113.9'), at(1_200)), null, 'later it is free again')
+  t.equal(
+    await countAttempt(db, buildSignInLimits(email, '203.0.113.9'), at(1_200)),
+    null,
+    'later attempts are allowed again',
+  )
 })
 
-t.test('mistyping counts no more once the right password came', async t => {
+t.test('Failed attempts do not count after the right password', async t => {
   const [email, network] = ['bob@example.com', '203.0.113.7']
   for (let n = 0; n < 9; n++) await countAttempt(db, buildSignInLimits(email, network), at(n))
   await clearAttempts(db, buildPersonSubject(email, network))

@@ -23,7 +23,7 @@ const TRANSITIONS_EACH = 4
 const count = async (sql: string, values: string[]) =>
   (await query<{ count: number }>(db, `SELECT count(*)::integer AS count ${sql}`, values))[0]!.count
 
-/** An organization with a thousand monitors and what comes of them in a month. */
+/** Creates an organization with a thousand monitors and a month of their data. */
 async function insertFull() {
   const tenant = await insertTenant(db)
   const { projectId } = tenant
@@ -43,7 +43,7 @@ const transitionsOf = (projectId: string) => count('FROM transitions WHERE proje
 const namedOf = (projectId: string) => count(`FROM monitors WHERE project_id = ? AND name <> ''`, [projectId])
 const livingOf = (projectId: string) => count('FROM monitors WHERE project_id = ? AND deleted_at IS NULL', [projectId])
 
-/** Holds one row until it is released: whatever wants to delete or change it waits. */
+/** Locks one row until it is released. */
 async function hold(db: Db, table: string, id: string) {
   const tx = await db.transaction()
   await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
@@ -51,13 +51,13 @@ async function hold(db: Db, table: string, id: string) {
   return tx
 }
 
-t.test('an organization is closed at once and emptied bit by bit; others change their monitors meanwhile', async t => {
+t.test('An organization is closed immediately and emptied in parts, while others change their monitors', async t => {
   const { organizationId, projectId, userId, ids } = await insertFull()
   const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
   const held = await hold(db, 'monitors', ids.at(-1)!)
   const deleting = deleteOrganization(db, organizationId, true)
   await waitFor(async () => (await livingOf(projectId)) === 200, { ...PATIENT, label: 'all but the held ones' })
-  t.equal(await createAuthenticator(db)(key, '192.0.2.1'), null, 'its keys open nothing')
+  t.equal(await createAuthenticator(db)(key, '192.0.2.1'), null, 'its keys do not work')
   const other = await insertTenant(db)
   const [mine] = await insertMonitors(db, other.projectId, 1)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [mine!])
@@ -68,7 +68,7 @@ t.test('an organization is closed at once and emptied bit by bit; others change 
   t.equal(await livingOf(other.projectId), 1)
 })
 
-t.test('a deletion that breaks off is finished by the role schedule, and the log tells of it once', async t => {
+t.test('The role schedule completes an interrupted deletion, and the audit log has one entry', async t => {
   const { organizationId, projectId, ids } = await insertFull()
   const [last] = await query<{ id: string }>(db, 'SELECT id FROM transitions WHERE monitor_id = ? LIMIT 1', [
     ids.at(-1)!,
@@ -96,7 +96,7 @@ t.test('a deletion that breaks off is finished by the role schedule, and the log
   t.equal(await count('FROM audit_log WHERE resource_id = ?', [organizationId]), 1)
 })
 
-t.test('the same command again finishes it too, and then there is none', async t => {
+t.test('The same command completes it too, and then finds no organization', async t => {
   const { organizationId, projectId } = await insertTenant(db)
   await insertMonitors(db, projectId, 3)
   await execute(db, 'UPDATE organizations SET deleted_at = now() WHERE id = ?', [organizationId])
@@ -106,7 +106,7 @@ t.test('the same command again finishes it too, and then there is none', async t
   await t.rejects(deleteOrganization(db, uuidv7(), true), { message: 'organization not found' })
 })
 
-t.test('what refers to a row goes before it, and a circle comes to an end', async t => {
+t.test('Referring tables come first, and a cycle terminates', async t => {
   const places = ['channels', 'events', 'deliveries', 'pages'].map(name => ({ name }))
   const references = [
     { name: 'deliveries', to: 'channels' },

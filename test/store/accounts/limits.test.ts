@@ -26,7 +26,7 @@ const addMember = async (tx: Tx, organizationId: string) => {
   })
 }
 
-t.test('requests that come at the same moment cannot pass a limit together', async t => {
+t.test('Concurrent requests cannot exceed a limit together', async t => {
   const { organizationId } = await insertTenant(db, 'free')
   const add = () =>
     db.transaction(async tx => {
@@ -34,7 +34,7 @@ t.test('requests that come at the same moment cannot pass a limit together', asy
       await addMember(tx, organizationId)
     })
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, add))
-  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2, 'one member was there, the limit is 3')
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2, 'one member existed, the limit is 3')
   const refused = outcomes.find(outcome => outcome.status === 'rejected')
   t.match(refused?.reason, {
     status: 402,
@@ -44,7 +44,7 @@ t.test('requests that come at the same moment cannot pass a limit together', asy
   t.match(await readUsage(db, organizationId, 'members'), { limit: 3, used: 3 })
 })
 
-t.test('what is too many at once is refused as a whole, and a plan without limits refuses nothing', async t => {
+t.test('A request for too many is refused as a whole, and a plan without limits refuses nothing', async t => {
   const [free, business] = [await insertTenant(db, 'free'), await insertTenant(db, 'business')]
   await t.rejects(
     db.transaction(tx => assertWithinLimit(tx, free.organizationId, 'monitors', 51)),
@@ -54,7 +54,7 @@ t.test('what is too many at once is refused as a whole, and a plan without limit
   await db.transaction(tx => assertWithinLimit(tx, business.organizationId, 'monitors', 100_000))
 })
 
-t.test('kept answers are forgotten after a day and bootstrap attempts after an hour', async t => {
+t.test('Stored answers are deleted after a day and bootstrap attempts after an hour', async t => {
   const { projectId } = await insertTenant(db)
   const now = new Date('2026-08-01T12:00:00Z')
   const before = (hours: number) => new Date(now.getTime() - hours * 3_600_000)

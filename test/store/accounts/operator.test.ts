@@ -15,7 +15,7 @@ const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 const publicUrl = 'https://picket.test'
 
-t.test('the operator project is made once, however often and by how many it is asked for', async t => {
+t.test('Concurrent calls create the operator project once', async t => {
   t.equal(await findOperatorProjectId(db), null)
   await t.rejects(createOperatorKey(db), /the operator project does not exist/)
   const made = await Promise.all(
@@ -26,10 +26,10 @@ t.test('the operator project is made once, however often and by how many it is a
   t.match(await findProject(db, made[0]!.project_id), { name: 'Operator', plan: 'business' })
   t.equal(await findOperatorProjectId(db), made[0]!.project_id)
   const users = await query<{ count: number }>(db, 'SELECT count(*) FROM users')
-  t.equal(users[0]!.count, 1, 'those that came too late left nothing behind')
+  t.equal(users[0]!.count, 1, 'later calls left no user')
 })
 
-t.test('keys of the operator project are told from all others', async t => {
+t.test('Keys of the operator project are distinguished from other keys', async t => {
   const authenticate = createAuthenticator(db)
   t.match(await authenticate(await createOperatorKey(db), '192.0.2.1'), { scope: 'admin', isOperator: true })
   const { projectId, userId } = await insertTenant(db)
@@ -37,27 +37,24 @@ t.test('keys of the operator project are told from all others', async t => {
   t.match(await authenticate(key, '192.0.2.1'), { scope: 'admin', isOperator: false })
 })
 
-t.test(
-  'whose address is proven becomes the admin; an account that anybody may have made waits for the link',
-  async t => {
-    for (const isProven of [true, false]) {
-      const { url } = await createDatabase(t)
-      const other = createPostgres(url)
-      t.teardown(() => other.destroy())
-      const { userId } = await insertTenant(other)
-      const sql = `UPDATE users SET email_proven_at = CASE WHEN ? THEN now() END RETURNING email`
-      const [user] = await query<{ email: string }>(other, sql, [isProven])
-      const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
-      t.match(made, { api_key: /^svc_/, claim_url: isProven ? null : /\/claim\// })
-      t.match(await createAuthenticator(other)(made.api_key!, '192.0.2.1'), {
-        userId,
-        projectId: made.project_id,
-        isOperator: true,
-      })
-      const entered = await listUserOrganizations(other, userId)
-      t.equal(entered.length, isProven ? 2 : 1, 'the operator organization is open, or waits')
-      const links = await query(other, 'SELECT 1 FROM claim_links WHERE proves_email')
-      t.equal(links.length, isProven ? 0 : 1)
-    }
-  },
-)
+t.test('A proven account becomes the admin; an unproven account awaits the link', async t => {
+  for (const isProven of [true, false]) {
+    const { url } = await createDatabase(t)
+    const other = createPostgres(url)
+    t.teardown(() => other.destroy())
+    const { userId } = await insertTenant(other)
+    const sql = `UPDATE users SET email_proven_at = CASE WHEN ? THEN now() END RETURNING email`
+    const [user] = await query<{ email: string }>(other, sql, [isProven])
+    const made = await createOperatorProject(other, { email: user!.email.toUpperCase(), publicUrl })
+    t.match(made, { api_key: /^svc_/, claim_url: isProven ? null : /\/claim\// })
+    t.match(await createAuthenticator(other)(made.api_key!, '192.0.2.1'), {
+      userId,
+      projectId: made.project_id,
+      isOperator: true,
+    })
+    const entered = await listUserOrganizations(other, userId)
+    t.equal(entered.length, isProven ? 2 : 1, 'the operator organization is open only to a proven account')
+    const links = await query(other, 'SELECT 1 FROM claim_links WHERE proves_email')
+    t.equal(links.length, isProven ? 0 : 1)
+  }
+})
