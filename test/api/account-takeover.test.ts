@@ -99,7 +99,7 @@ t.test(
       if (status === 200) await api.call('DELETE', `/members/${body.data.user_id}`, { key: sender.key })
     }
     t.same(statuses, [200, 200, 200, 429, 429])
-    t.equal((await invite(await api.tenant(), 'dora@company.example')).status, 429, 'whoever invites')
+    t.equal((await invite(await api.tenant(), 'dora@company.example')).status, 429, 'for every inviting organization')
   },
 )
 

@@ -125,11 +125,11 @@ for (const operation of changing) {
     t.ok(rows.length > 0)
     for (const row of rows) t.match(row, { actor_kind: 'api_key', actor_id: keyId, ip: '127.0.0.1' })
     const resource = RESOURCES.find(([pattern]) => pattern.test(operation.path))?.[1]
-    const told = rows.filter(row => row.resource === resource)
+    const entries = rows.filter(row => row.resource === resource)
     // the answer of an import contains names
     const named = JSON.stringify([records, account.projectId, operation.path === '/import' ? rows : body])
     t.ok(
-      told.some(row => (row.resource_id === null || named.includes(row.resource_id)) && fits(operation, row)),
+      entries.some(row => (row.resource_id === null || named.includes(row.resource_id)) && fits(operation, row)),
       JSON.stringify(rows, null, 1),
     )
   })
@@ -168,7 +168,7 @@ t.test('GET /audit-log answers 200 with the changes, newest first, by filter and
     ['resource=incident', 0],
     [`resource_id=${id}`, 3],
     [`actor_id=${actorId}`, 3],
-    ['actor_id=nobody', 0],
+    ['actor_id=unknown', 0],
     ['from=2126-01-01T00:00:00Z', 0],
     ['to=2126-01-01T00:00:00Z', 3],
   ]

@@ -81,9 +81,9 @@ t.test('Changes are made and recorded whatever address a proxy sends', async t =
     })
     t.equal(status, 201, from)
   }
-  const told = (await api.call('GET', '/audit-log', { key })).body.data
+  const entries = (await api.call('GET', '/audit-log', { key })).body.data
   t.same(
-    told.slice(0, 3).map(({ actor }: { actor: { ip: string | null } }) => actor.ip),
+    entries.slice(0, 3).map(({ actor }: { actor: { ip: string | null } }) => actor.ip),
     [null, '2001:db8::7', '203.0.113.250'],
   )
   const { data } = (await bootstrap({ email: 'port@example.com', name: 'Port' }, '203.0.113.251:51000')).body

@@ -18,7 +18,7 @@ t.test('/api/v1 accepts only "Authorization: Bearer <key>" with an existing key'
     ['a cookie', { cookie: `api_key=${key}` }],
     ['Bearer without a key', { authorization: 'Bearer ' }],
     ['a mistyped key', { authorization: `Bearer ${mistyped}` }],
-    ['a well-formed key that nobody has', { authorization: `Bearer ${generateApiKey()}` }],
+    ['a well-formed key that does not exist', { authorization: `Bearer ${generateApiKey()}` }],
     ['another prefix', { authorization: `Bearer ${key.replace('svc_', 'key_')}` }],
   ]
   for (const path of ['/project', '/nothing', `${api.origin}/%61pi/v1/project`]) {

@@ -111,7 +111,7 @@ t.test('A monitor that flaps all day does not suppress the outage of another one
   const { id: channelId, projectId, test } = await account(['ann@ops.example'])
   await test()
   const [event] = await query<{ id: string }>(api.db, 'SELECT id FROM events')
-  const tell = async (subject: string) => {
+  const notify = async (subject: string) => {
     const delivery = { projectId, channelId, eventId: event!.id, eventName: 'monitor.down', subject }
     const [id] = await api.db.transaction(tx => enqueueDeliveries(tx, [delivery], new Date()))
     const statusOf = () => query<{ status: string }>(api.db, 'SELECT status FROM deliveries WHERE id = ?', [id!])
@@ -123,11 +123,11 @@ t.test('A monitor that flaps all day does not suppress the outage of another one
       { label: `the end of ${subject}` },
     )
   }
-  const flapping = [await tell('monitor:a'), await tell('monitor:a'), await tell('monitor:a')]
+  const flapping = [await notify('monitor:a'), await notify('monitor:a'), await notify('monitor:a')]
   t.same(flapping, ['delivered', 'delivered', 'skipped'])
-  t.equal(await tell('monitor:b'), 'delivered', 'the first email of an hour about this monitor')
-  t.equal(await tell('monitor:b'), 'skipped')
-  t.equal(await tell('incident:c'), 'skipped', 'people can open any number of incidents')
-  for (const name of ['d', 'e']) t.equal(await tell(`monitor:${name}`), 'delivered')
-  t.equal(await tell('monitor:f'), 'skipped', 'only up to as many again')
+  t.equal(await notify('monitor:b'), 'delivered', 'the first email of an hour about this monitor')
+  t.equal(await notify('monitor:b'), 'skipped')
+  t.equal(await notify('incident:c'), 'skipped', 'people can open any number of incidents')
+  for (const name of ['d', 'e']) t.equal(await notify(`monitor:${name}`), 'delivered')
+  t.equal(await notify('monitor:f'), 'skipped', 'only up to as many again')
 })

@@ -13,7 +13,7 @@ t.test('An event of a tenant with 20,000 channels does not delay another tenant 
   await receiver.waitFor(2)
   t.ok((await waiting()) > 0, 'they still are')
   await waitFor(async () => (await waiting()) === 0, { ...PATIENCE, label: 'the end of the fan-out' })
-  t.same(await toldToAll(), [{ told: 'monitor.down', count: 40_000 }])
+  t.same(await countSequences(), [{ sequence: 'monitor.down', count: 40_000 }])
 })
 
 t.test('When a process is killed during a fan-out, another one makes the remaining deliveries, each once', async t => {
@@ -28,5 +28,5 @@ t.test('When a process is killed during a fan-out, another one makes the remaini
   await deliverers[0]!.kill9()
   t.ok((await waiting()) > 0, 'it was killed in the middle')
   await waitFor(async () => (await waiting()) === 0, { ...PATIENCE, label: 'the end of the fan-out' })
-  t.same(await toldToAll(), [{ told: 'monitor.down monitor.up', count: 12_000 }])
+  t.same(await countSequences(), [{ sequence: 'monitor.down monitor.up', count: 12_000 }])
 })

@@ -39,13 +39,13 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
   /** the events that each channel received about each monitor, in order, with the number of channels */
-  const toldToAll = () =>
+  const countSequences = () =>
     query(
       db,
-      `SELECT told, count(*) AS count FROM (
-         SELECT string_agg(event_name, ' ' ORDER BY seq) AS told FROM deliveries WHERE project_id = ?
+      `SELECT sequence, count(*) AS count FROM (
+         SELECT string_agg(event_name, ' ' ORDER BY seq) AS sequence FROM deliveries WHERE project_id = ?
          GROUP BY channel_id, subject
-       ) AS lane GROUP BY told`,
+       ) AS lane GROUP BY sequence`,
       [big.projectId],
     )
   /** ms from each transition of the small tenant to its webhook; null until both are recorded */
@@ -59,5 +59,5 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     )
     return rows.length === 2 ? rows.map(({ ms }) => ms) : null
   }
-  return { picket, receiver, loud, quiet, check, waiting, made, toldToAll, tookMs }
+  return { picket, receiver, loud, quiet, check, waiting, made, countSequences, tookMs }
 }

@@ -53,7 +53,7 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     lines = []
     listeners = new Set()
     const mine = lines
-    const tell = listeners
+    const wakeUps = listeners
     const { program, args = [] } = options
     const node = [process.execPath, `${ROOT}${program}`]
     const [command = '', ...before] = isAbsolute(program) ? [program] : node
@@ -70,13 +70,13 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
         const parsed = parse(line)
         mine.push(parsed)
         options.onLine?.(parsed)
-        for (const wake of tell) wake()
+        for (const wake of wakeUps) wake()
       })
     }
     exited = new Promise(resolve => {
       started.once('close', code => {
         resolve(code)
-        for (const wake of tell) wake()
+        for (const wake of wakeUps) wake()
       })
     })
   }
@@ -98,13 +98,13 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
           ),
         timeoutMs,
       )
-      const tell = listeners
+      const wakeUps = listeners
       const finish = (settle: () => void) => {
         clearTimeout(timer)
-        tell.delete(look)
+        wakeUps.delete(look)
         settle()
       }
-      tell.add(look)
+      wakeUps.add(look)
       look()
     })
 

@@ -98,7 +98,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete an API key; it stops working within 5 seconds
+     * Delete an API key
+     *
+     * The key stops working within 5 seconds.
      */
     public deleteApiKey<ThrowOnError extends boolean = false>(options: Options<DeleteApiKeyData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteApiKeyResponses, DeleteApiKeyErrors, ThrowOnError>({
@@ -109,7 +111,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Invite somebody; they are a member at once
+     * Invite a person
+     *
+     * The person becomes a member immediately, with a new account if the address has none.
      */
     public inviteMember<ThrowOnError extends boolean = false>(options: Options<InviteMemberData, ThrowOnError>) {
         return (options.client ?? this.client).post<InviteMemberResponses, InviteMemberErrors, ThrowOnError>({
@@ -135,7 +139,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * End a membership; API keys that the member made go on working
+     * Remove a member
+     *
+     * API keys that the member created keep working.
      */
     public deleteMember<ThrowOnError extends boolean = false>(options: Options<DeleteMemberData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteMemberResponses, DeleteMemberErrors, ThrowOnError>({
@@ -161,7 +167,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Make a new claim link for a member who has set no password yet; the one before is void
+     * Create a claim link
+     *
+     * For a member who has not set a password. The previous link stops working.
      */
     public createMemberClaimLink<ThrowOnError extends boolean = false>(options: Options<CreateMemberClaimLinkData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateMemberClaimLinkResponses, CreateMemberClaimLinkErrors, ThrowOnError>({
@@ -172,7 +180,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Who changed what, newest first, for a year
+     * List audit log entries
      */
     public listAuditLog<ThrowOnError extends boolean = false>(options?: Options<ListAuditLogData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListAuditLogResponses, ListAuditLogErrors, ThrowOnError>({

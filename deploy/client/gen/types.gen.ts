@@ -37,7 +37,7 @@ export type PaginationMeta = {
 
 export type Member = {
     /**
-     * the id of the user
+     * Id of the user.
      */
     id: string;
     /**
@@ -48,15 +48,15 @@ export type Member = {
     name: string | null;
     role: 'admin' | 'editor' | 'viewer';
     /**
-     * a password is set
+     * Whether a password is set.
      */
     is_claimed: boolean;
     /**
-     * the account was made by others, and nobody has shown that the address is theirs; until then nothing here is open to them
+     * The account was created by another person, and its address is not proven. Until it is, the member has no access.
      */
     awaits_proof: boolean;
     /**
-     * since then nothing here is open to them, until an admin keeps or ends the membership in the browser
+     * Time of the suspension. The member has no access until an admin keeps or ends the membership in the browser.
      */
     suspended_at: string | null;
     created_at: string;
@@ -1717,13 +1717,13 @@ export type ListApiKeysResponses = {
             name: string;
             scope: 'read' | 'write' | 'admin';
             /**
-             * the beginning and the end of the key
+             * First and last characters of the key.
              */
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
             /**
-             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             * Time of the suspension. The key is refused with `api_key_suspended` until an admin keeps or ends it in the browser.
              */
             suspended_at: string | null;
             created_at: string;
@@ -1793,19 +1793,19 @@ export type CreateApiKeyResponses = {
             name: string;
             scope: 'read' | 'write' | 'admin';
             /**
-             * the beginning and the end of the key
+             * First and last characters of the key.
              */
             hint: string;
             created_by: string | null;
             last_used_at: string | null;
             /**
-             * since then it is refused with `api_key_suspended`, until an admin keeps or ends it in the browser
+             * Time of the suspension. The key is refused with `api_key_suspended` until an admin keeps or ends it in the browser.
              */
             suspended_at: string | null;
             created_at: string;
             updated_at: string;
             /**
-             * shown here and never again
+             * The full key. It is shown only once.
              */
             key: string;
         };
@@ -1933,7 +1933,7 @@ export type InviteMemberResponses = {
             role: 'admin' | 'editor' | 'viewer';
             is_new_account: boolean;
             /**
-             * only of a new account; works once, for 72 hours
+             * For a new account only. Works once, for 72 hours.
              */
             claim_url?: string;
         };
@@ -2229,20 +2229,20 @@ export type ListAuditLogResponses = {
                 kind: 'api_key' | 'user' | 'operator' | 'system';
                 id: string | null;
                 /**
-                 * as it was then: the name of a key with its hint, the e-mail of a person
+                 * Name at the time of the change: the name and hint of a key, or the email address of a user.
                  */
                 name: string;
                 ip: string | null;
             };
             action: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
             /**
-             * monitor, alert_channel, status_page, member …
+             * Kind of record, such as `monitor`, `alert_channel`, `status_page` or `member`.
              */
             resource: string;
             resource_id: string | null;
             resource_name: string | null;
             /**
-             * by field, with what it was and is now; of secrets only that they changed
+             * Old and new value of each changed field. Values of secrets are masked.
              */
             changes: {
                 [key: string]: {

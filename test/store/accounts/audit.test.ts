@@ -143,12 +143,12 @@ t.test('The deletion of a maintenance window with its parts is one row', async t
     ])
   }
   await execute(acting, 'DELETE FROM maintenance_windows WHERE id = ?', [id])
-  const told = (await log(id)).map(row => [`${row.action} ${row.resource_name}`, row.changes] as [string, object])
+  const entries = (await log(id)).map(row => [`${row.action} ${row.resource_name}`, row.changes] as [string, object])
   t.same(
-    told.map(([action]) => action),
+    entries.map(([action]) => action),
     ['created Backup', 'updated Backup', 'updated Backup', 'deleted Backup'],
   )
-  t.same(told[1]?.[1], { monitor_id: { from: null, to: monitors[0] } })
+  t.same(entries[1]?.[1], { monitor_id: { from: null, to: monitors[0] } })
 })
 
 t.test('Rows are deleted after a year', async t => {

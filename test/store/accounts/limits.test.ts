@@ -34,7 +34,7 @@ t.test('Concurrent requests cannot exceed a limit together', async t => {
       await addMember(tx, organizationId)
     })
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, add))
-  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2, 'one member was there, the limit is 3')
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2, 'one member existed, the limit is 3')
   const refused = outcomes.find(outcome => outcome.status === 'rejected')
   t.match(refused?.reason, {
     status: 402,

@@ -26,7 +26,7 @@ t.test('Concurrent and repeated commands create one operator project', async t =
   t.match(await findProject(db, made[0]!.project_id), { name: 'Operator', plan: 'business' })
   t.equal(await findOperatorProjectId(db), made[0]!.project_id)
   const users = await query<{ count: number }>(db, 'SELECT count(*) FROM users')
-  t.equal(users[0]!.count, 1, 'those that came too late left nothing behind')
+  t.equal(users[0]!.count, 1, 'later calls left no user')
 })
 
 t.test('Keys of the operator project are distinguished from all others', async t => {

@@ -28,12 +28,12 @@ t.test('Text from users is text in an email to subscribers', async t => {
   const contentOf = (message: (typeof PAGE_MESSAGES)[string]) =>
     JSON.parse(render(message, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT).body.toString('utf8')) as MailContent
   const tagsOf = (html: string) => new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, tag]) => tag))
-  const ours = new Set(Object.values(PAGE_MESSAGES).flatMap(message => [...tagsOf(contentOf(message).html)]))
+  const expectedTags = new Set(Object.values(PAGE_MESSAGES).flatMap(message => [...tagsOf(contentOf(message).html)]))
   for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
     for (const message of hostilePageMessages(text)) {
       const { html, subject, text: plain, message_id: id } = contentOf(message)
       t.same(
-        [...tagsOf(html)].filter(tag => !ours.has(tag)),
+        [...tagsOf(html)].filter(tag => !expectedTags.has(tag)),
         [],
         name,
       )
