@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait.ts'
 const PATIENCE = { timeoutMs: 600_000 }
 
 t.test('An event of a tenant with 20,000 channels does not delay another tenant of the same partition', async t => {
-  const { receiver, loud, quiet, check, waiting, made, toldToAll } = await startCrowd(t, 20_000)
+  const { receiver, loud, quiet, check, waiting, made, countSequences } = await startCrowd(t, 20_000)
   await check([...loud, quiet[0]!], false)
   await receiver.waitFor(1)
   t.ok((await made()) < 20_000, 'not half of the deliveries of the big one are made')
@@ -17,7 +17,7 @@ t.test('An event of a tenant with 20,000 channels does not delay another tenant 
 })
 
 t.test('When a process is killed during a fan-out, another one makes the remaining deliveries, each once', async t => {
-  const { picket, loud, check, waiting, made, toldToAll } = await startCrowd(t, 6_000, { ROLES: 'api,verdict' })
+  const { picket, loud, check, waiting, made, countSequences } = await startCrowd(t, 6_000, { ROLES: 'api,verdict' })
   const deliverers = [
     await picket.addControlPlane({ ROLES: 'deliver' }),
     await picket.addControlPlane({ ROLES: 'deliver' }),
