@@ -20,7 +20,7 @@ t.test('a change runs the tests that reach it by imports, by started programs an
     [['test/fixtures/b/one.json'], ['test/flow/b.test.ts', 'test/rules/c.test.ts']],
     [['test/fixtures/bb/one.json'], ['test/rules/c.test.ts']],
     [['test/unit/a.test.ts'], ['test/unit/a.test.ts', 'test/rules/c.test.ts']],
-    [['docs/unnamed.md'], ['test/rules/c.test.ts']],
+    [['SECURITY.md'], ['test/rules/c.test.ts']],
     [[], ['test/rules/c.test.ts']],
     [['package-lock.json'], tests],
     [['tools/test-runner/affected.ts'], tests],
