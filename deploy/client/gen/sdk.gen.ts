@@ -1218,7 +1218,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Well-known vendors that can be tracked by their slug, by name
+     * List the vendors of the catalog
+     *
+     * Sorted by name. A vendor of the catalog can be tracked by its slug.
      */
     public listDependencyCatalog<ThrowOnError extends boolean = false>(options?: Options<ListDependencyCatalogData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListDependencyCatalogResponses, ListDependencyCatalogErrors, ThrowOnError>({
@@ -1229,7 +1231,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List dependencies, newest first
+     * List dependencies
+     *
+     * Newest first.
      */
     public listDependencies<ThrowOnError extends boolean = false>(options?: Options<ListDependenciesData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListDependenciesResponses, ListDependenciesErrors, ThrowOnError>({
@@ -1240,7 +1244,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Track a vendor: by its slug of the catalogue, or by the address of its status page
+     * Create a dependency
+     *
+     * Tracks a vendor by its slug in the catalog, or by the address of its status page.
      */
     public createDependency<ThrowOnError extends boolean = false>(options: Options<CreateDependencyData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateDependencyResponses, CreateDependencyErrors, ThrowOnError>({
@@ -1255,7 +1261,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Stop tracking a vendor; its incidents go too, and nobody is told
+     * Delete a dependency
+     *
+     * Deletes its incidents as well. No event is sent.
      */
     public deleteDependency<ThrowOnError extends boolean = false>(options: Options<DeleteDependencyData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteDependencyResponses, DeleteDependencyErrors, ThrowOnError>({
@@ -1266,7 +1274,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One dependency
+     * Retrieve a dependency
      */
     public readDependency<ThrowOnError extends boolean = false>(options: Options<ReadDependencyData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadDependencyResponses, ReadDependencyErrors, ThrowOnError>({
@@ -1277,7 +1285,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a dependency: fields that are not named stay
+     * Update a dependency
+     *
+     * Omitted fields keep their values.
      */
     public updateDependency<ThrowOnError extends boolean = false>(options: Options<UpdateDependencyData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateDependencyResponses, UpdateDependencyErrors, ThrowOnError>({
@@ -1292,7 +1302,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Incidents that the vendor reported, newest first
+     * List the incidents of a dependency
+     *
+     * Incidents that the vendor reported, newest first.
      */
     public listDependencyIncidents<ThrowOnError extends boolean = false>(options: Options<ListDependencyIncidentsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListDependencyIncidentsResponses, ListDependencyIncidentsErrors, ThrowOnError>({
@@ -1303,9 +1315,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Go to the consent screen of the chat
+     * Start a chat installation
      *
-     * An installation that a read key began is connected only when an editor or admin of the project is signed in to the browser and confirms it.
+     * Redirects to the consent screen of the chat. An installation that was started with a read key needs the confirmation of an editor or admin who is signed in to the browser.
      */
     public beginChatInstallation<ThrowOnError extends boolean = false>(options?: Options<BeginChatInstallationData, ThrowOnError>) {
         return (options?.client ?? this.client).get<BeginChatInstallationResponses, BeginChatInstallationErrors, ThrowOnError>({
@@ -1316,14 +1328,18 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Where the chat sends people back: stores the installation
+     * Finish a chat installation
+     *
+     * The redirect URL of the chat app. Exchanges the code and stores the installation.
      */
     public completeChatInstallation<ThrowOnError extends boolean = false>(options?: Options<CompleteChatInstallationData, ThrowOnError>) {
         return (options?.client ?? this.client).get<CompleteChatInstallationResponses, CompleteChatInstallationErrors, ThrowOnError>({ url: '/api/v1/chat/oauth/callback', ...options });
     }
     
     /**
-     * List installations, newest first; all of them when no page is asked for
+     * List chat installations
+     *
+     * Newest first. Returns all installations unless `page` or `per_page` is given.
      */
     public listChatInstallations<ThrowOnError extends boolean = false>(options?: Options<ListChatInstallationsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListChatInstallationsResponses, ListChatInstallationsErrors, ThrowOnError>({
@@ -1334,7 +1350,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * End an installation: its channels go, its grant is revoked, identity links stay
+     * Delete a chat installation
+     *
+     * Deletes its alert channels and revokes the grant. Identity links stay.
      */
     public deleteChatInstallation<ThrowOnError extends boolean = false>(options: Options<DeleteChatInstallationData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteChatInstallationResponses, DeleteChatInstallationErrors, ThrowOnError>({
@@ -1345,7 +1363,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Public channels that an alert channel may write to, by their names
+     * List the channels of a chat installation
+     *
+     * Public channels to which an alert channel can post, sorted by name.
      */
     public listChatInstallationChannels<ThrowOnError extends boolean = false>(options: Options<ListChatInstallationChannelsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListChatInstallationChannelsResponses, ListChatInstallationChannelsErrors, ThrowOnError>({
@@ -1356,7 +1376,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Who members are in the chat, by their e-mail addresses; newest first
+     * List chat identities
+     *
+     * Links between members and chat users, matched by e-mail address. Newest first.
      */
     public listChatIdentities<ThrowOnError extends boolean = false>(options?: Options<ListChatIdentitiesData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListChatIdentitiesResponses, ListChatIdentitiesErrors, ThrowOnError>({
@@ -1367,7 +1389,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List data sources with their fields, newest first; all of them unless a page is asked for
+     * List data sources
+     *
+     * With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.
      */
     public listDataSources<ThrowOnError extends boolean = false>(options?: Options<ListDataSourcesData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListDataSourcesResponses, ListDataSourcesErrors, ThrowOnError>({
@@ -1378,7 +1402,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Create a data source; it is fetched at once
+     * Create a data source
+     *
+     * The document is fetched immediately.
      */
     public createDataSource<ThrowOnError extends boolean = false>(options: Options<CreateDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateDataSourceResponses, CreateDataSourceErrors, ThrowOnError>({
@@ -1393,7 +1419,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Delete a data source with its monitors
+     * Delete a data source and its monitors
      */
     public deleteDataSource<ThrowOnError extends boolean = false>(options: Options<DeleteDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteDataSourceResponses, DeleteDataSourceErrors, ThrowOnError>({
@@ -1404,7 +1430,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * One data source
+     * Retrieve a data source
      */
     public readDataSource<ThrowOnError extends boolean = false>(options: Options<ReadDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadDataSourceResponses, ReadDataSourceErrors, ThrowOnError>({
@@ -1415,7 +1441,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a data source; fields that are named replace its own, matched by id
+     * Update a data source
+     *
+     * Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.
      */
     public updateDataSource<ThrowOnError extends boolean = false>(options: Options<UpdateDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateDataSourceResponses, UpdateDataSourceErrors, ThrowOnError>({
@@ -1430,9 +1458,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Fetch a data source at once; answers before it is fetched
+     * Fetch a data source now
      *
-     * At most 30 a minute and 10 at once a project, then 429.
+     * Responds before the fetch ends. Limited to 30 requests per minute and 10 concurrent requests per project; more are refused with 429.
      */
     public refreshDataSource<ThrowOnError extends boolean = false>(options: Options<RefreshDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).post<RefreshDataSourceResponses, RefreshDataSourceErrors, ThrowOnError>({
@@ -1443,9 +1471,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Fetch what a create would, and show the monitors that it would make; stores nothing
+     * Preview a data source
      *
-     * At most 30 a minute and 10 at once a project, then 429.
+     * Fetches the document and returns the monitors that a create would make. Stores nothing. Limited to 30 requests per minute and 10 concurrent requests per project; more are refused with 429.
      */
     public previewDataSource<ThrowOnError extends boolean = false>(options: Options<PreviewDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).post<PreviewDataSourceResponses, PreviewDataSourceErrors, ThrowOnError>({
@@ -1460,7 +1488,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Put a component on a status page for each monitor of some fields that is not there yet
+     * Publish the monitors of fields on a status page
+     *
+     * Creates a component for each monitor of these fields that the status page does not show yet.
      */
     public publishDataSource<ThrowOnError extends boolean = false>(options: Options<PublishDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).post<PublishDataSourceResponses, PublishDataSourceErrors, ThrowOnError>({
@@ -1475,7 +1505,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List the fields of a data source, in their order; all of them unless a page is asked for
+     * List the fields of a data source
+     *
+     * In display order. Returns all fields unless `page` or `per_page` is given.
      */
     public listDataSourceFields<ThrowOnError extends boolean = false>(options: Options<ListDataSourceFieldsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListDataSourceFieldsResponses, ListDataSourceFieldsErrors, ThrowOnError>({
@@ -1486,7 +1518,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Add a field to a data source, which is fetched at once
+     * Add a field to a data source
+     *
+     * The data source is fetched immediately.
      */
     public createDataSourceField<ThrowOnError extends boolean = false>(options: Options<CreateDataSourceFieldData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateDataSourceFieldResponses, CreateDataSourceFieldErrors, ThrowOnError>({
@@ -1501,7 +1535,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Remove a field; its monitors are archived
+     * Delete a field
+     *
+     * The monitors of the field are archived.
      */
     public deleteDataSourceField<ThrowOnError extends boolean = false>(options: Options<DeleteDataSourceFieldData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteDataSourceFieldResponses, DeleteDataSourceFieldErrors, ThrowOnError>({
@@ -1512,7 +1548,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a field: what is not named stays
+     * Update a field
+     *
+     * Omitted properties keep their values. The data source is fetched immediately.
      */
     public updateDataSourceField<ThrowOnError extends boolean = false>(options: Options<UpdateDataSourceFieldData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateDataSourceFieldResponses, UpdateDataSourceFieldErrors, ThrowOnError>({
@@ -1559,7 +1597,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * The whole project as a file that POST /import takes; secrets are masked
+     * Export a project
+     *
+     * Returns the project as a file that `POST /import` accepts. Secrets are masked.
      */
     public exportProject<ThrowOnError extends boolean = false>(options?: Options<ExportProjectData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ExportProjectResponses, ExportProjectErrors, ThrowOnError>({
@@ -1570,7 +1610,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Make the project what a file says, or show what would change
+     * Import a project
+     *
+     * Makes the project match a file, or shows what would change.
      */
     public importProject<ThrowOnError extends boolean = false>(options: Options<ImportProjectData, ThrowOnError>) {
         return (options.client ?? this.client).post<ImportProjectResponses, ImportProjectErrors, ThrowOnError>({

@@ -1133,7 +1133,7 @@ export type Dependency = {
 };
 
 /**
- * a slug of the catalogue, or name, status_url and feed_type
+ * Either a slug of the catalog, or name, status_url and feed_type.
  */
 export type DependencyCreate = {
     slug?: string;
@@ -1143,7 +1143,7 @@ export type DependencyCreate = {
     feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
     feed_url?: string;
     /**
-     * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+     * Paths in the document of a feed of type json: keys separated by dots, through lists. `incidents` starts at the document ($ is the document itself), the other paths start at each incident.
      */
     feed_mapping?: {
         incidents?: string;
@@ -1158,7 +1158,7 @@ export type DependencyCreate = {
         url?: string;
     };
     /**
-     * names of components that count; none: all that the vendor reports
+     * Names of the components that count. Empty: everything that the vendor reports.
      */
     components?: Array<string>;
     /**
@@ -1222,7 +1222,7 @@ export type DataSourceField = {
          */
         monitor_id: string;
         /**
-         * what the wildcards of the path matched
+         * What the wildcards of the path matched.
          */
         key: string;
         name: string;
@@ -1272,7 +1272,7 @@ export type DataSource = {
 export type DataSourceCreate = {
     name: string;
     /**
-     * an http(s) URL that answers with a JSON document
+     * An http or https URL that responds with a JSON document.
      */
     url: string;
     description?: string | null;
@@ -1287,26 +1287,26 @@ export type DataSourceCreate = {
     } | null;
     root_path?: string | null;
     /**
-     * seconds
+     * In seconds.
      */
     fetch_interval_s?: number;
     timeout_ms?: number;
     fields?: Array<{
         /**
-         * in an update: the field of this source that is changed; ignored in a create
+         * In an update, the id of the field to change. Ignored in a create.
          */
         id?: string;
         /**
-         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
          */
         path: string;
         /**
-         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
          */
         name_template: string;
         rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
         /**
-         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
          */
         rule_config: {
             [key: string]: unknown;
@@ -1315,11 +1315,11 @@ export type DataSourceCreate = {
             [key: string]: unknown;
         } | null;
         /**
-         * ascending; without one: at the end
+         * Ascending. A field without it comes last.
          */
         display_order?: number;
         /**
-         * ignored: as it was read
+         * Ignored.
          */
         child_monitors?: Array<{
             [key: string]: unknown;
@@ -1336,7 +1336,7 @@ export type DataSourceCreate = {
 };
 
 /**
- * what a section leaves out stays as it is; what a record leaves out has its default
+ * Records of omitted sections do not change. Omitted fields of a record have their defaults.
  */
 export type ProjectFile = {
     version: 1;
@@ -1352,7 +1352,7 @@ export type ProjectFile = {
     };
     alert_channels?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         name: string;
@@ -1368,7 +1368,7 @@ export type ProjectFile = {
     }>;
     monitors?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
@@ -1429,7 +1429,7 @@ export type ProjectFile = {
         parents?: Array<string>;
         rules?: Array<{
             /**
-             * a name; an id where several have it
+             * A name, or an id if several records have the name.
              */
             channel: string;
             on_down?: boolean;
@@ -1440,7 +1440,7 @@ export type ProjectFile = {
     }>;
     maintenance_windows?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         title: string;
@@ -1454,12 +1454,12 @@ export type ProjectFile = {
     }>;
     data_sources?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         name: string;
         /**
-         * an http(s) URL that answers with a JSON document
+         * An http or https URL that responds with a JSON document.
          */
         url: string;
         description?: string | null;
@@ -1474,29 +1474,29 @@ export type ProjectFile = {
         } | null;
         root_path?: string | null;
         /**
-         * seconds
+         * In seconds.
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
         /**
-         * in their order
+         * In display order.
          */
         fields?: Array<{
             /**
-             * the record that this is; one of another project counts as none
+             * Id of the record. An id of another project is ignored.
              */
             id?: string;
             /**
-             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
              */
             path: string;
             /**
-             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
              */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
-             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
              */
             rule_config: {
                 [key: string]: unknown;
@@ -1506,13 +1506,13 @@ export type ProjectFile = {
             } | null;
         }>;
         /**
-         * that it has made; others may refer to them, and an import makes none
+         * Names of its monitors, which other entries can refer to. An import does not create them.
          */
         monitors?: Array<string>;
     }>;
     dependencies?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         slug?: string;
@@ -1522,7 +1522,7 @@ export type ProjectFile = {
         feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
         feed_url?: string;
         /**
-         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+         * Paths in the document of a feed of type json: keys separated by dots, through lists. `incidents` starts at the document ($ is the document itself), the other paths start at each incident.
          */
         feed_mapping?: {
             incidents?: string;
@@ -1537,12 +1537,12 @@ export type ProjectFile = {
             url?: string;
         };
         /**
-         * names of components that count; none: all that the vendor reports
+         * Names of the components that count. Empty: everything that the vendor reports.
          */
         components?: Array<string>;
         overrides?: Array<{
             /**
-             * a name; an id where several have it
+             * A name, or an id if several records have the name.
              */
             channel: string;
             /**
@@ -1561,7 +1561,7 @@ export type ProjectFile = {
     }>;
     status_pages?: Array<{
         /**
-         * the record that this is; one of another project counts as none
+         * Id of the record. An id of another project is ignored.
          */
         id?: string;
         name: string;
@@ -1577,34 +1577,34 @@ export type ProjectFile = {
         show_uptime_percentage?: boolean;
         slug: string;
         /**
-         * in the order of the page
+         * In the order of the page.
          */
         components?: Array<{
             /**
-             * the record that this is; one of another project counts as none
+             * Id of the record. An id of another project is ignored.
              */
             id?: string;
             name: string;
             description?: string | null;
             status?: 'operational' | 'degraded' | 'outage' | 'unknown';
             /**
-             * a name; an id where several have it
+             * A name, or an id if several records have the name.
              */
             monitor?: string;
             is_collapsed?: boolean;
             /**
-             * makes it a group
+             * An entry with components is a group.
              */
             components?: Array<{
                 /**
-                 * the record that this is; one of another project counts as none
+                 * Id of the record. An id of another project is ignored.
                  */
                 id?: string;
                 name: string;
                 description?: string | null;
                 status?: 'operational' | 'degraded' | 'outage' | 'unknown';
                 /**
-                 * a name; an id where several have it
+                 * A name, or an id if several records have the name.
                  */
                 monitor?: string;
             }>;
@@ -7254,7 +7254,7 @@ export type ListDependencyCatalogData = {
         per_page?: number;
         category?: 'ai' | 'analytics' | 'auth' | 'cdn' | 'ci' | 'cloud' | 'commerce' | 'communication' | 'crm' | 'data' | 'design' | 'developer' | 'email' | 'hosting' | 'monitoring' | 'payments' | 'productivity' | 'registry' | 'security' | 'social' | 'support';
         /**
-         * a part of the name
+         * Part of the name.
          */
         q?: string;
     };
@@ -7353,7 +7353,7 @@ export type ListDependenciesResponse = ListDependenciesResponses[keyof ListDepen
 
 export type CreateDependencyData = {
     /**
-     * a slug of the catalogue, or name, status_url and feed_type
+     * Either a slug of the catalog, or name, status_url and feed_type.
      */
     body: DependencyCreate;
     headers?: {
@@ -7515,7 +7515,7 @@ export type UpdateDependencyData = {
         feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
         feed_url?: string;
         /**
-         * for the feed type json: where things stand in its document, as keys joined by dots through lists; incidents from the document ($ is the document itself), the others from each incident
+         * Paths in the document of a feed of type json: keys separated by dots, through lists. `incidents` starts at the document ($ is the document itself), the other paths start at each incident.
          */
         feed_mapping?: {
             incidents?: string;
@@ -7530,7 +7530,7 @@ export type UpdateDependencyData = {
             url?: string;
         };
         /**
-         * names of components that count; none: all that the vendor reports
+         * Names of the components that count. Empty: everything that the vendor reports.
          */
         components?: Array<string>;
         /**
@@ -7667,7 +7667,7 @@ export type BeginChatInstallationData = {
     path?: never;
     query?: {
         /**
-         * a page of this origin to end at; default: the chat settings
+         * Page of this origin to redirect to after the installation. Defaults to the chat settings.
          */
         redirect_to?: string;
     };
@@ -7898,7 +7898,7 @@ export type ListChatInstallationChannelsData = {
          */
         per_page?: number;
         /**
-         * part of a name
+         * Part of a name.
          */
         q?: string;
     };
@@ -7949,12 +7949,12 @@ export type ListChatInstallationChannelsResponses = {
     200: {
         data: Array<{
             /**
-             * the channel_id of an alert channel
+             * Use it as channel_id of an alert channel.
              */
             id: string;
             name: string;
             /**
-             * the app is in the channel; else somebody has to invite it
+             * Whether the app is in the channel. Otherwise a person of the team has to invite it.
              */
             is_member: boolean;
         }>;
@@ -8239,12 +8239,12 @@ export type ReadDataSourceResponse = ReadDataSourceResponses[keyof ReadDataSourc
 
 export type UpdateDataSourceData = {
     /**
-     * What is not named stays; fields, where they are named, replace those of the source.
+     * Omitted properties keep their values. `fields`, when given, replaces all fields of the source.
      */
     body: {
         name?: string;
         /**
-         * an http(s) URL that answers with a JSON document
+         * An http or https URL that responds with a JSON document.
          */
         url?: string;
         description?: string | null;
@@ -8259,26 +8259,26 @@ export type UpdateDataSourceData = {
         } | null;
         root_path?: string | null;
         /**
-         * seconds
+         * In seconds.
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
         fields?: Array<{
             /**
-             * in an update: the field of this source that is changed; ignored in a create
+             * In an update, the id of the field to change. Ignored in a create.
              */
             id?: string;
             /**
-             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
              */
             path: string;
             /**
-             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
              */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
-             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
              */
             rule_config: {
                 [key: string]: unknown;
@@ -8287,11 +8287,11 @@ export type UpdateDataSourceData = {
                 [key: string]: unknown;
             } | null;
             /**
-             * ascending; without one: at the end
+             * Ascending. A field without it comes last.
              */
             display_order?: number;
             /**
-             * ignored: as it was read
+             * Ignored.
              */
             child_monitors?: Array<{
                 [key: string]: unknown;
@@ -8412,12 +8412,12 @@ export type RefreshDataSourceResponse = RefreshDataSourceResponses[keyof Refresh
 export type PreviewDataSourceData = {
     body: {
         /**
-         * whose stored secrets masks stand for
+         * Masked secrets in the body are replaced by the stored secrets of this data source.
          */
         data_source_id?: string;
         name?: string;
         /**
-         * an http(s) URL that answers with a JSON document
+         * An http or https URL that responds with a JSON document.
          */
         url: string;
         description?: string | null;
@@ -8432,26 +8432,26 @@ export type PreviewDataSourceData = {
         } | null;
         root_path?: string | null;
         /**
-         * seconds
+         * In seconds.
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
         fields?: Array<{
             /**
-             * in an update: the field of this source that is changed; ignored in a create
+             * In an update, the id of the field to change. Ignored in a create.
              */
             id?: string;
             /**
-             * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+             * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
              */
             path: string;
             /**
-             * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+             * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
              */
             name_template: string;
             rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
             /**
-             * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+             * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
              */
             rule_config: {
                 [key: string]: unknown;
@@ -8460,11 +8460,11 @@ export type PreviewDataSourceData = {
                 [key: string]: unknown;
             } | null;
             /**
-             * ascending; without one: at the end
+             * Ascending. A field without it comes last.
              */
             display_order?: number;
             /**
-             * ignored: as it was read
+             * Ignored.
              */
             child_monitors?: Array<{
                 [key: string]: unknown;
@@ -8531,13 +8531,13 @@ export type PreviewDataSourceResponses = {
             } | null;
             children: Array<{
                 /**
-                 * the place of its field, from 0
+                 * Index of its field, from 0.
                  */
                 field_index: number;
                 key: string;
                 name: string;
                 /**
-                 * with its type; of a text its first 200 characters, of a list or an object that it is one
+                 * The value with its type. A string is cut to 200 characters; a list or an object is described in words.
                  */
                 value: string | number | boolean | null;
                 status: 'up' | 'down' | 'degraded' | 'unknown';
@@ -8681,16 +8681,16 @@ export type CreateDataSourceFieldData = {
          */
         id?: string;
         /**
-         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
          */
         path: string;
         /**
-         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
          */
         name_template: string;
         rule_type: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
         /**
-         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
          */
         rule_config: {
             [key: string]: unknown;
@@ -8699,11 +8699,11 @@ export type CreateDataSourceFieldData = {
             [key: string]: unknown;
         } | null;
         /**
-         * ascending; without one: at the end
+         * Ascending. A field without it comes last.
          */
         display_order?: number;
         /**
-         * ignored: as it was read
+         * Ignored.
          */
         child_monitors?: Array<{
             [key: string]: unknown;
@@ -8833,16 +8833,16 @@ export type UpdateDataSourceFieldData = {
          */
         id?: string;
         /**
-         * below root_path: keys between dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters
+         * Path below root_path: keys separated by dots, [n] for an element, * or [*] for every key or element, ["a.b"] for a key with other characters.
          */
         path?: string;
         /**
-         * of the monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched
+         * Template for the names of monitors: {{key}}, {{value}}, and {{key.1}} for what the first wildcard matched.
          */
         name_template?: string;
         rule_type?: 'equals' | 'in' | 'diff_lte' | 'truthy' | 'http_ok';
         /**
-         * equals: { value }; in: { values }; diff_lte: { other_path, max }, where other_path may be "now" and times differ in seconds; truthy and http_ok: {}
+         * equals: { value }; in: { values }; diff_lte: { other_path, max }; truthy and http_ok: {}. other_path may be "now". Differences of times are in seconds.
          */
         rule_config?: {
             [key: string]: unknown;
@@ -8851,11 +8851,11 @@ export type UpdateDataSourceFieldData = {
             [key: string]: unknown;
         } | null;
         /**
-         * ascending; without one: at the end
+         * Ascending. A field without it comes last.
          */
         display_order?: number;
         /**
-         * ignored: as it was read
+         * Ignored.
          */
         child_monitors?: Array<{
             [key: string]: unknown;
@@ -9076,7 +9076,7 @@ export type ExportProjectResponse = ExportProjectResponses[keyof ExportProjectRe
 
 export type ImportProjectData = {
     /**
-     * what a section leaves out stays as it is; what a record leaves out has its default
+     * Records of omitted sections do not change. Omitted fields of a record have their defaults.
      */
     body: ProjectFile;
     headers?: {
@@ -9088,15 +9088,15 @@ export type ImportProjectData = {
     path?: never;
     query?: {
         /**
-         * true unless it is said: what would change, and nothing changes
+         * Show what would change, without changing anything. Defaults to true.
          */
         dry_run?: boolean;
         /**
-         * deletes what the file does not name, in the sections that it has; default false
+         * Delete records that the file does not name, in the sections that it has. Defaults to false.
          */
         prune?: boolean;
         /**
-         * the body is a backup of Uptime Kuma, or a configuration of Gatus, instead of Picket's own file
+         * Format of the body: a Picket file, a backup of Uptime Kuma, or a configuration of Gatus.
          */
         from?: 'picket' | 'uptime-kuma' | 'gatus';
     };
@@ -9156,14 +9156,14 @@ export type ImportProjectResponses = {
             delete: number;
             unchanged: number;
             /**
-             * records that the file does not name and that stay; prune deletes them
+             * Number of records that the file does not name and that are kept. `prune` deletes them.
              */
             extra: number;
             changes: Array<{
                 action: 'create' | 'update' | 'delete';
                 resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component';
                 /**
-                 * what people call it
+                 * Name of the record for people.
                  */
                 key: string;
                 id: string | null;
@@ -9172,7 +9172,7 @@ export type ImportProjectResponses = {
                         from: unknown;
                         to: unknown;
                         /**
-                         * it differs, and is masked
+                         * The values differ and are masked.
                          */
                         is_secret?: boolean;
                     };
