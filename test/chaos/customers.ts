@@ -7,11 +7,11 @@ import type { Teardown } from '../support/teardown.ts'
  * People who report incidents, and ask for a check of their monitors again and again. A report is sent again with its
  * Idempotency-Key until it is answered 2xx.
  */
-export type Customers = {
+export type ChaosCustomers = {
   /** titles of the incidents that were answered 2xx, and when */
   written: Map<string, number>
   /** titles of those that were not yet */
-  unanswered: Set<string>
+  unacknowledged: Set<string>
   /** how many reports were answered otherwise, or not at all */
   refused: number
   /** Nothing new; resolves when every report is answered, or when so much time is over. */
@@ -24,7 +24,11 @@ const AGAIN_AFTER_MS = 1_000
 const PATIENCE_MS = 15_000
 
 /** @param monitors whose incidents are reported, and of which checks are asked for */
-export function startCustomers(t: Teardown, api: Api, monitors: { affectedId: string; askedIds: string[] }): Customers {
+export function startCustomers(
+  t: Teardown,
+  api: Api,
+  monitors: { affectedId: string; askedIds: string[] },
+): ChaosCustomers {
   const written = new Map<string, number>()
   const unanswered = new Set<string>()
   const reports = new Set<Promise<void>>()
@@ -49,9 +53,9 @@ export function startCustomers(t: Teardown, api: Api, monitors: { affectedId: st
   // nobody waits for the answer of a check
   const ask = () => monitors.askedIds.map(id => api.post(`/monitors/${id}/check`).catch(() => {}))
   const asking = setInterval(ask, ASK_EVERY_MS)
-  const customers: Customers = {
+  const customers: ChaosCustomers = {
     written,
-    unanswered,
+    unacknowledged: unanswered,
     refused: 0,
     async stop(withinMs) {
       clearInterval(reporting)

@@ -7,7 +7,7 @@ import { type KeptEngine, keepEngine } from '../support/engine.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Disk, mountDisk } from './disk.ts'
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
 
 export type ChaosEngines = {
@@ -25,7 +25,7 @@ const NATS_DISK_MB = 2_000
 export const SMALL_STREAMS = { RESULTS_MAX_BYTES: String(128 * 1024 * 1024), LATE_MAX_BYTES: String(64 * 1024 * 1024) }
 
 /** PostgreSQL, NATS and ClickHouse of the run's own, as durable as `npm start` has them. */
-export async function startEngines(t: Teardown, dir: string, scale: Scale): Promise<ChaosEngines> {
+export async function startEngines(t: Teardown, dir: string, scale: ChaosScale): Promise<ChaosEngines> {
   const natsOperatorSeed = generateOperatorSeed()
   const operator = parseOperatorSeed(natsOperatorSeed)
   const files = (name: string) => ({ dataDir: `${dir}/${name}`, logFile: `${dir}/logs/${name}.log` })

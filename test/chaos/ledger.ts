@@ -7,19 +7,19 @@ import type { Teardown } from '../support/teardown.ts'
 import type { StoredMessage } from './replay.ts'
 
 /** A message as JetStream took it, with the bytes. */
-export type Acknowledged = StoredMessage & { stream: string; subject: string; data: Uint8Array }
+export type AcknowledgedMessage = StoredMessage & { stream: string; subject: string; data: Uint8Array }
 
 /** Every message of results that JetStream has acknowledged and that can be decoded, read while the run goes on. */
 export type Ledger = {
-  messages: Acknowledged[]
+  messages: AcknowledgedMessage[]
   /** how many messages the streams hold beyond what is read; throws while NATS is away */
-  missing(): Promise<number>
+  countUnread(): Promise<number>
 }
 
 const TAKE_WAIT_MS = 500
 
-export function keepLedger(t: Teardown, nats: Nats): Ledger {
-  const messages: Acknowledged[] = []
+export function startLedger(t: Teardown, nats: Nats): Ledger {
+  const messages: AcknowledgedMessage[] = []
   const read = new Map<string, number>([
     [RESULTS_STREAM, 0],
     [LATE_STREAM, 0],
@@ -32,7 +32,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
       while (!stopping.signal.aborted) {
         for (const { subject, data, sequence, takenAtMs } of await reader.take(500, TAKE_WAIT_MS)) {
           const partition = Number(subject.split('.')[1])
-          const batch = decoded(data)
+          const batch = tryDecodeBatch(data)
           if (batch) messages.push({ stream, subject, data, sequence, takenAtMs, partition, batch })
           read.set(stream, sequence)
         }
@@ -51,7 +51,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
   })
   return {
     messages,
-    async missing() {
+    async countUnread() {
       const states = await Promise.all(
         [...read.keys()].map(async stream => [stream, await loadStreamState(nats, stream)] as const),
       )
@@ -61,7 +61,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
 }
 
 /** Null for bytes that are no batch. */
-function decoded(data: Uint8Array): ResultBatch | null {
+function tryDecodeBatch(data: Uint8Array): ResultBatch | null {
   try {
     return ResultBatch.decode(data)
   } catch {

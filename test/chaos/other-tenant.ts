@@ -6,7 +6,7 @@ import { insertManyChannels } from '../support/many-channels.ts'
 import { type Teardown, withTeardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 
 /** A tenant next to the one whose outages are checked; that one must not notice. */
 export type OtherTenant = {
@@ -17,7 +17,7 @@ export type OtherTenant = {
 /** @param url a target that hangs; every path below it does */
 export async function createOtherTenant(
   db: Db,
-  { isShort }: Scale,
+  { isShort }: ChaosScale,
   { origin, secretKey, url }: { origin: string; secretKey: Buffer; url: string },
 ): Promise<OtherTenant> {
   const { projectId } = await insertTenant(db)

@@ -5,29 +5,29 @@ import { loadMonitors } from '../../control-plane/verdict/reader/partitions/part
 import { PARTITIONS } from '../../shared/nats/subjects.ts'
 
 /** What Picket has stored in the end. Times in ms. */
-export type Records = {
+export type StoredRecords = {
   monitors: VerdictMonitorRow[]
-  transitions: StoredTransition[]
+  transitions: TransitionRecord[]
   /** regions that had, for a while, no probe that could publish */
   absentRegions: string[]
   incidents: { monitorId: string; startedMs: number; isResolved: boolean }[]
   /** of people */
   reports: string[]
-  deliveries: StoredDelivery[]
+  deliveries: DeliveryRecord[]
   /** `keyOf` of each row, with its status */
   history: Map<string, string>
   /** rows of the history with a key that another one has */
   historyTwice: number
 }
 
-export type StoredTransition = {
+export type TransitionRecord = {
   monitorId: string
   from: string | null
   to: string | null
   atMs: number
   quorum: string
 }
-export type StoredDelivery = {
+export type DeliveryRecord = {
   id: string
   status: string
   event: string
@@ -38,7 +38,7 @@ export type StoredDelivery = {
 
 const MS_OF = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
 
-export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<Records> {
+export async function loadStoredRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<StoredRecords> {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
   const monitors = await Promise.all(partitions.map(partition => loadMonitors(db, partition, monitorIds)))
   const incidents = await query<{ monitorId: string | null; title: string; startedMs: number; isResolved: boolean }>(

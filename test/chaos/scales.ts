@@ -1,10 +1,10 @@
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 
 /** Of a wait while a run settles: one that only a hang can reach. */
 export const LIMIT_MS = 300_000
 
 /** Two of each role, two probes in each of two regions: `npm run chaos`. */
-export const LONG: Omit<Scale, 'hasDisks'> = {
+export const LONG: Omit<ChaosScale, 'hasDisks'> = {
   minutes: 20,
   faults: 120,
   regions: ['us-east', 'eu-west'],
@@ -24,7 +24,7 @@ export const LONG: Omit<Scale, 'hasDisks'> = {
 }
 
 /** Half a minute of faults: in `npm test`. */
-export const SHORT: Omit<Scale, 'hasDisks'> = {
+export const SHORT: Omit<ChaosScale, 'hasDisks'> = {
   minutes: 0.5,
   faults: 10,
   regions: ['us-east'],

@@ -11,7 +11,7 @@ import { type ChaosEngines, restartEngine } from './engines.ts'
 import { LIMIT_MS } from './scales.ts'
 
 /** What PostgreSQL committed between these times is lost. In ms since 1970. */
-export type LostTime = { fromMs: number; toMs: number }
+export type LostPeriod = { fromMs: number; toMs: number }
 
 const SLOT = 'chaos_standby'
 
@@ -19,12 +19,12 @@ const SLOT = 'chaos_standby'
  * A streaming standby is cut off, and promoted in the place of the primary when that dies some time later: what was
  * committed meanwhile is lost, although it was acknowledged.
  */
-export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffMs: number): Promise<LostTime> {
+export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffMs: number): Promise<LostPeriod> {
   const primary = byName.PostgreSQL!
   const dir = `${postgres.dataDir}-standby`
   const standby = await startStandby(primary.url, postgres, dir)
   try {
-    await untilLevel(primary.url, standby.url)
+    await waitForReplay(primary.url, standby.url)
     const fromMs = Date.now()
     await postgres.replication.cut()
     await pause(cutOffMs)
@@ -81,7 +81,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
 }
 
 /** The standby has replayed what the primary had written by now. */
-async function untilLevel(primaryUrl: string, standbyUrl: string): Promise<void> {
+async function waitForReplay(primaryUrl: string, standbyUrl: string): Promise<void> {
   const written = await withClient(primaryUrl, async client => {
     return (await client.query('SELECT pg_current_wal_flush_lsn()::text AS lsn')).rows[0].lsn as string
   })

@@ -15,7 +15,7 @@ const PROBE_ID = 'prb_unknown'
  * Messages as no working probe sends them, one of each shape. None of them may change what is known of a monitor. Those with a
  * monitor that exists have epoch 0, which is older than any.
  */
-export function wrongMessages(random: Random, { stream, regions, monitorIds, nowMs }: Around): WrongMessage[] {
+export function createWrongMessages(random: Random, { stream, regions, monitorIds, nowMs }: Around): WrongMessage[] {
   const region = random.pick(regions)
   const known = random.pick(monitorIds)
   const bytes = (count: number) => Uint8Array.from({ length: count }, () => random.between(0, 255))
@@ -78,7 +78,7 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
 }
 
 /** Whether the region of a batch is that of its subject, or a witness saw it; of no others the verdict may count a result. */
-export function isOfItsRegion(subject: string, { region, witnessed }: ResultBatch): boolean {
+export function hasMatchingRegion(subject: string, { region, witnessed }: ResultBatch): boolean {
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
   return subjectRegion === (witnessed ? WITNESS_REGION : region)
 }

@@ -1,22 +1,28 @@
 import t from 'tap'
 import { NO_DETAILS, Outcome, Trigger } from '../../../shared/checks/result.ts'
-import { type Check, checkHistory, checkPromise, checkTelling, checkWrites } from '../../chaos/checks.ts'
-import type { Acknowledged } from '../../chaos/ledger.ts'
-import type { Records, StoredDelivery, StoredTransition } from '../../chaos/records.ts'
-import type { LostTime } from '../../chaos/standby.ts'
+import {
+  type CheckOutcome,
+  checkCustomerWrites,
+  checkHistory,
+  checkNotifications,
+  checkOutageReports,
+} from '../../chaos/checks.ts'
+import type { AcknowledgedMessage } from '../../chaos/ledger.ts'
+import type { DeliveryRecord, StoredRecords, TransitionRecord } from '../../chaos/records.ts'
+import type { LostPeriod } from '../../chaos/standby.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
 const well = '01900000-0000-7000-8000-000000000002'
 const MINUTE_MS = 60_000
 
-const transition = (from: string | null, to: string, atMs: number, monitorId = id): StoredTransition => ({
+const transition = (from: string | null, to: string, atMs: number, monitorId = id): TransitionRecord => ({
   monitorId,
   from,
   to,
   atMs,
   quorum: 'full',
 })
-const delivery = (event: string, occurredMs: number, changes: Partial<StoredDelivery> = {}): StoredDelivery => ({
+const delivery = (event: string, occurredMs: number, changes: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   id: `whd_${event}_${occurredMs}`,
   status: 'delivered',
   event,
@@ -27,7 +33,7 @@ const delivery = (event: string, occurredMs: number, changes: Partial<StoredDeli
 })
 
 /** One outage from minute 10 to minute 14, all as it should be. */
-const good = (changes: Partial<Records> = {}): Records => ({
+const good = (changes: Partial<StoredRecords> = {}): StoredRecords => ({
   monitors: [],
   absentRegions: [],
   transitions: [
@@ -42,10 +48,12 @@ const good = (changes: Partial<Records> = {}): Records => ({
   historyTwice: 0,
   ...changes,
 })
-const acceptedOf = ({ deliveries }: Records) => new Map(deliveries.map(({ id }) => [id, [{ rawBody: '{}' } as never]]))
-const falseOnes = (checks: Check[]) =>
-  checks.filter(({ against }) => against.length > 0).map(({ sentence }) => sentence)
-const telling = (records: Records, accepted = acceptedOf(records)) => falseOnes(checkTelling(records, accepted))
+const acceptedOf = ({ deliveries }: StoredRecords) =>
+  new Map(deliveries.map(({ id }) => [id, [{ rawBody: '{}' } as never]]))
+const falseOnes = (checks: CheckOutcome[]) =>
+  checks.filter(({ violations }) => violations.length > 0).map(({ statement }) => statement)
+const telling = (records: StoredRecords, accepted = acceptedOf(records)) =>
+  falseOnes(checkNotifications(records, accepted))
 
 t.test('an outage that is told once has nothing against it', async t => {
   t.same(telling(good()), [])
@@ -54,7 +62,7 @@ t.test('an outage that is told once has nothing against it', async t => {
 })
 
 t.test('what is wrong with an incident or a delivery is found', async t => {
-  const [down, up] = good().deliveries as [StoredDelivery, StoredDelivery]
+  const [down, up] = good().deliveries as [DeliveryRecord, DeliveryRecord]
   const [incident] = good().incidents
   t.same(telling(good({ incidents: [] })), ['one incident an outage'])
   t.same(telling(good({ incidents: [incident!, incident!] })), ['one incident an outage'])
@@ -71,8 +79,8 @@ t.test('what is wrong with an incident or a delivery is found', async t => {
   const unknown = acceptedOf(good({ deliveries: [down, up, { ...up, id: 'whd_2' }] }))
   t.same(telling(good(), unknown), ['whatever the receiver took is told as delivered'])
   const inLostSeconds = new Map(unknown).set('whd_2', [{ rawBody: '{}', atMs: 1_000 }] as never)
-  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 900, toMs: 1_100 }])), [])
-  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 1_001, toMs: 1_100 }])), [
+  t.same(falseOnes(checkNotifications(good(), inLostSeconds, [{ fromMs: 900, toMs: 1_100 }])), [])
+  t.same(falseOnes(checkNotifications(good(), inLostSeconds, [{ fromMs: 1_001, toMs: 1_100 }])), [
     'whatever the receiver took is told as delivered',
   ])
   const twice = acceptedOf(good()).set(down.id, [{ rawBody: '{}' }, { rawBody: '{ }' }] as never)
@@ -81,9 +89,9 @@ t.test('what is wrong with an incident or a delivery is found', async t => {
 
 t.test('what a customer would complain about is found', async t => {
   const outage = { monitor: 1, fromMs: 9.5 * MINUTE_MS, toMs: 13.5 * MINUTE_MS }
-  const complaints = (records: Records, outages = [outage]) =>
-    falseOnes(checkPromise(records, outages, [well, id], false))
-  const [first, down, up] = good().transitions as [StoredTransition, StoredTransition, StoredTransition]
+  const complaints = (records: StoredRecords, outages = [outage]) =>
+    falseOnes(checkOutageReports(records, outages, [well, id], false))
+  const [first, down, up] = good().transitions as [TransitionRecord, TransitionRecord, TransitionRecord]
   t.same(complaints(good()), [])
   t.same(complaints(good({ transitions: [first] })), ['every long outage is told'])
   t.same(
@@ -124,7 +132,7 @@ t.test('a history with too little, too much or something else is found', async t
   const batch = { probeId: 'p', region: 'us-east', results: [result] }
   const subject = 'RESULTS.3.us-east'
   const foreign = { subject: 'RESULTS.3.eu-west', batch }
-  const acknowledged = [{ subject, batch }, { subject, batch }, foreign] as unknown as Acknowledged[]
+  const acknowledged = [{ subject, batch }, { subject, batch }, foreign] as unknown as AcknowledgedMessage[]
   const key = `${id} us-east 1000 1 p 3`
   const history = (...rows: [string, string][]) =>
     falseOnes(checkHistory(acknowledged, good({ history: new Map(rows) })))
@@ -137,15 +145,16 @@ t.test('a history with too little, too much or something else is found', async t
 })
 
 t.test('a write that is lost or made twice is found', async t => {
-  const against = (written: string[], unanswered: string[], reports: string[], lost: LostTime[] = []) =>
-    checkWrites(new Map(written.map(title => [title, 1_000])), new Set(unanswered), good({ reports }), lost).against
-  t.same(against(['a', 'b'], [], ['b', 'a']), [])
-  t.same(against(['a', 'b'], [], ['a']), ['missing: b'])
-  t.same(against(['a'], [], ['a', 'a']), ['too much: a'])
-  t.same(against(['a'], ['b', 'c'], ['a', 'b']), [], 'one that was not answered may be there')
-  t.same(against(['a'], ['b'], ['a', 'b', 'b']), ['too much: b'])
+  const violations = (written: string[], unanswered: string[], reports: string[], lost: LostPeriod[] = []) =>
+    checkCustomerWrites(new Map(written.map(title => [title, 1_000])), new Set(unanswered), good({ reports }), lost)
+      .violations
+  t.same(violations(['a', 'b'], [], ['b', 'a']), [])
+  t.same(violations(['a', 'b'], [], ['a']), ['missing: b'])
+  t.same(violations(['a'], [], ['a', 'a']), ['too much: a'])
+  t.same(violations(['a'], ['b', 'c'], ['a', 'b']), [], 'one that was not answered may be there')
+  t.same(violations(['a'], ['b'], ['a', 'b', 'b']), ['too much: b'])
   const lost = [{ fromMs: 900, toMs: 1_100 }]
-  t.same(against(['a', 'b'], [], ['a'], lost), [], 'one that was acknowledged in seconds that PostgreSQL has lost')
-  t.same(against(['a'], [], ['a', 'a'], lost), ['too much: a'])
-  t.same(against(['a'], [], [], [{ fromMs: 1_001, toMs: 1_100 }]), ['missing: a'])
+  t.same(violations(['a', 'b'], [], ['a'], lost), [], 'one that was acknowledged in seconds that PostgreSQL has lost')
+  t.same(violations(['a'], [], ['a', 'a'], lost), ['too much: a'])
+  t.same(violations(['a'], [], [], [{ fromMs: 1_001, toMs: 1_100 }]), ['missing: a'])
 })

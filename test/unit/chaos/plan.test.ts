@@ -1,20 +1,20 @@
 import t from 'tap'
-import { alwaysWell, brokenBy, FAULT_KINDS, planOf } from '../../chaos/plan.ts'
+import { CHAOS_FAULT_KINDS, countHealthyTargets, createChaosPlan, listAffectedParts } from '../../chaos/plan.ts'
 import { LONG, SHORT } from '../../chaos/scales.ts'
 
 const long = { ...LONG, hasDisks: true }
 const short = { ...SHORT, hasDisks: false }
 
 t.test('the same seed gives the same plan, another seed another', async t => {
-  t.same(planOf(7, long), planOf(7, long))
-  t.notSame(planOf(7, long), planOf(8, long))
+  t.same(createChaosPlan(7, long), createChaosPlan(7, long))
+  t.notSame(createChaosPlan(7, long), createChaosPlan(8, long))
 })
 
 t.test('a long run has as many faults as were asked for, of every kind', async t => {
   for (const seed of [1, 2, 3]) {
-    const { faults } = planOf(seed, long)
+    const { faults } = createChaosPlan(seed, long)
     t.equal(faults.length, long.faults)
-    t.same(new Set(faults.map(({ kind }) => kind)), new Set(FAULT_KINDS))
+    t.same(new Set(faults.map(({ kind }) => kind)), new Set(CHAOS_FAULT_KINDS))
   }
 })
 
@@ -24,12 +24,12 @@ t.test('no part of it is broken twice at once', async t => {
     [4, long],
     [742_114, { ...SHORT, hasDisks: true }],
   ] as const) {
-    const { faults } = planOf(seed, scale)
+    const { faults } = createChaosPlan(seed, scale)
     for (const [i, fault] of faults.entries()) {
-      const things = brokenBy(fault.kind, fault.what)
+      const things = listAffectedParts(fault.kind, fault.what)
       const overlapping = faults
         .slice(0, i)
-        .filter(({ kind, what }) => brokenBy(kind, what).some(thing => things.includes(thing)))
+        .filter(({ kind, what }) => listAffectedParts(kind, what).some(thing => things.includes(thing)))
         .filter(({ atMs, lastsMs }) => atMs + lastsMs > fault.atMs)
       t.same(overlapping, [])
     }
@@ -37,7 +37,7 @@ t.test('no part of it is broken twice at once', async t => {
 })
 
 t.test('the faults of a short run take half a minute', async t => {
-  const { faults, outages, lastsMs } = planOf(5, short)
+  const { faults, outages, lastsMs } = createChaosPlan(5, short)
   t.equal(lastsMs, 30_000)
   t.notOk(
     faults.some(({ kind }) => kind === 'full disk'),
@@ -54,7 +54,7 @@ t.test('the faults of a short run take half a minute', async t => {
 })
 
 t.test('a third of the targets never breaks', async t => {
-  const broken = planOf(6, long).outages.map(({ monitor }) => monitor)
+  const broken = createChaosPlan(6, long).outages.map(({ monitor }) => monitor)
   t.ok(broken.length > long.monitors / 2)
-  t.ok(Math.min(...broken) >= alwaysWell(long.monitors))
+  t.ok(Math.min(...broken) >= countHealthyTargets(long.monitors))
 })

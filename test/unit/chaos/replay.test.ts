@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NO_DETAILS, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
 import { computePartition } from '../../../shared/nats/subjects.ts'
-import { replay, type StoredMessage } from '../../chaos/replay.ts'
+import { replayMessages, type StoredMessage } from '../../chaos/replay.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
 const partition = computePartition(id)
@@ -45,7 +45,8 @@ function messagesOf(...checks: [at: number, region: string, up: boolean][]): Sto
   })
 }
 
-const statuses = (messages: StoredMessage[]) => replay(messages, [monitor]).map(({ transition }) => transition.to)
+const statuses = (messages: StoredMessage[]) =>
+  replayMessages(messages, [monitor]).map(({ transition }) => transition.to)
 
 t.test('results in order give the transitions of the pure core', async t => {
   const outage = messagesOf([0, 'us-east', true], [1, 'eu-west', true], [30, 'us-east', false], [31, 'eu-west', false])

@@ -1,21 +1,21 @@
 import t from 'tap'
-import type { DoneFault } from '../../chaos/faults.ts'
+import type { AppliedFault } from '../../chaos/faults.ts'
 import { LONG, SHORT } from '../../chaos/scales.ts'
-import { checkTimes, latestReportMs, type TimedOutage } from '../../chaos/timeliness.ts'
+import { checkReportTimes, computeReportDeadlineMs, type TimedOutage } from '../../chaos/timeliness.ts'
 
 const scale = { ...LONG, hasDisks: true }
 const timing = { intervalSeconds: 30, timeoutMs: 5_000, retryCount: 1 }
 const outage: TimedOutage = { monitor: 0, fromMs: 100_000, toMs: 400_000, timing, reportedAtMs: null }
 /** the next check 30 s, three checks of 5 s, one pause of 1 s, the margin */
 const UNDISTURBED_MS = 156_000
-const fault = (changes: Partial<DoneFault>): DoneFault => ({
+const fault = (changes: Partial<AppliedFault>): AppliedFault => ({
   kind: 'kill',
   what: 'verdict-1',
   fromMs: 110_000,
   toMs: 120_000,
   ...changes,
 })
-const latest = (...faults: DoneFault[]) => latestReportMs(outage, faults, scale) - UNDISTURBED_MS
+const latest = (...faults: AppliedFault[]) => computeReportDeadlineMs(outage, faults, scale) - UNDISTURBED_MS
 
 t.test('without a fault an outage has the time of its checks', async t => {
   t.equal(latest(), 0)
@@ -36,15 +36,16 @@ t.test('each fault under way allows 15 s, and its length where nothing does the 
     30_000,
     'it came in the time that the first allowed',
   )
-  const alone = latestReportMs(outage, [fault({ what: 'front' })], { ...SHORT, hasDisks: false })
+  const alone = computeReportDeadlineMs(outage, [fault({ what: 'front' })], { ...SHORT, hasDisks: false })
   t.equal(alone - UNDISTURBED_MS, 25_000, 'there is no other one')
 })
 
 t.test('what is reported too late, or never, is found', async t => {
-  const against = (changes: Partial<TimedOutage>) => checkTimes([{ ...outage, ...changes }], [], scale).against.length
-  t.equal(against({ reportedAtMs: UNDISTURBED_MS }), 0)
-  t.equal(against({ reportedAtMs: UNDISTURBED_MS + 1 }), 1)
-  t.equal(against({}), 1)
-  t.equal(against({ toMs: null }), 1)
-  t.equal(against({ toMs: UNDISTURBED_MS }), 0, 'it need not be reported')
+  const violations = (changes: Partial<TimedOutage>) =>
+    checkReportTimes([{ ...outage, ...changes }], [], scale).violations.length
+  t.equal(violations({ reportedAtMs: UNDISTURBED_MS }), 0)
+  t.equal(violations({ reportedAtMs: UNDISTURBED_MS + 1 }), 1)
+  t.equal(violations({}), 1)
+  t.equal(violations({ toMs: null }), 1)
+  t.equal(violations({ toMs: UNDISTURBED_MS }), 0, 'it need not be reported')
 })
