@@ -15,23 +15,23 @@ import { startSystem, waitUntilReady } from './system.ts'
 
 export type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; say: (line: string) => void }
 
-/** `dir`: where the data was, and is when a check does not hold. */
+/** `dir`: the folder of the data. It is deleted unless a check failed. */
 export type ChaosReport = Findings & { dir: string; faults: AppliedFault[] }
 
 /**
- * Starts a Picket of many processes, breaks it by the plan of a seed, waits until all is settled, and compares what it
- * stored and told with a ledger of everything that was acknowledged. Throws when it cannot even be started or looked at.
+ * Starts a Picket of many processes, applies the faults of a seed's plan, waits until everything is processed, and compares
+ * what was stored and sent with a ledger of all acknowledged messages. Throws when Picket cannot be started or read.
  */
 export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Promise<ChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-chaos-'))
   const hasDisks = await withTeardown(async t => canMount(t, join(dir, 'disk')))
-  if (!hasDisks) say('nothing can be mounted here: no disk will be full')
+  if (!hasDisks) say('this machine cannot mount file systems: no disk will be filled')
   const scale = { ...wanted, hasDisks }
   const faults: AppliedFault[] = []
   let hasPassed = false
   const found = await withTeardown(async t => {
     const system = await startSystem(t, dir, scale)
-    // what is in memory only is copied beside the rest, unless all was well
+    // a disk that is in memory only is copied next to the other data, unless all checks passed
     t.teardown(() => !hasPassed && [...system.disks.values()].map(disk => disk.keep()))
     const plan = createChaosPlan(seed, scale)
     const context = await prepareContext(t, seed, scale, system)
@@ -41,7 +41,7 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
       faults.push(fault)
       say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
     })
-    say('the faults are over')
+    say('all faults have ended')
     const ends = await settle(context)
     const { checks, figures } = await collectFindings(
       context,
@@ -50,14 +50,14 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     hasPassed = [...ends, ...checks].every(({ violations }) => violations.length === 0)
     return { checks: [...ends, ...checks], figures }
   })
-  const left = { statement: 'no process is left', violations: processesOf(dir).map(String) }
+  const left = { statement: 'no process is left running', violations: processesOf(dir).map(String) }
   if (hasPassed && left.violations.length === 0) rmSync(dir, { recursive: true, force: true })
   return { dir, faults, figures: found.figures, checks: [...found.checks, left] }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(9)
 
-/** Faults and outages, until the last of those that end. */
+/** Applies faults and outages until the last one that ends has ended. */
 async function runPlan(plan: ChaosPlan, context: ChaosContext, onDone: (fault: AppliedFault) => void): Promise<void> {
   const { targets } = context.system
   const outages = plan.outages.map(async outage => {
@@ -71,8 +71,8 @@ async function runPlan(plan: ChaosPlan, context: ChaosContext, onDone: (fault: A
 }
 
 /**
- * Waits, at most as long as a hang, until lasting outages are reported, everything is up again and nothing is on its way;
- * then stops the processes. What does not come about is against the check.
+ * Waits until lasting outages are reported, all monitors are up again and no message is in flight, then stops the processes.
+ * Each wait ends after LIMIT_MS; one that did is a violation.
  */
 async function settle(context: ChaosContext): Promise<CheckOutcome[]> {
   const { scale, system, customers, monitorIds } = context
@@ -98,9 +98,9 @@ async function settle(context: ChaosContext): Promise<CheckOutcome[]> {
   await within(waitUntilDrained(context))
   codes.push(...(await stop(Object.keys(scale.controlPlanes))))
   return [
-    { statement: 'all is settled in time', violations: late },
+    { statement: 'everything is processed in time', violations: late },
     {
-      statement: 'every process ends well when it is asked to',
+      statement: 'every process exits with 0 when it is stopped',
       violations: codes.filter(code => code !== 0).map(String),
     },
   ]

@@ -8,10 +8,10 @@ import type { LostPeriod } from './standby.ts'
 import type { ActualOutage } from './targets.ts'
 import { hasMatchingRegion } from './wrong-messages.ts'
 
-/** A statement that has to be true, and what there is against it; nothing is what is wanted. */
+/** A statement that has to be true, and what contradicts it. Without violations the check has passed. */
 export type CheckOutcome = { statement: string; violations: string[] }
 
-/** Every acknowledged result of a region that checks its monitor is in ClickHouse once, and nothing else is. */
+/** ClickHouse must hold each acknowledged result of a region that checks its monitor exactly once, and nothing else. */
 export function checkHistory(
   messages: readonly AcknowledgedMessage[],
   { history, historyTwice, monitors }: StoredRecords,
@@ -37,11 +37,14 @@ export function checkHistory(
   return [
     { statement: 'every acknowledged result is in the history', violations: lost },
     {
-      statement: 'each says there what it said',
-      violations: changed.map(([key, status]) => `${key}: ${status}, there ${history.get(key)}`),
+      statement: 'every result in the history has the acknowledged status',
+      violations: changed.map(([key, status]) => `${key}: acknowledged ${status}, stored ${history.get(key)}`),
     },
-    { statement: 'the history holds each once', violations: historyTwice > 0 ? [`${historyTwice} twice`] : [] },
-    { statement: 'the history holds nothing that was never acknowledged', violations: invented },
+    {
+      statement: 'no result is in the history twice',
+      violations: historyTwice > 0 ? [`${historyTwice} are stored twice`] : [],
+    },
+    { statement: 'every result in the history was acknowledged', violations: invented },
   ]
 }
 
@@ -50,8 +53,8 @@ const print = (one: { from: string | null; to: string | null; atMs: number; quor
   `${timeOf(one.atMs)} ${one.from} to ${one.to} (${one.quorum})`
 
 /**
- * Same monitors, statuses, times and quorum, in the same order. Monitors with a region that had no probe for a while are left
- * out: results do not say when the verdict learned of that.
+ * Compares monitors, statuses, times, quorum and order. Monitors with a region that had no probe for some time are left out:
+ * the results do not show when the verdict noticed the absence.
  */
 export function checkTransitions(
   replayed: readonly ReplayedTransition[],
@@ -63,12 +66,12 @@ export function checkTransitions(
     const stored = transitions.filter(one => one.monitorId === id).map(print)
     return expected.join() === stored.join()
       ? []
-      : [`${id}: stored ${stored.join(', ')}; by replay ${expected.join(', ')}`]
+      : [`${id}: stored ${stored.join(', ')}; replayed ${expected.join(', ')}`]
   })
-  return { statement: 'the stored transitions are those of a replay of the results', violations }
+  return { statement: 'the stored transitions equal those of a replay of the results', violations }
 }
 
-/** An outage of the verdict: from reaching down until reaching up. */
+/** An outage as the verdict reported it: from the transition to down until the transition to up. */
 type Span = { monitorId: string; fromMs: number; isOver: boolean }
 
 function listOutageSpans({ transitions }: StoredRecords): Span[] {
@@ -81,7 +84,7 @@ function listOutageSpans({ transitions }: StoredRecords): Span[] {
   return spans
 }
 
-/** One incident an outage; of each change one event told by one delivery. */
+/** Each outage must have one incident, and each notified change one delivery. */
 export function checkNotifications(
   records: StoredRecords,
   accepted: Map<string, Received[]>,
@@ -99,20 +102,20 @@ export function checkNotifications(
   const sent = deliveries.filter(({ event }) => event.startsWith('monitor.'))
   const queued = sent.map(({ monitorId, event, occurredMs }) => `${monitorId} ${event} ${timeOf(occurredMs)}`)
   return [
-    { statement: 'one incident an outage', violations: listDifferences(outages, opened) },
+    { statement: 'every outage has one incident', violations: listDifferences(outages, opened) },
     {
       statement: 'every incident is resolved',
       violations: incidents.filter(one => !one.isResolved).map(one => one.monitorId),
     },
     {
-      statement: 'one delivery id each time it goes down, and one when an outage ends',
+      statement: 'each transition to down and each end of an outage has one delivery',
       violations: listDifferences(expected, queued),
     },
     ...checkDeliveries(records, accepted, lost),
   ]
 }
 
-/** What a default channel hears of: every time it goes down, and the end of each outage; nothing of `degraded`. */
+/** The changes that a default channel receives: each transition to down and the end of each outage, but not `degraded`. */
 function listExpectedNotifications(transitions: readonly TransitionRecord[]): TransitionRecord[] {
   const down = new Set<string>()
   return transitions.filter(({ monitorId, to }) => {
@@ -122,7 +125,7 @@ function listExpectedNotifications(transitions: readonly TransitionRecord[]): Tr
   })
 }
 
-/** What was reported in seconds that PostgreSQL has lost may be reported again, with another id. */
+/** A change that was reported in a period that PostgreSQL lost may be reported again with another delivery id. */
 function checkDeliveries(
   { deliveries }: StoredRecords,
   accepted: Map<string, Received[]>,
@@ -138,15 +141,15 @@ function checkDeliveries(
       violations: deliveries.filter(one => one.status !== 'delivered' || !accepted.has(one.id)).map(show),
     },
     {
-      statement: 'whatever the receiver took is told as delivered',
+      statement: 'every delivery that the receiver accepted has the status delivered',
       violations: [...accepted]
         .filter(([id, all]) => known.has(id) || !all.every(({ atMs }) => isLost(lost, atMs)))
         .map(([id]) => id)
         .filter(id => known.get(id)?.status !== 'delivered'),
     },
     {
-      statement: 'what comes twice is the same bytes',
-      // what was sent is lost with the rest: the same delivery is sent again, with another time of sending
+      statement: 'every repeated delivery has the same bytes',
+      // the record of the attempt is lost as well: the same delivery is sent again with a later sending time
       violations: [...accepted]
         .filter(([, all]) => new Set(all.filter(one => !isLost(lost, one.atMs)).map(one => one.rawBody)).size > 1)
         .map(([id]) => id),
@@ -154,12 +157,12 @@ function checkDeliveries(
   ]
 }
 
-/** For an answer to arrive. */
-const ON_THE_WAY_MS = 2_000
+/** Time for an answer to arrive. */
+const IN_FLIGHT_MS = 2_000
 const isLost = (lost: readonly LostPeriod[], atMs: number) =>
-  lost.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs + ON_THE_WAY_MS)
+  lost.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs + IN_FLIGHT_MS)
 
-/** What is in the one list and not in the other, as often as it is. */
+/** The entries that are in one list only, each as often as it is missing from the other. */
 function listDifferences(expected: string[], found: string[]): string[] {
   const left = [...found]
   const missing = expected.filter(one => {
@@ -167,17 +170,17 @@ function listDifferences(expected: string[], found: string[]): string[] {
     if (at >= 0) left.splice(at, 1)
     return at < 0
   })
-  return [...missing.map(one => `missing: ${one}`), ...left.map(one => `too much: ${one}`)]
+  return [...missing.map(one => `missing: ${one}`), ...left.map(one => `unexpected: ${one}`)]
 }
 
-/** An outage that lasts so long is told, whatever else fails meanwhile, in ms. */
+/** An outage of this length must be reported whatever else fails meanwhile. */
 const LONG_ENOUGH_MS = 150_000
 export const isLongOutage = ({ fromMs, toMs }: ActualOutage) => (toMs ?? 0) - fromMs >= LONG_ENOUGH_MS
 
-/** After the target is well again results from before may still come. */
+/** How long results from before the recovery may still arrive after the target has recovered. */
 export const AFTERMATH_MS = 60_000
 
-/** What a customer asks for: real outages are told once, and there are no others. `monitorIds`: in the order of the targets. */
+/** Real outages must be reported once, and no others. `monitorIds`: in the order of the targets. */
 export function checkOutageReports(
   records: StoredRecords,
   outages: readonly ActualOutage[],
@@ -197,15 +200,15 @@ export function checkOutageReports(
   const changes = records.transitions.filter(({ monitorId, to }) => !broken.has(monitorId) && to !== 'up')
   return [
     {
-      statement: 'every long outage is told',
+      statement: 'every long outage is reported',
       violations: outages.filter(one => (isShort || isLongOutage(one)) && listReportedIn(one).length === 0).map(show),
     },
     {
-      statement: 'no outage is told twice',
+      statement: 'no outage is reported twice',
       violations: outages.filter(one => listReportedIn(one).length > 1).map(show),
     },
     {
-      statement: 'no outage is told that was none',
+      statement: 'every reported outage is real',
       violations: spans.filter(span => !real.has(span)).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
     },
     {
@@ -213,13 +216,13 @@ export function checkOutageReports(
       violations: spans.filter(span => !span.isOver).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
     },
     {
-      statement: 'a target that is always well is always up',
+      statement: 'a target that never fails is always up',
       violations: changes.map(one => `${one.monitorId} ${print(one)}`),
     },
   ]
 }
 
-/** Every write that was answered 2xx is there once; one that was not may be, and one in seconds that PostgreSQL has lost. */
+/** A write that was answered 2xx must be stored once. Other writes, and those in a period that PostgreSQL lost, may be stored. */
 export function checkCustomerWrites(
   written: ReadonlyMap<string, number>,
   unanswered: ReadonlySet<string>,
@@ -229,5 +232,5 @@ export function checkCustomerWrites(
   const storedUnacknowledged = [...unanswered].filter(title => reports.includes(title))
   const kept = [...written].filter(([title, atMs]) => reports.includes(title) || !isLost(lost, atMs))
   const violations = listDifferences([...kept.map(([title]) => title), ...storedUnacknowledged], reports)
-  return { statement: 'every write that was answered 2xx is there once', violations }
+  return { statement: 'every write that was answered 2xx is stored once', violations }
 }

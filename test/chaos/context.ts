@@ -6,7 +6,7 @@ import { type ChaosReceiver, startChaosReceiver } from './receiver.ts'
 import { waitForStatuses } from './settle.ts'
 import type { System } from './system.ts'
 
-/** A system with what customers have made of it: monitors, a webhook for everything, and writes that go on. */
+/** A running system with its monitors, one webhook that receives all notifications, and customers who write continuously. */
 export type ChaosContext = {
   scale: ChaosScale
   system: System
@@ -17,7 +17,7 @@ export type ChaosContext = {
   monitorIds: string[]
 }
 
-/** Resolves when every monitor is up. */
+/** Creates the monitors and starts the customers. Resolves when every monitor is up. */
 export async function prepareContext(
   t: Teardown,
   seed: number,
@@ -43,7 +43,7 @@ const monitorsOf = ({ monitors, regions, isShort }: ChaosScale, { targets }: Sys
     type: 'http',
     url: targets.urlOf(i),
     interval_seconds: 30,
-    // a short run is one of many tests on a busy machine, and its outages last until they are reported
+    // a short run shares its machine with other tests, and its outages last until they are reported
     timeout_ms: isShort ? 15_000 : 5_000,
     retry_count: i % (isShort ? 2 : 3),
     regions,

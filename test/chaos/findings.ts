@@ -20,7 +20,7 @@ import { hasMatchingRegion } from './wrong-messages.ts'
 
 export type Findings = { checks: CheckOutcome[]; figures: Record<string, number> }
 
-/** Compares what is stored and delivered with the ledgers. PostgreSQL, NATS and ClickHouse have to run. `faults`: in ms since 1970. */
+/** Compares stored and delivered data with the ledgers. PostgreSQL, NATS and ClickHouse must run. `faults`: in ms since 1970. */
 export async function collectFindings(context: ChaosContext, faults: readonly AppliedFault[]): Promise<Findings> {
   const { scale, system, ledger, webhook, customers, monitorIds } = context
   const records = await loadStoredRecords(system.db, system.clickhouseUrl, monitorIds)
@@ -28,7 +28,7 @@ export async function collectFindings(context: ChaosContext, faults: readonly Ap
     stream === RESULTS_STREAM && hasMatchingRegion(subject, batch)
   const results = ledger.messages.filter(isOfVerdict)
   const replayed = replayMessages(results, records.monitors)
-  const ends = [...system.programs].flatMap(([name, { unexpectedExits }]) =>
+  const exits = [...system.programs].flatMap(([name, { unexpectedExits }]) =>
     unexpectedExits.map(lines => `${name}: ${JSON.stringify(lines)}`),
   )
   const checks = [
@@ -38,12 +38,12 @@ export async function collectFindings(context: ChaosContext, faults: readonly Ap
     ...checkOutageReports(records, system.targets.outages, monitorIds, scale.isShort),
     checkReportTimes(addReportTimes(context, records), faults, scale),
     checkCustomerWrites(customers.written, customers.unacknowledged, records, system.lostPeriods),
-    { statement: 'no process ended by itself', violations: ends },
+    { statement: 'no process ended by itself', violations: exits },
   ]
   return { checks, figures: summarize(context, records) }
 }
 
-/** When the receiver heard first of each outage; whether it took that is another matter. */
+/** Adds the time at which the receiver was first notified of each outage, even if it refused that attempt. */
 function addReportTimes(
   { system, webhook, monitorIds }: ChaosContext,
   { monitors, deliveries }: StoredRecords,
@@ -74,16 +74,16 @@ function summarize(
     'results acknowledged in time': resultsIn(RESULTS_STREAM),
     'results acknowledged late': resultsIn(LATE_STREAM),
     'rows of the history': records.history.size,
-    'times a partition was taken up': system.readings.count,
+    'times a process began to read a partition': system.readings.count,
     'outages of targets': system.targets.outages.length,
-    'of them long': system.targets.outages.filter(isLongOutage).length,
-    'regions without a probe for a while, whose monitors were not replayed': records.absentRegions.length,
+    'of these long': system.targets.outages.filter(isLongOutage).length,
+    'regions that had no probe for some time (their monitors are not replayed)': records.absentRegions.length,
     incidents: records.incidents.length,
     transitions: records.transitions.length,
     'writes of customers': customers.written.size,
-    'of them lost with PostgreSQL': [...customers.written.keys()].filter(title => !records.reports.includes(title))
+    'of these lost with PostgreSQL': [...customers.written.keys()].filter(title => !records.reports.includes(title))
       .length,
-    'writes that had to be asked for again': customers.refused,
+    'writes that were repeated': customers.refused,
     deliveries: records.deliveries.length,
     'deliveries that arrived and were lost with PostgreSQL': [...webhook.accepted.keys()].filter(
       id => !records.deliveries.some(delivery => delivery.id === id),

@@ -6,13 +6,13 @@ import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import type { Teardown } from '../support/teardown.ts'
 import type { StoredMessage } from './replay.ts'
 
-/** A message as JetStream took it, with the bytes. */
+/** A message as JetStream stored it, with its bytes. */
 export type AcknowledgedMessage = StoredMessage & { stream: string; subject: string; data: Uint8Array }
 
-/** Every message of results that JetStream has acknowledged and that can be decoded, read while the run goes on. */
+/** All messages of results that JetStream has acknowledged and that can be decoded. They are read during the run. */
 export type Ledger = {
   messages: AcknowledgedMessage[]
-  /** how many messages the streams hold beyond what is read; throws while NATS is away */
+  /** number of messages in the streams that are not read yet; throws while NATS is unreachable */
   countUnread(): Promise<number>
 }
 
@@ -60,7 +60,7 @@ export function startLedger(t: Teardown, nats: Nats): Ledger {
   }
 }
 
-/** Null for bytes that are no batch. */
+/** Null for bytes that cannot be decoded as a batch. */
 function tryDecodeBatch(data: Uint8Array): ResultBatch | null {
   try {
     return ResultBatch.decode(data)

@@ -2,7 +2,7 @@ import { type Answer, type Received, type Receiver, startReceiver } from '../sup
 import type { Teardown } from '../support/teardown.ts'
 import { seededRandom } from './random.ts'
 
-/** A receiver that now and then refuses the first attempt of a delivery, and what it has answered 2xx. */
+/** A receiver that refuses some first attempts. `accepted`: the requests that it answered 2xx, by delivery id. */
 export type ChaosReceiver = { receiver: Receiver; accepted: Map<string, Received[]>; refused: number }
 
 const BAD_SHARE = 0.4

@@ -4,19 +4,19 @@ import type { VerdictMonitorRow } from '../../control-plane/verdict/reader/count
 import { loadMonitors } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
 import { PARTITIONS } from '../../shared/nats/subjects.ts'
 
-/** What Picket has stored in the end. Times in ms. */
+/** The data that Picket has stored at the end of a run. Times in ms. */
 export type StoredRecords = {
   monitors: VerdictMonitorRow[]
   transitions: TransitionRecord[]
-  /** regions that had, for a while, no probe that could publish */
+  /** regions that had no probe that could publish for some time */
   absentRegions: string[]
   incidents: { monitorId: string; startedMs: number; isResolved: boolean }[]
-  /** of people */
+  /** titles of the incidents that customers reported */
   reports: string[]
   deliveries: DeliveryRecord[]
-  /** `keyOf` of each row, with its status */
+  /** the key of each row, with its status */
   history: Map<string, string>
-  /** rows of the history with a key that another one has */
+  /** number of keys that more than one row of the history has */
   historyTwice: number
 }
 
@@ -76,7 +76,7 @@ export async function loadStoredRecords(db: Db, clickhouseUrl: string, monitorId
 
 type HistoryRow = { key: string; status: string; copies: string }
 
-/** Deduplicated, as the product reads it. */
+/** Reads with FINAL, so rows are deduplicated as in production queries. */
 async function readHistory(url: string): Promise<{ history: Map<string, string>; historyTwice: number }> {
   const clickhouse = createClickhouse(url)
   try {

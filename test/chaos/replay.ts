@@ -12,12 +12,11 @@ import { computePartition } from '../../shared/nats/subjects.ts'
 
 export type StoredMessage = { sequence: number; takenAtMs: number; partition: number; batch: ResultBatch }
 
-/** `result`: the one that decided. */
 export type ReplayedTransition = { monitorId: string; transition: StatusTransition }
 
 /**
- * What the verdict has to come to from these results: every partition in the order of the stream through the pure core,
- * once, by one reader that never fails: no restart changes a verdict.
+ * Computes the expected transitions from results: each partition goes through the pure core once, in stream order and without
+ * a restart. Restarts must not change a verdict.
  */
 export function replayMessages(
   messages: readonly StoredMessage[],
@@ -40,7 +39,7 @@ function replayPartition(messages: StoredMessage[], monitors: VerdictMonitorRow[
   }
   const replayed: ReplayedTransition[] = []
   for (const { takenAtMs, batch } of messages) {
-    // a time before 1970 is not a time of a check
+    // a time before 1970 cannot be the time of a check
     const results = batch.witnessed ? [batch.witnessed] : batch.results
     for (const result of results.filter(({ scheduledAtMs }) => scheduledAtMs >= 0)) {
       const effects = createBatchEffects()

@@ -8,7 +8,7 @@ import { type ChaosScale, listProbeNames } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
 import type { System } from './system.ts'
 
-/** A write whose server was killed may be asked for again after a minute and a half; a short run does not wait for it. */
+/** A write whose server was killed can be repeated after 90 seconds. A short run does not wait for it. */
 export const getWriteTimeoutMs = ({ isShort }: ChaosScale) => (isShort ? 3_000 : 120_000)
 
 export async function waitForStatuses({ db }: Pick<System, 'db'>, monitorIds: string[], status: string): Promise<void> {
@@ -25,7 +25,7 @@ export async function waitForStatuses({ db }: Pick<System, 'db'>, monitorIds: st
   })
 }
 
-/** Whatever a probe has kept on its disk is sent. */
+/** Waits until the probes have sent all results of their spools. */
 export async function waitForEmptySpools({ scale, system }: ChaosContext): Promise<void> {
   const spools = listProbeNames(scale).map(name => join(system.dir, 'probes', name, 'spool'))
   const files = (spool: string) =>
@@ -34,10 +34,10 @@ export async function waitForEmptySpools({ scale, system }: ChaosContext): Promi
   await waitFor(areEmpty, { timeoutMs: LIMIT_MS, everyMs: 250, label: 'empty spools' })
 }
 
-/** What has been acknowledged and is still on its way. */
+/** Acknowledged data that is not processed yet. */
 type Backlog = { toRead: number; toRecord: number; toDeliver: number; partitionsToCount: number[] }
 
-/** Nothing is left to record, to count or to deliver. No probe may be running. */
+/** Waits until all results are recorded and counted and all deliveries are sent. No probe may be running. */
 export async function waitUntilDrained(context: ChaosContext): Promise<void> {
   await shortenAckWait(context.system)
   let left: Backlog | null = null
@@ -46,11 +46,11 @@ export async function waitUntilDrained(context: ChaosContext): Promise<void> {
     const { toRead, toRecord, toDeliver, partitionsToCount } = left
     return toRead === 0 && toRecord === 0 && toDeliver === 0 && partitionsToCount.length === 0
   }
-  const label = () => `an end of ${JSON.stringify(left)}`
+  const label = () => `an empty backlog instead of ${JSON.stringify(left)}`
   await waitFor(isNothing, { timeoutMs: LIMIT_MS, everyMs: 250, label })
 }
 
-/** What a recorder that was killed has not acknowledged comes again after seconds instead of a minute. */
+/** JetStream then redelivers the messages of a killed recorder after 10 seconds instead of a minute. */
 async function shortenAckWait({ nats }: System): Promise<void> {
   for (const [stream, name] of RECORDERS) {
     await nats.manager.consumers.update(stream, name, { ack_wait: ACK_WAIT_MS * 1_000_000 })

@@ -3,23 +3,23 @@ import { type LogLine, type ProgramOptions, startProgram } from '../support/proc
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** A program that is started again whenever it ends, as a supervisor of processes would. */
+/** A program that is restarted whenever it exits, as a process supervisor does. */
 export type SupervisedProgram = {
-  /** resolves to the id of its process: at once, or when it was started again */
+  /** resolves to its process id, when it runs */
   waitUntilRunning(): Promise<number>
-  /** kills it; it is started again after so long */
+  /** kills it, and restarts it after `ms` */
   killFor(ms: number): void
   signal(signal: NodeJS.Signals): void
-  /** ends it for good; resolves to its exit code */
+  /** stops it without a restart; resolves to its exit code */
   stop(): Promise<number | null>
-  /** how often it ended although it was ready and nobody had killed it */
+  /** for each exit of a ready program that was not killed by the test: its last log lines */
   readonly unexpectedExits: LogLine[][]
 }
 
 const RESTART_AFTER_MS = 1_000
 const LAST_LINES = 20
 
-/** @param readyEvent what its log says when it is ready */
+/** @param readyEvent the event that it logs when it is ready */
 export function superviseProgram(t: Teardown, options: ProgramOptions, readyEvent: string): SupervisedProgram {
   const program = startProgram(t, options)
   const unexpectedExits: LogLine[][] = []
@@ -48,7 +48,7 @@ export function superviseProgram(t: Teardown, options: ProgramOptions, readyEven
   })
   return {
     async waitUntilRunning() {
-      await waitFor(() => runs, { label: `${options.program} to be started again` })
+      await waitFor(() => runs, { label: `${options.program} to be restarted` })
       return program.pid
     },
     unexpectedExits,

@@ -21,7 +21,7 @@ import type { LostPeriod } from './standby.ts'
 import { type SupervisedProgram, superviseProgram } from './supervised-program.ts'
 import { type ChaosTargets, startChaosTargets } from './targets.ts'
 
-/** A whole Picket, every part of which can be broken by its name. */
+/** A complete Picket. Each part that can be broken has a name. */
 export type System = {
   dir: string
   api: Api
@@ -32,20 +32,19 @@ export type System = {
   clocks: Map<string, Clock>
   targets: ChaosTargets
   otherTenant: OtherTenant
-  /** past every link */
+  /** a connection that uses no relay */
   db: Db
   nats: Nats
   clickhouseUrl: string
-  /** of each control plane */
+  /** the ports of each control plane */
   processes: ProcessPorts[]
-  /** who began to read which partition from where, in the order in which each process did */
-  /** times a process began to read a partition */
+  /** `count`: how many times a process began to read a partition */
   readings: { count: number }
-  /** when PostgreSQL committed what it has lost since */
+  /** the periods whose commits PostgreSQL has lost */
   lostPeriods: LostPeriod[]
 }
 
-/** It is so far ahead of the machine's clock from now on. */
+/** `setAhead`: sets the clock of a process `ms` ahead of the machine's clock. */
 type Clock = { setAhead(ms: number): void | Promise<void> }
 
 const PROBE_DISK_MB = 8
@@ -92,11 +91,11 @@ export async function startSystem(t: Teardown, dir: string, scale: ChaosScale): 
   return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, processes, lostPeriods: [] }
 }
 
-/** Where programs are started, each with its log, and the links between them. */
+/** The started programs, each with a log file, and the links between them. */
 type SystemParts = Pick<System, 'programs' | 'links' | 'disks' | 'clocks' | 'readings'> & {
   t: Teardown
   dir: string
-  /** answers the first URL, led through a link of that name */
+  /** returns the first URL, redirected through a link of this name */
   linkTo(name: string, ...urls: string[]): Promise<string>
   run(name: string, program: string, readyEvent: string, env: Record<string, string>): void
 }
@@ -141,7 +140,7 @@ function createSystemParts(t: Teardown, dir: string, previous: string | null): S
 type ProcessPorts = { http: number; operator: number; grpc: number }
 type Ports = Map<string, ProcessPorts>
 
-/** Each on ports of its own, with a link of its own to each engine. */
+/** Each control plane has its own ports, and its own link to each engine. */
 async function startControlPlanes(
   { linkTo, run }: SystemParts,
   { controlPlanes }: ChaosScale,
@@ -168,7 +167,7 @@ async function startControlPlanes(
   return ports
 }
 
-/** The probes of one region, each behind a balancer of its own before all that take probes. */
+/** Starts the probes of one region. Each has its own load balancer for all processes of the role fleet. */
 async function startProbes(
   { t, dir, disks, linkTo, run }: SystemParts,
   scale: ChaosScale,
@@ -184,7 +183,7 @@ async function startProbes(
       PROBE_TOKEN: token,
       PROBE_NAME: name,
       DATA_DIR: dataDir,
-      // a probe that is cut off from the fleet goes on checking
+      // a probe that is disconnected from the fleet continues to check
       SELF_TEST_TARGETS: `127.0.0.1:${targetPort}`,
       PICKET_CHAOS: dir,
     })
@@ -193,11 +192,11 @@ async function startProbes(
 
 function assertNotEmpty<T>(items: T[]): [T, ...T[]] {
   const [first, ...others] = items
-  if (first === undefined) throw new Error('a scale needs at least one process of the roles api and fleet')
+  if (first === undefined) throw new Error('a scale must have at least one process of the roles api and fleet')
   return [first, ...others]
 }
 
-/** Every control plane says that all it needs answers; one of a version without a port for the operator says it on the other. */
+/** Waits until every control plane is ready. A version without an operator port answers `/readyz` on the HTTP port. */
 export async function waitUntilReady(processes: ProcessPorts[]): Promise<void> {
   const isReadyAt = (port: number) =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(

@@ -2,18 +2,18 @@ import { type Behaviour, startTarget, type Target } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
 import type { FailureMode, PlannedOutage } from './plan.ts'
 
-/** An outage as it was. `toMs` null: the target is still broken. */
+/** An outage that was caused. `toMs` null: the target is still broken. */
 export type ActualOutage = { monitor: number; fromMs: number; toMs: number | null }
 
-/** One server, a path a monitor. */
+/** One server with one path for each monitor. */
 export type ChaosTargets = {
   port: number
-  /** never answers, nor does what is below it */
+  /** a URL that never answers, with all paths below it */
   hangingUrl: string
   urlOf(monitor: number): string
   break(outage: PlannedOutage): void
   restore(monitor: number): void
-  /** in the order in which they began */
+  /** ordered by their beginning */
   outages: ActualOutage[]
 }
 

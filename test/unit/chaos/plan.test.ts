@@ -5,12 +5,12 @@ import { LONG, SHORT } from '../../chaos/scales.ts'
 const long = { ...LONG, hasDisks: true }
 const short = { ...SHORT, hasDisks: false }
 
-t.test('the same seed gives the same plan, another seed another', async t => {
+t.test('the same seed gives the same plan, and another seed gives another plan', async t => {
   t.same(createChaosPlan(7, long), createChaosPlan(7, long))
   t.notSame(createChaosPlan(7, long), createChaosPlan(8, long))
 })
 
-t.test('a long run has as many faults as were asked for, of every kind', async t => {
+t.test('a long run has the requested number of faults, and every kind occurs', async t => {
   for (const seed of [1, 2, 3]) {
     const { faults } = createChaosPlan(seed, long)
     t.equal(faults.length, long.faults)
@@ -18,8 +18,8 @@ t.test('a long run has as many faults as were asked for, of every kind', async t
   }
 })
 
-t.test('no part of it is broken twice at once', async t => {
-  // 742114 once held a link that a full disk had cut, and it stayed cut
+t.test('no part has two faults at the same time', async t => {
+  // regression: with seed 742114 a link that a full disk had cut was held as well, and stayed cut
   for (const [seed, scale] of [
     [4, long],
     [742_114, { ...SHORT, hasDisks: true }],
@@ -36,12 +36,12 @@ t.test('no part of it is broken twice at once', async t => {
   }
 })
 
-t.test('the faults of a short run take half a minute', async t => {
+t.test('the faults of a short run last 30 seconds', async t => {
   const { faults, outages, lastsMs } = createChaosPlan(5, short)
   t.equal(lastsMs, 30_000)
   t.notOk(
     faults.some(({ kind }) => kind === 'full disk'),
-    'where nothing can be mounted no disk is full',
+    'no disk is filled where mounting is not permitted',
   )
   for (const { kind, atMs, lastsMs } of faults) {
     t.ok(atMs + lastsMs < 35_000)
@@ -49,11 +49,11 @@ t.test('the faults of a short run take half a minute', async t => {
   }
   t.ok(
     outages.every(({ toMs }) => toMs === null),
-    'what breaks stays so until it is told',
+    'a target stays broken until its outage is reported',
   )
 })
 
-t.test('a third of the targets never breaks', async t => {
+t.test('a third of the targets never fails', async t => {
   const broken = createChaosPlan(6, long).outages.map(({ monitor }) => monitor)
   t.ok(broken.length > long.monitors / 2)
   t.ok(Math.min(...broken) >= countHealthyTargets(long.monitors))

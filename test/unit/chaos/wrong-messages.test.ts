@@ -16,7 +16,7 @@ const decoded = (data: Uint8Array) => {
   }
 }
 
-t.test('the same seed gives the same messages, another seed others', async t => {
+t.test('the same seed gives the same messages, and another seed gives others', async t => {
   const textOf = (seed: number) =>
     createWrongMessages(seededRandom(seed), around)
       .map(({ subject, data }) => `${subject} ${Buffer.from(data).toString('hex')}`)
@@ -26,7 +26,7 @@ t.test('the same seed gives the same messages, another seed others', async t => 
   t.ok(other !== first)
 })
 
-t.test('some are no batch, some are of another region, and NATS takes all of them', async t => {
+t.test('some messages are not a batch, some have another region, and NATS accepts all of them', async t => {
   const batches = messages.map(({ subject, data }) => ({ subject, batch: decoded(data) }))
   t.ok(batches.some(({ batch }) => batch === null))
   t.ok(
@@ -35,7 +35,7 @@ t.test('some are no batch, some are of another region, and NATS takes all of the
   t.ok(messages.every(({ subject, data }) => subject.split('.').length === 3 && data.length < 1_000_000))
 })
 
-t.test('no result of a monitor that exists has an epoch that counts', async t => {
+t.test('no result of an existing monitor has an epoch that counts', async t => {
   const results = messages.flatMap(({ subject, data }) =>
     (decoded(data)?.results ?? []).filter(({ monitorId }) => monitorId === id).map(result => ({ subject, result })),
   )
