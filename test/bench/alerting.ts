@@ -15,7 +15,7 @@ import {
   percentile,
   publishAll,
   REGIONS,
-  type Shot,
+  type SampleResult,
 } from './rig.ts'
 
 const HEALTHY = 5_000
@@ -35,7 +35,7 @@ export async function benchAlerting(t: Teardown): Promise<Figure[]> {
     ids.slice(HEALTHY + SAMPLES, HEALTHY + SAMPLES + 1_000),
     ids.slice(-FAILING),
   ]
-  const send = (shots: Shot[], regions = REGIONS) =>
+  const send = (shots: SampleResult[], regions = REGIONS) =>
     publishAll(
       nats,
       regions.flatMap(region => encodeBatches(shots, region, 100)),

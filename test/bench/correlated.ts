@@ -18,7 +18,7 @@ import {
   publishAll,
   REGIONS,
   readMetric,
-  type Shot,
+  type SampleResult,
   treeCpuUs,
 } from './rig.ts'
 
@@ -30,7 +30,7 @@ const SLOT_MS = 1_000
 const RESULTS_A_MESSAGE = 25
 const COUNTED = 'picket_verdict_results_total{kind="counted"}'
 
-type Price = { cpuMs: number; ms: number }
+type Cost = { cpuMs: number; ms: number }
 
 export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Engines): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
@@ -39,7 +39,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
   const region = REGIONS[0]!
   let sent = 0
   /** Resolves when all of them are counted. */
-  const send = async (shots: Shot[], from: string) => {
+  const send = async (shots: SampleResult[], from: string) => {
     sent += shots.length
     await publishAll(nats, encodeBatches(shots, from, RESULTS_A_MESSAGE))
     const label = `${sent} results counted`
@@ -54,7 +54,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
     )
   const processes = [picket.controlPlane.pid, postgres, clickhouse, picket.nats.pid]
   const cpu = () => processes.reduce((sum, pid) => sum + treeCpuUs(pid), 0)
-  const priceOf = async (waves: () => Promise<void>): Promise<Price> => {
+  const priceOf = async (waves: () => Promise<void>): Promise<Cost> => {
     const [startedUs, startedMs] = [cpu(), monotonicMs()]
     await waves()
     return { cpuMs: (cpu() - startedUs) / 1_000, ms: monotonicMs() - startedMs }
@@ -72,7 +72,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
 
   for (const one of REGIONS) await send(ups(), one)
   await slots()
-  const [steady, failing, recovering]: Price[][] = [[], [], []]
+  const [steady, failing, recovering]: Cost[][] = [[], [], []]
   for (let round = 0; round < ROUNDS; round++) {
     steady!.push(await priceOf(slots))
     failing!.push(await priceOf(chain))
@@ -84,12 +84,12 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
   const answered = await priceOf(async () => {
     for (const other of REGIONS.slice(1)) await send(ups(), other)
   })
-  const median = (prices: Price[], of: keyof Price) =>
+  const median = (prices: Cost[], of: keyof Cost) =>
     percentile(
       prices.map(price => price[of]),
       0.5,
     )
-  const line = (what: string, prices: Price[], isAim: boolean) => {
+  const line = (what: string, prices: Cost[], isAim: boolean) => {
     const ratio = median(prices, 'cpuMs') / median(steady!, 'cpuMs')
     const results = (MONITORS * WAVES).toLocaleString('en')
     return figure(

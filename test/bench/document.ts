@@ -1,7 +1,7 @@
 import type { Figure } from './rig.ts'
 
 /** When and where the figures of a part were measured. */
-export type Occasion = { date: string; machine: string }
+export type MeasurementInfo = { date: string; machine: string }
 
 /** The rows of docs/benchmarks.md that README.md repeats, by the beginning of their first column. */
 export const HIGHLIGHTS = [
@@ -18,7 +18,12 @@ export const toRow = ({ what, figure, aim, isMet }: Figure): string =>
   `| ${what} | ${figure} | ${aim} | ${isMet === null ? '' : isMet ? 'met' : 'missed'} |`
 
 /** `document` with the section of one part of the bench written again; a part without a section gets one at the end. */
-export function replacePart(document: string, part: string, figures: Figure[], { date, machine }: Occasion): string {
+export function replacePart(
+  document: string,
+  part: string,
+  figures: Figure[],
+  { date, machine }: MeasurementInfo,
+): string {
   const section = `## ${part}\n\nMeasured on ${date}: ${machine}.\n\n${HEAD}\n${figures.map(toRow).join('\n')}\n`
   const start = document.indexOf(`\n## ${part}\n`)
   if (start === -1) return `${document.trimEnd()}\n\n${section}`

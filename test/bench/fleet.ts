@@ -25,7 +25,7 @@ const AWAY_MS = 60_000
 const AIM_MS = 5_000
 
 /** One simulated probe. `firstBatchMs`: when its first assignments came since `forget`, by the wall clock. */
-type Seen = {
+type ProbeObservation = {
   region: string
   epoch: number | undefined
   revision: number
@@ -46,12 +46,12 @@ export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[
     t.teardown(() => child.kill())
     return child
   })
-  await settled(picket, processes)
+  await waitUntilAssigned(picket, processes)
 
   const pids = () => [picket.controlPlane.pid, engines.postgres]
   const [atOnce, afterAMinute] = [
-    await absence(picket, processes, 0, pids),
-    await absence(picket, processes, AWAY_MS, pids),
+    await measureReconnection(picket, processes, 0, pids),
+    await measureReconnection(picket, processes, AWAY_MS, pids),
   ]
   const line = (what: string, { delaysMs, snapshots, readyMs }: Return) => {
     const [p50, p95, max] = [0.5, 0.95, 1].map(share => (percentile(delaysMs, share) / 1_000).toFixed(1))
@@ -76,7 +76,7 @@ export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[
 /** `delaysMs`: from the control plane's word "ready" to each probe's first assignments, 0 for those before it. */
 type Return = { delaysMs: number[]; snapshots: number; readyMs: number; cpuUs: number[] }
 
-async function absence(
+async function measureReconnection(
   picket: Picket,
   processes: ChildProcess[],
   awayMs: number,
@@ -89,7 +89,7 @@ async function absence(
   await picket.restartControlPlane()
   const backMs = Date.now()
   const before = pids().map(treeCpuUs)
-  const seen = await settled(picket, processes)
+  const seen = await waitUntilAssigned(picket, processes)
   return {
     delaysMs: seen.map(({ firstBatchMs }) => Math.max(0, firstBatchMs! - backMs)),
     snapshots: seen.reduce((sum, { snapshots }) => sum + snapshots, 0),
@@ -99,11 +99,11 @@ async function absence(
 }
 
 /** Waits until every probe has heard, has all that is its own as of now, and every assignment has a probe. */
-async function settled(picket: Picket, processes: ChildProcess[]): Promise<Seen[]> {
+async function waitUntilAssigned(picket: Picket, processes: ChildProcess[]): Promise<ProbeObservation[]> {
   return withPostgres(picket.databaseUrl, async db => {
-    let seen: Seen[] = []
+    let seen: ProbeObservation[] = []
     const isSettled = async () => {
-      seen = (await Promise.all(processes.map(look))).flat()
+      seen = (await Promise.all(processes.map(requestStates))).flat()
       const rows = await query<{ region: string; epoch: number }>(db, 'SELECT region, epoch FROM region_epochs')
       const epochs = new Map(rows.map(({ region, epoch }) => [region, epoch]))
       const isCurrent = seen.every(one => one.firstBatchMs !== null && one.epoch === epochs.get(one.region))
@@ -115,7 +115,7 @@ async function settled(picket: Picket, processes: ChildProcess[]): Promise<Seen[
   })
 }
 
-async function look(child: ChildProcess): Promise<Seen[]> {
+async function requestStates(child: ChildProcess): Promise<ProbeObservation[]> {
   child.send('look')
   const [seen] = await once(child, 'message')
   return seen
@@ -133,8 +133,15 @@ function simulateProbes(url: string, number: number, tokens: string[]): void {
   })
 }
 
-function simulateProbe(url: string, name: string, region: string, token: string): Seen {
-  const seen: Seen = { region, epoch: undefined, revision: 0, monitors: 0, firstBatchMs: null, snapshots: 0 }
+function simulateProbe(url: string, name: string, region: string, token: string): ProbeObservation {
+  const seen: ProbeObservation = {
+    region,
+    epoch: undefined,
+    revision: 0,
+    monitors: 0,
+    firstBatchMs: null,
+    snapshots: 0,
+  }
   const assigned = new Set<string>()
   let named = new Set<string>()
   const onMessage = (body: FleetMessageBody) => {

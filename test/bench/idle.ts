@@ -14,8 +14,8 @@ import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { createApi } from '../support/api.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
+import { computeUseByProgram, PROGRAMS, type ResourceUse, readPrograms } from './resource-use.ts'
 import { createMonitors, type Figure, figure, readMetric } from './rig.ts'
-import { byProgram, PROGRAMS, programsOf, type Use } from './use.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MONITORS = 1_000
@@ -81,18 +81,19 @@ async function startInstallation(t: Teardown): Promise<Installation> {
   throw new Error('npm start ended before it was ready')
 }
 
-async function measure(pid: number): Promise<Use[]> {
-  const before = programsOf(pid)
+async function measure(pid: number): Promise<ResourceUse[]> {
+  const before = readPrograms(pid)
   const startedMs = performance.now()
   await pause(SECONDS * 1_000)
-  return byProgram(before, programsOf(pid), performance.now() - startedMs)
+  return computeUseByProgram(before, readPrograms(pid), performance.now() - startedMs)
 }
 
-function figuresOf(what: string, uses: Use[], mostPercent: number, mostMb: number): Figure[] {
-  const sum = (of: (use: Use) => number) => uses.reduce((total, use) => total + of(use), 0)
+function figuresOf(what: string, uses: ResourceUse[], mostPercent: number, mostMb: number): Figure[] {
+  const sum = (of: (use: ResourceUse) => number) => uses.reduce((total, use) => total + of(use), 0)
   const percent = sum(use => use.cpuPercent)
   const mb = sum(use => use.memoryMb)
-  const list = (of: (use: Use) => string) => PROGRAMS.map(name => `${name} ${of(uses.find(use => use.name === name)!)}`)
+  const list = (of: (use: ResourceUse) => string) =>
+    PROGRAMS.map(name => `${name} ${of(uses.find(use => use.name === name)!)}`)
   return [
     figure(
       `${what}: part of a core`,

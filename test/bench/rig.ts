@@ -66,11 +66,11 @@ export async function createMonitors(api: Api, count: number, changes: object = 
   return ids
 }
 
-const probeOf = (region: string) => `bench-${region}`
+const getProbeId = (region: string) => `bench-${region}`
 
-export type Shot = { monitorId: string; scheduledAtMs: number; attempt?: number; up: boolean }
+export type SampleResult = { monitorId: string; scheduledAtMs: number; attempt?: number; up: boolean }
 
-function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
+function buildResult({ monitorId, scheduledAtMs, attempt = 1, up }: SampleResult): Result {
   return {
     monitorId,
     configVersion: 1,
@@ -94,8 +94,12 @@ function resultOf({ monitorId, scheduledAtMs, attempt = 1, up }: Shot): Result {
 }
 
 /** Messages of at most `size` results, each of one partition and region, as probes make them. */
-export function encodeBatches(shots: Shot[], region: string, size: number): { subject: string; data: Uint8Array }[] {
-  const byPartition = new Map<number, Shot[]>()
+export function encodeBatches(
+  shots: SampleResult[],
+  region: string,
+  size: number,
+): { subject: string; data: Uint8Array }[] {
+  const byPartition = new Map<number, SampleResult[]>()
   for (const shot of shots) {
     const partition = computePartition(shot.monitorId)
     const mine = byPartition.get(partition)
@@ -106,7 +110,7 @@ export function encodeBatches(shots: Shot[], region: string, size: number): { su
     const chunks = Array.from({ length: Math.ceil(mine.length / size) }, (_, i) => mine.slice(i * size, (i + 1) * size))
     return chunks.map(chunk => ({
       subject: resultSubject(partition, region),
-      data: ResultBatch.encode({ probeId: probeOf(region), region, results: chunk.map(resultOf) }).finish(),
+      data: ResultBatch.encode({ probeId: getProbeId(region), region, results: chunk.map(buildResult) }).finish(),
     }))
   })
 }
@@ -120,7 +124,7 @@ export async function publishAll(nats: Nats, messages: { subject: string; data: 
 
 /** A connection on which results can be published as if probes of each region sent them. */
 export async function connectBench(t: Teardown, picket: Pick<Picket, 'nats' | 'databaseUrl'>): Promise<Nats> {
-  const probeIds = REGIONS.map(probeOf)
+  const probeIds = REGIONS.map(getProbeId)
   await withPostgres(picket.databaseUrl, db => insertLiveProbes(db, probeIds))
   const { url, operator } = picket.nats
   const nats = await connectNats(url, 'bench', operator)

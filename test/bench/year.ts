@@ -42,7 +42,7 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
   await keepTemplates(db, ids[0]!)
   const pass = createRetentionPass({ db, retention: readRetentionSettings({}), metrics: createMetrics() })
 
-  let first: Looks | null = null
+  let first: ReadTimes | null = null
   let deletedS = 0
   for (let last = 0; last < DAYS; last += DAYS_A_MONTH) {
     await copyOutages(db, last, Math.min(DAYS_A_MONTH, DAYS - last))
@@ -51,11 +51,11 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
     deletedS += (performance.now() - startedMs) / 1_000
     // as autovacuum does within a minute
     await db.raw('VACUUM ANALYZE')
-    if (last + DAYS_A_MONTH === SHOWN_DAYS) first = await look(picket, ids, 'first')
+    if (last + DAYS_A_MONTH === SHOWN_DAYS) first = await measureReads(picket, ids, 'first')
   }
-  const after = await look(picket, ids, 'after')
+  const after = await measureReads(picket, ids, 'after')
   const [size] = await query<{ bytes: number }>(db, 'SELECT pg_database_size(current_database()) AS bytes')
-  const row = (what: string, of: keyof Looks) =>
+  const row = (what: string, of: keyof ReadTimes) =>
     figure(
       `  ${what}, p50 with 90 days / with the year`,
       `${first![of].toFixed(0)} / ${after[of].toFixed(0)} ms`,
@@ -155,9 +155,9 @@ async function copyOutages(db: Db, last: number, days: number): Promise<void> {
 }
 
 /** ms */
-type Looks = { incidents: number; log: number; page: number }
+type ReadTimes = { incidents: number; log: number; page: number }
 
-async function look({ api, origin }: Picket, monitors: string[], name: string): Promise<Looks> {
+async function measureReads({ api, origin }: Picket, monitors: string[], name: string): Promise<ReadTimes> {
   const median = async (work: (index: number) => Promise<unknown>, times: number) => {
     const lengths: number[] = []
     for (let i = 0; i < times; i++) {

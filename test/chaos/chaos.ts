@@ -4,62 +4,62 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { processesOf } from '../support/leaks.ts'
 import { withTeardown } from '../support/teardown.ts'
-import type { Check } from './checks.ts'
+import type { CheckOutcome } from './checks.ts'
+import { type ChaosContext, prepareContext } from './context.ts'
 import { canMount } from './disk.ts'
-import { type DoneFault, inflict } from './faults.ts'
-import { type Findings, findingsOf } from './findings.ts'
-import { type Plan, planOf, probeNames, type Scale } from './plan.ts'
-import { type Scene, setScene } from './scene.ts'
-import { answerMs, untilNothingIsLeft, untilSpoolsEmpty, untilStatuses } from './settle.ts'
-import { startSystem, untilReady } from './system.ts'
+import { type AppliedFault, applyFaults } from './faults.ts'
+import { collectFindings, type Findings } from './findings.ts'
+import { type ChaosPlan, type ChaosScale, createChaosPlan, listProbeNames } from './plan.ts'
+import { getWriteTimeoutMs, waitForEmptySpools, waitForStatuses, waitUntilDrained } from './settle.ts'
+import { startSystem, waitUntilReady } from './system.ts'
 
-export type ChaosOptions = { seed: number; scale: Omit<Scale, 'hasDisks'>; say: (line: string) => void }
+export type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; say: (line: string) => void }
 
-/** `dir`: where the data was, and is when a check does not hold. */
-export type Report = Findings & { dir: string; faults: DoneFault[] }
+/** `dir`: the folder of the data. It is deleted unless a check failed. */
+export type ChaosReport = Findings & { dir: string; faults: AppliedFault[] }
 
 /**
- * Starts a Picket of many processes, breaks it by the plan of a seed, waits until all is settled, and compares what it
- * stored and told with a ledger of everything that was acknowledged. Throws when it cannot even be started or looked at.
+ * Starts a Picket of many processes, applies the faults of a seed's plan, waits until everything is processed, and compares
+ * what was stored and sent with a ledger of all acknowledged messages. Throws when Picket cannot be started or read.
  */
-export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Promise<Report> {
+export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Promise<ChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-chaos-'))
   const hasDisks = await withTeardown(async t => canMount(t, join(dir, 'disk')))
-  if (!hasDisks) say('nothing can be mounted here: no disk will be full')
+  if (!hasDisks) say('this machine cannot mount file systems: no disk will be filled')
   const scale = { ...wanted, hasDisks }
-  const faults: DoneFault[] = []
-  let isGood = false
+  const faults: AppliedFault[] = []
+  let hasPassed = false
   const found = await withTeardown(async t => {
     const system = await startSystem(t, dir, scale)
-    // what is in memory only is copied beside the rest, unless all was well
-    t.teardown(() => !isGood && [...system.disks.values()].map(disk => disk.keep()))
-    const plan = planOf(seed, scale)
-    const scene = await setScene(t, seed, scale, system)
+    // a disk that is in memory only is copied next to the other data, unless all checks passed
+    t.teardown(() => !hasPassed && [...system.disks.values()].map(disk => disk.keep()))
+    const plan = createChaosPlan(seed, scale)
+    const context = await prepareContext(t, seed, scale, system)
     say(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
     const beganAtMs = Date.now()
-    await goThrough(plan, scene, fault => {
+    await runPlan(plan, context, fault => {
       faults.push(fault)
       say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
     })
-    say('the faults are over')
-    const ends = await settle(scene)
-    const { checks, figures } = await findingsOf(
-      scene,
+    say('all faults have ended')
+    const ends = await settle(context)
+    const { checks, figures } = await collectFindings(
+      context,
       faults.map(fault => ({ ...fault, fromMs: beganAtMs + fault.fromMs, toMs: beganAtMs + fault.toMs })),
     )
-    isGood = [...ends, ...checks].every(({ against }) => against.length === 0)
+    hasPassed = [...ends, ...checks].every(({ violations }) => violations.length === 0)
     return { checks: [...ends, ...checks], figures }
   })
-  const left = { sentence: 'no process is left', against: processesOf(dir).map(String) }
-  if (isGood && left.against.length === 0) rmSync(dir, { recursive: true, force: true })
+  const left = { statement: 'no process is left running', violations: processesOf(dir).map(String) }
+  if (hasPassed && left.violations.length === 0) rmSync(dir, { recursive: true, force: true })
   return { dir, faults, figures: found.figures, checks: [...found.checks, left] }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(9)
 
-/** Faults and outages, until the last of those that end. */
-async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) => void): Promise<void> {
-  const { targets } = scene.system
+/** Applies faults and outages until the last one that ends has ended. */
+async function runPlan(plan: ChaosPlan, context: ChaosContext, onDone: (fault: AppliedFault) => void): Promise<void> {
+  const { targets } = context.system
   const outages = plan.outages.map(async outage => {
     await pause(outage.fromMs)
     targets.break(outage)
@@ -67,38 +67,41 @@ async function goThrough(plan: Plan, scene: Scene, onDone: (fault: DoneFault) =>
     await pause(outage.toMs - outage.fromMs)
     targets.restore(outage.monitor)
   })
-  await Promise.all([...outages, inflict(plan.faults, scene, onDone), pause(plan.lastsMs)])
+  await Promise.all([...outages, applyFaults(plan.faults, context, onDone), pause(plan.lastsMs)])
 }
 
 /**
- * Waits, at most as long as a hang, until lasting outages are reported, everything is up again and nothing is on its way;
- * then stops the processes. What does not come about is against the check.
+ * Waits until lasting outages are reported, all monitors are up again and no message is in flight, then stops the processes.
+ * Each wait ends after LIMIT_MS; one that did is a violation.
  */
-async function settle(scene: Scene): Promise<Check[]> {
-  const { scale, system, customers, monitorIds } = scene
+async function settle(context: ChaosContext): Promise<CheckOutcome[]> {
+  const { scale, system, customers, monitorIds } = context
   const { targets, programs } = system
   const late: string[] = []
   const within = (wait: Promise<void>) => wait.catch((error: Error) => void late.push(error.message))
-  await within(untilReady(system.processes))
+  await within(waitUntilReady(system.processes))
   const broken = targets.outages.filter(({ toMs }) => toMs === null).map(({ monitor }) => monitor)
   await within(
-    untilStatuses(
+    waitForStatuses(
       system,
       broken.map(monitor => monitorIds[monitor]!),
       'down',
     ),
   )
   for (const monitor of broken) targets.restore(monitor)
-  await within(untilStatuses(system, monitorIds, 'up'))
-  await customers.stop(answerMs(scale))
-  await within(untilSpoolsEmpty(scene))
+  await within(waitForStatuses(system, monitorIds, 'up'))
+  await customers.stop(getWriteTimeoutMs(scale))
+  await within(waitForEmptySpools(context))
   const stop = (names: string[]) => Promise.all(names.map(name => programs.get(name)!.stop()))
-  const probes = probeNames(scale)
+  const probes = listProbeNames(scale)
   const codes = await stop(probes)
-  await within(untilNothingIsLeft(scene))
+  await within(waitUntilDrained(context))
   codes.push(...(await stop(Object.keys(scale.controlPlanes))))
   return [
-    { sentence: 'all is settled in time', against: late },
-    { sentence: 'every process ends well when it is asked to', against: codes.filter(code => code !== 0).map(String) },
+    { statement: 'everything is processed in time', violations: late },
+    {
+      statement: 'every process exits with 0 when it is stopped',
+      violations: codes.filter(code => code !== 0).map(String),
+    },
   ]
 }

@@ -1,23 +1,26 @@
 import { findRejectReason } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import { type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/checks/result.ts'
 import type { Received } from '../support/receiver.ts'
-import type { Acknowledged } from './ledger.ts'
-import type { Records, StoredTransition } from './records.ts'
-import type { Replayed } from './replay.ts'
-import type { LostTime } from './standby.ts'
-import type { Outage } from './targets.ts'
-import { isOfItsRegion } from './wrong-messages.ts'
+import type { AcknowledgedMessage } from './ledger.ts'
+import type { StoredRecords, TransitionRecord } from './records.ts'
+import type { ReplayedTransition } from './replay.ts'
+import type { LostPeriod } from './standby.ts'
+import type { ActualOutage } from './targets.ts'
+import { hasMatchingRegion } from './wrong-messages.ts'
 
-/** A sentence that has to be true, and what there is against it; nothing is what is wanted. */
-export type Check = { sentence: string; against: string[] }
+/** A statement that has to be true, and what contradicts it. Without violations the check has passed. */
+export type CheckOutcome = { statement: string; violations: string[] }
 
-/** Every acknowledged result of a region that checks its monitor is in ClickHouse once, and nothing else is. */
-export function checkHistory(messages: readonly Acknowledged[], { history, historyTwice, monitors }: Records): Check[] {
+/** ClickHouse must hold each acknowledged result of a region that checks its monitor exactly once, and nothing else. */
+export function checkHistory(
+  messages: readonly AcknowledgedMessage[],
+  { history, historyTwice, monitors }: StoredRecords,
+): CheckOutcome[] {
   const regionsOf = new Map(monitors.map(({ id, regions }) => [id, regions]))
   const acknowledged = new Map<string, string>()
   for (const { subject, batch, takenAtMs } of messages) {
     const isRecordable = (result: Result) =>
-      isOfItsRegion(subject, batch) &&
+      hasMatchingRegion(subject, batch) &&
       (regionsOf.get(result.monitorId)?.includes(batch.region) ?? true) &&
       result.trigger !== Trigger.WITNESS &&
       findRejectReason(result, takenAtMs) === null &&
@@ -32,13 +35,16 @@ export function checkHistory(messages: readonly Acknowledged[], { history, histo
   const changed = [...acknowledged].filter(([key, status]) => history.has(key) && history.get(key) !== status)
   const invented = [...history.keys()].filter(key => !acknowledged.has(key))
   return [
-    { sentence: 'every acknowledged result is in the history', against: lost },
+    { statement: 'every acknowledged result is in the history', violations: lost },
     {
-      sentence: 'each says there what it said',
-      against: changed.map(([key, status]) => `${key}: ${status}, there ${history.get(key)}`),
+      statement: 'every result in the history has the acknowledged status',
+      violations: changed.map(([key, status]) => `${key}: acknowledged ${status}, stored ${history.get(key)}`),
     },
-    { sentence: 'the history holds each once', against: historyTwice > 0 ? [`${historyTwice} twice`] : [] },
-    { sentence: 'the history holds nothing that was never acknowledged', against: invented },
+    {
+      statement: 'no result is in the history twice',
+      violations: historyTwice > 0 ? [`${historyTwice} are stored twice`] : [],
+    },
+    { statement: 'every result in the history was acknowledged', violations: invented },
   ]
 }
 
@@ -47,28 +53,28 @@ const print = (one: { from: string | null; to: string | null; atMs: number; quor
   `${timeOf(one.atMs)} ${one.from} to ${one.to} (${one.quorum})`
 
 /**
- * Same monitors, statuses, times and quorum, in the same order. Monitors with a region that had no probe for a while are left
- * out: results do not say when the verdict learned of that.
+ * Compares monitors, statuses, times, quorum and order. Monitors with a region that had no probe for some time are left out:
+ * the results do not show when the verdict noticed the absence.
  */
 export function checkTransitions(
-  replayed: readonly Replayed[],
-  { monitors, transitions, absentRegions }: Records,
-): Check {
+  replayed: readonly ReplayedTransition[],
+  { monitors, transitions, absentRegions }: StoredRecords,
+): CheckOutcome {
   const compared = monitors.filter(({ regions }) => !regions.some(region => absentRegions.includes(region)))
-  const against = compared.flatMap(({ id }) => {
+  const violations = compared.flatMap(({ id }) => {
     const expected = replayed.filter(one => one.monitorId === id).map(({ transition }) => print(transition))
     const stored = transitions.filter(one => one.monitorId === id).map(print)
     return expected.join() === stored.join()
       ? []
-      : [`${id}: stored ${stored.join(', ')}; by replay ${expected.join(', ')}`]
+      : [`${id}: stored ${stored.join(', ')}; replayed ${expected.join(', ')}`]
   })
-  return { sentence: 'the stored transitions are those of a replay of the results', against }
+  return { statement: 'the stored transitions equal those of a replay of the results', violations }
 }
 
-/** An outage of the verdict: from reaching down until reaching up. */
+/** An outage as the verdict reported it: from the transition to down until the transition to up. */
 type Span = { monitorId: string; fromMs: number; isOver: boolean }
 
-function spansOf({ transitions }: Records): Span[] {
+function listOutageSpans({ transitions }: StoredRecords): Span[] {
   const spans: Span[] = []
   for (const { monitorId, to, atMs } of transitions) {
     const open = spans.find(span => span.monitorId === monitorId && !span.isOver)
@@ -78,37 +84,39 @@ function spansOf({ transitions }: Records): Span[] {
   return spans
 }
 
-/** One incident an outage; of each change one event told by one delivery. */
-export function checkTelling(
-  records: Records,
+/** Each outage must have one incident, and each notified change one delivery. */
+export function checkNotifications(
+  records: StoredRecords,
   accepted: Map<string, Received[]>,
-  lost: readonly LostTime[] = [],
-): Check[] {
+  lost: readonly LostPeriod[] = [],
+): CheckOutcome[] {
   const { incidents, transitions, deliveries } = records
-  const spans = spansOf(records)
+  const spans = listOutageSpans(records)
   const list = (items: { monitorId: string; ms: number }[]) =>
     items.map(({ monitorId, ms }) => `${monitorId} ${timeOf(ms)}`).sort()
   const outages = list(spans.map(({ monitorId, fromMs }) => ({ monitorId, ms: fromMs })))
   const opened = list(incidents.map(({ monitorId, startedMs }) => ({ monitorId, ms: startedMs })))
-  const expected = toldOf(transitions).map(({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${timeOf(atMs)}`)
+  const expected = listExpectedNotifications(transitions).map(
+    ({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${timeOf(atMs)}`,
+  )
   const sent = deliveries.filter(({ event }) => event.startsWith('monitor.'))
   const queued = sent.map(({ monitorId, event, occurredMs }) => `${monitorId} ${event} ${timeOf(occurredMs)}`)
   return [
-    { sentence: 'one incident an outage', against: differences(outages, opened) },
+    { statement: 'every outage has one incident', violations: listDifferences(outages, opened) },
     {
-      sentence: 'every incident is resolved',
-      against: incidents.filter(one => !one.isResolved).map(one => one.monitorId),
+      statement: 'every incident is resolved',
+      violations: incidents.filter(one => !one.isResolved).map(one => one.monitorId),
     },
     {
-      sentence: 'one delivery id each time it goes down, and one when an outage ends',
-      against: differences(expected, queued),
+      statement: 'each transition to down and each end of an outage has one delivery',
+      violations: listDifferences(expected, queued),
     },
     ...checkDeliveries(records, accepted, lost),
   ]
 }
 
-/** What a default channel hears of: every time it goes down, and the end of each outage; nothing of `degraded`. */
-function toldOf(transitions: readonly StoredTransition[]): StoredTransition[] {
+/** The changes that a default channel receives: each transition to down and the end of each outage, but not `degraded`. */
+function listExpectedNotifications(transitions: readonly TransitionRecord[]): TransitionRecord[] {
   const down = new Set<string>()
   return transitions.filter(({ monitorId, to }) => {
     const isEnd = to === 'up' && down.delete(monitorId)
@@ -117,109 +125,112 @@ function toldOf(transitions: readonly StoredTransition[]): StoredTransition[] {
   })
 }
 
-/** What was reported in seconds that PostgreSQL has lost may be reported again, with another id. */
+/** A change that was reported in a period that PostgreSQL lost may be reported again with another delivery id. */
 function checkDeliveries(
-  { deliveries }: Records,
+  { deliveries }: StoredRecords,
   accepted: Map<string, Received[]>,
-  lost: readonly LostTime[],
-): Check[] {
+  lost: readonly LostPeriod[],
+): CheckOutcome[] {
   const known = new Map(deliveries.map(delivery => [delivery.id, delivery]))
-  const show = ({ id, event, status, attempts }: Records['deliveries'][number]) =>
+  const show = ({ id, event, status, attempts }: StoredRecords['deliveries'][number]) =>
     `${id} ${event} ${status} ${JSON.stringify(attempts)}`
   return [
-    { sentence: 'no delivery is pending', against: deliveries.filter(one => one.status === 'pending').map(show) },
+    { statement: 'no delivery is pending', violations: deliveries.filter(one => one.status === 'pending').map(show) },
     {
-      sentence: 'every delivery arrived',
-      against: deliveries.filter(one => one.status !== 'delivered' || !accepted.has(one.id)).map(show),
+      statement: 'every delivery arrived',
+      violations: deliveries.filter(one => one.status !== 'delivered' || !accepted.has(one.id)).map(show),
     },
     {
-      sentence: 'whatever the receiver took is told as delivered',
-      against: [...accepted]
+      statement: 'every delivery that the receiver accepted has the status delivered',
+      violations: [...accepted]
         .filter(([id, all]) => known.has(id) || !all.every(({ atMs }) => isLost(lost, atMs)))
         .map(([id]) => id)
         .filter(id => known.get(id)?.status !== 'delivered'),
     },
     {
-      sentence: 'what comes twice is the same bytes',
-      // what was sent is lost with the rest: the same delivery is sent again, with another time of sending
-      against: [...accepted]
+      statement: 'every repeated delivery has the same bytes',
+      // the record of the attempt is lost as well: the same delivery is sent again with a later sending time
+      violations: [...accepted]
         .filter(([, all]) => new Set(all.filter(one => !isLost(lost, one.atMs)).map(one => one.rawBody)).size > 1)
         .map(([id]) => id),
     },
   ]
 }
 
-/** For an answer to arrive. */
-const ON_THE_WAY_MS = 2_000
-const isLost = (lost: readonly LostTime[], atMs: number) =>
-  lost.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs + ON_THE_WAY_MS)
+/** Time for an answer to arrive. */
+const IN_FLIGHT_MS = 2_000
+const isLost = (lost: readonly LostPeriod[], atMs: number) =>
+  lost.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs + IN_FLIGHT_MS)
 
-/** What is in the one list and not in the other, as often as it is. */
-function differences(expected: string[], found: string[]): string[] {
+/** The entries that are in one list only, each as often as it is missing from the other. */
+function listDifferences(expected: string[], found: string[]): string[] {
   const left = [...found]
   const missing = expected.filter(one => {
     const at = left.indexOf(one)
     if (at >= 0) left.splice(at, 1)
     return at < 0
   })
-  return [...missing.map(one => `missing: ${one}`), ...left.map(one => `too much: ${one}`)]
+  return [...missing.map(one => `missing: ${one}`), ...left.map(one => `unexpected: ${one}`)]
 }
 
-/** An outage that lasts so long is told, whatever else fails meanwhile, in ms. */
+/** An outage of this length must be reported whatever else fails meanwhile. */
 const LONG_ENOUGH_MS = 150_000
-export const isLong = ({ fromMs, toMs }: Outage) => (toMs ?? 0) - fromMs >= LONG_ENOUGH_MS
+export const isLongOutage = ({ fromMs, toMs }: ActualOutage) => (toMs ?? 0) - fromMs >= LONG_ENOUGH_MS
 
-/** After the target is well again results from before may still come. */
+/** How long results from before the recovery may still arrive after the target has recovered. */
 export const AFTERMATH_MS = 60_000
 
-/** What a customer asks for: real outages are told once, and there are no others. `monitorIds`: in the order of the targets. */
-export function checkPromise(
-  records: Records,
-  outages: readonly Outage[],
+/** Real outages must be reported once, and no others. `monitorIds`: in the order of the targets. */
+export function checkOutageReports(
+  records: StoredRecords,
+  outages: readonly ActualOutage[],
   monitorIds: readonly string[],
   isShort: boolean,
-): Check[] {
+): CheckOutcome[] {
   const idOf = ({ monitor }: { monitor: number }) => monitorIds[monitor]!
-  const spans = spansOf(records)
-  const toldIn = ({ monitor, fromMs, toMs }: Outage) =>
+  const spans = listOutageSpans(records)
+  const listReportedIn = ({ monitor, fromMs, toMs }: ActualOutage) =>
     spans.filter(
       span =>
         span.monitorId === idOf({ monitor }) && span.fromMs >= fromMs && span.fromMs <= (toMs ?? fromMs) + AFTERMATH_MS,
     )
-  const show = (outage: Outage) => `${idOf(outage)} from ${timeOf(outage.fromMs)} to ${timeOf(outage.toMs ?? 0)}`
-  const real = new Set(outages.flatMap(toldIn))
+  const show = (outage: ActualOutage) => `${idOf(outage)} from ${timeOf(outage.fromMs)} to ${timeOf(outage.toMs ?? 0)}`
+  const real = new Set(outages.flatMap(listReportedIn))
   const broken = new Set(outages.map(({ monitor }) => idOf({ monitor })))
   const changes = records.transitions.filter(({ monitorId, to }) => !broken.has(monitorId) && to !== 'up')
   return [
     {
-      sentence: 'every long outage is told',
-      against: outages.filter(one => (isShort || isLong(one)) && toldIn(one).length === 0).map(show),
-    },
-    { sentence: 'no outage is told twice', against: outages.filter(one => toldIn(one).length > 1).map(show) },
-    {
-      sentence: 'no outage is told that was none',
-      against: spans.filter(span => !real.has(span)).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+      statement: 'every long outage is reported',
+      violations: outages.filter(one => (isShort || isLongOutage(one)) && listReportedIn(one).length === 0).map(show),
     },
     {
-      sentence: 'every outage has ended',
-      against: spans.filter(span => !span.isOver).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+      statement: 'no outage is reported twice',
+      violations: outages.filter(one => listReportedIn(one).length > 1).map(show),
     },
     {
-      sentence: 'a target that is always well is always up',
-      against: changes.map(one => `${one.monitorId} ${print(one)}`),
+      statement: 'every reported outage is real',
+      violations: spans.filter(span => !real.has(span)).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+    },
+    {
+      statement: 'every outage has ended',
+      violations: spans.filter(span => !span.isOver).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+    },
+    {
+      statement: 'a target that never fails is always up',
+      violations: changes.map(one => `${one.monitorId} ${print(one)}`),
     },
   ]
 }
 
-/** Every write that was answered 2xx is there once; one that was not may be, and one in seconds that PostgreSQL has lost. */
-export function checkWrites(
+/** A write that was answered 2xx must be stored once. Other writes, and those in a period that PostgreSQL lost, may be stored. */
+export function checkCustomerWrites(
   written: ReadonlyMap<string, number>,
   unanswered: ReadonlySet<string>,
-  { reports }: Records,
-  lost: readonly LostTime[] = [],
-): Check {
-  const lucky = [...unanswered].filter(title => reports.includes(title))
+  { reports }: StoredRecords,
+  lost: readonly LostPeriod[] = [],
+): CheckOutcome {
+  const storedUnacknowledged = [...unanswered].filter(title => reports.includes(title))
   const kept = [...written].filter(([title, atMs]) => reports.includes(title) || !isLost(lost, atMs))
-  const against = differences([...kept.map(([title]) => title), ...lucky], reports)
-  return { sentence: 'every write that was answered 2xx is there once', against }
+  const violations = listDifferences([...kept.map(([title]) => title), ...storedUnacknowledged], reports)
+  return { statement: 'every write that was answered 2xx is stored once', violations }
 }

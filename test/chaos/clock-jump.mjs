@@ -1,5 +1,5 @@
-// Loaded into a program before it starts: the wall clock of its process is as many ms ahead as CLOCK_JUMP_FILE says, which it
-// reads at its start and again at each SIGUSR2. Monotonic time is not changed, as when somebody sets the clock of a machine.
+// Loaded into a program before it starts. Sets the wall clock of the process ahead by the ms in CLOCK_JUMP_FILE, which is read
+// at the start and again at each SIGUSR2. Monotonic time does not change, as when the clock of a machine is set.
 import { readFileSync } from 'node:fs'
 
 const RealDate = Date

@@ -4,64 +4,68 @@ import type { Api } from '../support/api.ts'
 import type { Teardown } from '../support/teardown.ts'
 
 /**
- * People who report incidents, and ask for a check of their monitors again and again. A report is sent again with its
+ * Simulated users who report incidents and request checks of their monitors at fixed intervals. A report is repeated with its
  * Idempotency-Key until it is answered 2xx.
  */
-export type Customers = {
-  /** titles of the incidents that were answered 2xx, and when */
+export type ChaosCustomers = {
+  /** incidents whose report was answered 2xx: title to time of the answer, in ms since 1970 */
   written: Map<string, number>
-  /** titles of those that were not yet */
-  unanswered: Set<string>
-  /** how many reports were answered otherwise, or not at all */
+  /** titles of the incidents whose report was not yet answered 2xx */
+  unacknowledged: Set<string>
+  /** number of requests that had another answer, or none */
   refused: number
-  /** Nothing new; resolves when every report is answered, or when so much time is over. */
+  /** Sends no new reports. Resolves when every report is answered, or after `withinMs`. */
   stop(withinMs: number): Promise<void>
 }
 
 const WRITE_EVERY_MS = 1_000
-const ASK_EVERY_MS = 3_000
-const AGAIN_AFTER_MS = 1_000
-const PATIENCE_MS = 15_000
+const CHECK_EVERY_MS = 3_000
+const RETRY_AFTER_MS = 1_000
+const ANSWER_TIMEOUT_MS = 15_000
 
-/** @param monitors whose incidents are reported, and of which checks are asked for */
-export function startCustomers(t: Teardown, api: Api, monitors: { affectedId: string; askedIds: string[] }): Customers {
+/** @param monitors the monitor whose incidents are reported, and those whose checks are requested */
+export function startCustomers(
+  t: Teardown,
+  api: Api,
+  monitors: { affectedId: string; askedIds: string[] },
+): ChaosCustomers {
   const written = new Map<string, number>()
   const unanswered = new Set<string>()
   const reports = new Set<Promise<void>>()
-  let isGone = false
+  let isStopped = false
   let count = 0
 
   const report = async (title: string) => {
     unanswered.add(title)
     const headers = { 'idempotency-key': randomUUID() }
     const body = { title, severity: 'minor', message: 'We are looking.', monitor_ids: [monitors.affectedId] }
-    while (!isGone) {
-      const answer = await Promise.race([api.post('/incidents', body, headers).catch(() => null), patience()])
+    while (!isStopped) {
+      const answer = await Promise.race([api.post('/incidents', body, headers).catch(() => null), waitForTimeout()])
       if (answer && answer.status < 300) {
         written.set(title, Date.now())
         return void unanswered.delete(title)
       }
       customers.refused++
-      await pause(AGAIN_AFTER_MS)
+      await pause(RETRY_AFTER_MS)
     }
   }
   const reporting = setInterval(() => reports.add(report(`Report ${++count}`)), WRITE_EVERY_MS)
-  // nobody waits for the answer of a check
-  const ask = () => monitors.askedIds.map(id => api.post(`/monitors/${id}/check`).catch(() => {}))
-  const asking = setInterval(ask, ASK_EVERY_MS)
-  const customers: Customers = {
+  // the answer of a check is not awaited
+  const requestChecks = () => monitors.askedIds.map(id => api.post(`/monitors/${id}/check`).catch(() => {}))
+  const asking = setInterval(requestChecks, CHECK_EVERY_MS)
+  const customers: ChaosCustomers = {
     written,
-    unanswered,
+    unacknowledged: unanswered,
     refused: 0,
     async stop(withinMs) {
       clearInterval(reporting)
       clearInterval(asking)
       await Promise.race([Promise.all(reports), pause(withinMs, null, { ref: false })])
-      isGone = true
+      isStopped = true
     },
   }
   t.teardown(() => customers.stop(0))
   return customers
 }
 
-const patience = () => pause(PATIENCE_MS, null, { ref: false })
+const waitForTimeout = () => pause(ANSWER_TIMEOUT_MS, null, { ref: false })

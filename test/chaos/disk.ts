@@ -3,10 +3,10 @@ import { closeSync, cpSync, mkdirSync, openSync, rmSync, writeSync } from 'node:
 import { join } from 'node:path'
 import type { Teardown } from '../support/teardown.ts'
 
-/** A folder on a small file system of its own, which can be full. */
+/** A folder on its own small file system, which can be filled. */
 export type Disk = { fill(): void; empty(): void; keep(): void }
 
-/** Null where nobody may mount: then the folder stands on the disk of the machine. */
+/** Null where mounting is not permitted: the folder is then on the disk of the machine. */
 export function mountDisk(t: Teardown, folder: string, megabytes: number): Disk | null {
   mkdirSync(folder, { recursive: true })
   try {
@@ -31,18 +31,18 @@ export function mountDisk(t: Teardown, folder: string, megabytes: number): Disk 
   }
 }
 
-/** Whether this machine lets us have small file systems. */
+/** Whether this machine permits mounting small file systems. */
 export function canMount(t: Teardown, folder: string): boolean {
   return mountDisk(t, folder, 1) !== null
 }
 
-/** The last byte too: large pieces first, then small ones. */
+/** Fills the file system to the last byte: in large chunks first, then in small ones. */
 function fill(path: string): void {
   const file = openSync(path, 'a')
   for (const size of [4 * 1024 * 1024, 4_096, 1]) {
-    const piece = Buffer.alloc(size)
+    const chunk = Buffer.alloc(size)
     try {
-      for (;;) writeSync(file, piece)
+      for (;;) writeSync(file, chunk)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     }

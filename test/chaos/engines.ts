@@ -7,25 +7,25 @@ import { type KeptEngine, keepEngine } from '../support/engine.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Disk, mountDisk } from './disk.ts'
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
 
 export type ChaosEngines = {
   byName: Record<string, KeptEngine>
   natsOperatorSeed: string
-  /** null: it cannot be full here */
+  /** null: this disk cannot be filled in this run */
   natsDisk: Disk | null
-  /** `replication`: the way of a standby to it */
+  /** `replication`: the relay through which a standby connects */
   postgres: { dataDir: string; logFile: string; replication: TcpRelay }
 }
 
-/** JetStream takes three quarters of it at most, and keeps room for what the streams may hold. */
+/** JetStream uses at most three quarters of it, and reserves the maximum size of the streams. */
 const NATS_DISK_MB = 2_000
-/** For control planes, so that the streams of results have room next to the others. */
+/** Configuration of the control planes: the streams of results must fit next to the others. */
 export const SMALL_STREAMS = { RESULTS_MAX_BYTES: String(128 * 1024 * 1024), LATE_MAX_BYTES: String(64 * 1024 * 1024) }
 
-/** PostgreSQL, NATS and ClickHouse of the run's own, as durable as `npm start` has them. */
-export async function startEngines(t: Teardown, dir: string, scale: Scale): Promise<ChaosEngines> {
+/** PostgreSQL, NATS and ClickHouse for this run only, with the durability settings of `npm start`. */
+export async function startEngines(t: Teardown, dir: string, scale: ChaosScale): Promise<ChaosEngines> {
   const natsOperatorSeed = generateOperatorSeed()
   const operator = parseOperatorSeed(natsOperatorSeed)
   const files = (name: string) => ({ dataDir: `${dir}/${name}`, logFile: `${dir}/logs/${name}.log` })
@@ -41,7 +41,7 @@ export async function startEngines(t: Teardown, dir: string, scale: Scale): Prom
   return { byName, natsOperatorSeed, natsDisk, postgres: { ...files('postgres'), replication } }
 }
 
-/** What is left of a killed PostgreSQL may need a moment to go. */
+/** Retries: the remaining processes of a killed PostgreSQL may need a moment to exit. */
 export async function restartEngine(engine: KeptEngine): Promise<void> {
   const deadline = performance.now() + LIMIT_MS
   for (;;) {

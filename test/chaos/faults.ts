@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '../support/wait.ts'
+import type { ChaosContext } from './context.ts'
 import { restartEngine } from './engines.ts'
-import { type FaultKind, type PlannedFault, PROBES_TO_NATS } from './plan.ts'
+import { type ChaosFaultKind, type PlannedFault, PROBES_TO_NATS } from './plan.ts'
 import { seededRandom } from './random.ts'
-import type { Scene } from './scene.ts'
 import { promoteStandby } from './standby.ts'
 import type { System } from './system.ts'
-import { wrongMessages } from './wrong-messages.ts'
+import { createWrongMessages } from './wrong-messages.ts'
 
-/** A fault as it was; times in ms since the run began. */
-export type DoneFault = { kind: FaultKind; what: string; fromMs: number; toMs: number }
+/** A fault that was applied. Times in ms since the start of the run. */
+export type AppliedFault = { kind: ChaosFaultKind; what: string; fromMs: number; toMs: number }
 
-/** Does what a fault does, and resolves when it is over. */
-type Act = (system: System, fault: PlannedFault, scene: Scene) => Promise<unknown>
+/** Applies a fault, and resolves when it has ended. */
+type ApplyFault = (system: System, fault: PlannedFault, context: ChaosContext) => Promise<unknown>
 
 const MINUTE_MS = 60_000
 const JUMPS_MS = [-60, -10, -1, 1, 10, 60].map(minutes => minutes * MINUTE_MS)
-/** A clock that creeps gains or loses a tenth. */
+/** A creeping clock is 10 % too fast or too slow. */
 const CREEP_EVERY_MS = 500
 const CREEP_MS = 50
 
-const ACTS: Record<FaultKind, Act> = {
+const APPLY: Record<ChaosFaultKind, ApplyFault> = {
   async kill({ programs }, { what, lastsMs }) {
     programs.get(what)!.killFor(lastsMs)
     await pause(lastsMs)
@@ -59,7 +59,7 @@ const ACTS: Record<FaultKind, Act> = {
     await restartEngine(engine)
   },
   async 'lost seconds'(system, { lastsMs }) {
-    system.lost.push(await promoteStandby(system.engines, lastsMs))
+    system.lostPeriods.push(await promoteStandby(system.engines, lastsMs))
   },
   'full disk': fillDisk,
   async 'clock jump'({ clocks }, { what, lastsMs, seed }) {
@@ -77,19 +77,19 @@ const ACTS: Record<FaultKind, Act> = {
     }
     await clock.setAhead(0)
   },
-  redelivery: deliverAgain,
-  'wrong messages': publishWrong,
+  redelivery: redeliverMessages,
+  'wrong messages': publishWrongMessages,
   'bad tenant': ({ otherTenant }, { lastsMs }) => otherTenant.misbehave(lastsMs),
 }
 
 /**
- * Runs the faults of a plan by its clock; `onDone` is called with each that is over. All are over when it resolves. One that
- * takes longer than planned, as the start of a standby on a slow machine, delays the next one of the same thing.
+ * Applies the faults of a plan at their times, and calls `onDone` when one has ended. Resolves when all have ended. A fault
+ * that takes longer than planned, for example the start of a standby on a slow machine, delays the next one of the same part.
  */
-export async function inflict(
+export async function applyFaults(
   planned: readonly PlannedFault[],
-  scene: Scene,
-  onDone: (fault: DoneFault) => void,
+  context: ChaosContext,
+  onDone: (fault: AppliedFault) => void,
 ): Promise<void> {
   const beganMs = performance.now()
   const sinceBeginMs = () => Math.round(performance.now() - beganMs)
@@ -98,7 +98,7 @@ export async function inflict(
     await pause(Math.max(0, fault.atMs - sinceBeginMs()))
     await before
     const fromMs = sinceBeginMs()
-    await ACTS[fault.kind](scene.system, fault, scene)
+    await APPLY[fault.kind](context.system, fault, context)
     onDone({ kind: fault.kind, what: fault.what, fromMs, toMs: sinceBeginMs() })
   }
   const inOrder = [...planned].sort((a, b) => a.atMs - b.atMs)
@@ -112,22 +112,22 @@ export async function inflict(
 }
 
 async function freeze({ programs, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
-  // a program that finds an engine away at its start ends, and is started again
-  const pidOf = async () => (await programs.get(what)?.untilRuns()) ?? engines.byName[what]!.pid
-  const pid = await waitFor(async () => stopped(await pidOf()), { label: `${what} to freeze` })
+  // a program that cannot reach an engine at its start exits and is restarted
+  const pidOf = async () => (await programs.get(what)?.waitUntilRunning()) ?? engines.byName[what]!.pid
+  const pid = await waitFor(async () => stopProcess(await pidOf()), { label: `${what} to freeze` })
   await pause(lastsMs)
   process.kill(pid, 'SIGCONT')
 }
 
-/** The id, of a process that runs and is stopped now; throws when there is none. */
-function stopped(pid: number): number {
+/** Stops a process with SIGSTOP and returns its id. Throws when it does not run. */
+function stopProcess(pid: number): number {
   process.kill(pid, 'SIGSTOP')
   return pid
 }
 
 /**
- * A spool is needed only while NATS is away, so that goes with it. A NATS whose disk was full has given JetStream up:
- * the operator makes room and starts it again.
+ * Fills the disk of a probe or of NATS. A probe needs its spool only while NATS is unreachable, so the link to NATS is cut as
+ * well. NATS disables JetStream when its disk is full: it is restarted after space was freed.
  */
 async function fillDisk({ disks, links, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
   const disk = disks.get(what)!
@@ -140,26 +140,26 @@ async function fillDisk({ disks, links, engines }: System, { what, lastsMs }: Pl
   else await links.get(PROBES_TO_NATS)!.restore()
 }
 
-const AGAIN_AT_MOST = 200
-const AGAIN_SHARE = 0.3
+const MAX_REDELIVERED = 200
+const REDELIVERED_SHARE = 0.3
 
-/** Some of the newest messages a second time, in their order, with nothing that tells them from news. */
-async function deliverAgain({ nats }: System, { seed }: PlannedFault, { ledger }: Scene): Promise<void> {
+/** Publishes some of the newest messages a second time, in their order and without a message id that identifies them. */
+async function redeliverMessages({ nats }: System, { seed }: PlannedFault, { ledger }: ChaosContext): Promise<void> {
   const random = seededRandom(seed)
-  for (const { subject, data } of ledger.messages.slice(-AGAIN_AT_MOST)) {
-    if (!random.chance(AGAIN_SHARE)) continue
+  for (const { subject, data } of ledger.messages.slice(-MAX_REDELIVERED)) {
+    if (!random.chance(REDELIVERED_SHARE)) continue
     await nats.js.publish(subject, data).catch(() => {})
   }
 }
 
-/** What NATS does not take is not asked for again. */
-async function publishWrong(
+/** A message that NATS refuses is not retried. */
+async function publishWrongMessages(
   { nats }: System,
   { what, seed }: PlannedFault,
-  { scale, monitorIds }: Scene,
+  { scale, monitorIds }: ChaosContext,
 ): Promise<void> {
   const around = { stream: what, regions: scale.regions, monitorIds, nowMs: Date.now() }
-  for (const { subject, data } of wrongMessages(seededRandom(seed), around)) {
+  for (const { subject, data } of createWrongMessages(seededRandom(seed), around)) {
     await nats.js.publish(subject, data).catch(() => {})
   }
 }

@@ -6,20 +6,20 @@ import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import type { Teardown } from '../support/teardown.ts'
 import type { StoredMessage } from './replay.ts'
 
-/** A message as JetStream took it, with the bytes. */
-export type Acknowledged = StoredMessage & { stream: string; subject: string; data: Uint8Array }
+/** A message as JetStream stored it, with its bytes. */
+export type AcknowledgedMessage = StoredMessage & { stream: string; subject: string; data: Uint8Array }
 
-/** Every message of results that JetStream has acknowledged and that can be decoded, read while the run goes on. */
+/** All messages of results that JetStream has acknowledged and that can be decoded. They are read during the run. */
 export type Ledger = {
-  messages: Acknowledged[]
-  /** how many messages the streams hold beyond what is read; throws while NATS is away */
-  missing(): Promise<number>
+  messages: AcknowledgedMessage[]
+  /** number of messages in the streams that are not read yet; throws while NATS is unreachable */
+  countUnread(): Promise<number>
 }
 
 const TAKE_WAIT_MS = 500
 
-export function keepLedger(t: Teardown, nats: Nats): Ledger {
-  const messages: Acknowledged[] = []
+export function startLedger(t: Teardown, nats: Nats): Ledger {
+  const messages: AcknowledgedMessage[] = []
   const read = new Map<string, number>([
     [RESULTS_STREAM, 0],
     [LATE_STREAM, 0],
@@ -32,7 +32,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
       while (!stopping.signal.aborted) {
         for (const { subject, data, sequence, takenAtMs } of await reader.take(500, TAKE_WAIT_MS)) {
           const partition = Number(subject.split('.')[1])
-          const batch = decoded(data)
+          const batch = tryDecodeBatch(data)
           if (batch) messages.push({ stream, subject, data, sequence, takenAtMs, partition, batch })
           read.set(stream, sequence)
         }
@@ -51,7 +51,7 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
   })
   return {
     messages,
-    async missing() {
+    async countUnread() {
       const states = await Promise.all(
         [...read.keys()].map(async stream => [stream, await loadStreamState(nats, stream)] as const),
       )
@@ -60,8 +60,8 @@ export function keepLedger(t: Teardown, nats: Nats): Ledger {
   }
 }
 
-/** Null for bytes that are no batch. */
-function decoded(data: Uint8Array): ResultBatch | null {
+/** Null for bytes that cannot be decoded as a batch. */
+function tryDecodeBatch(data: Uint8Array): ResultBatch | null {
   try {
     return ResultBatch.decode(data)
   } catch {

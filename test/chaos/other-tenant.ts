@@ -6,18 +6,18 @@ import { insertManyChannels } from '../support/many-channels.ts'
 import { type Teardown, withTeardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 
-/** A tenant next to the one whose outages are checked; that one must not notice. */
+/** A second tenant. It must not affect the tenant whose outages are checked. */
 export type OtherTenant = {
-  /** Imports all the time. Its monitors hang, and go down for hundreds of channels that hang as well. */
+  /** Imports continuously. Its monitors time out, and their outages are sent to hundreds of channels that hang as well. */
   misbehave(forMs: number): Promise<void>
 }
 
-/** @param url a target that hangs; every path below it does */
+/** @param url a target that never answers, with all paths below it */
 export async function createOtherTenant(
   db: Db,
-  { isShort }: Scale,
+  { isShort }: ChaosScale,
   { origin, secretKey, url }: { origin: string; secretKey: Buffer; url: string },
 ): Promise<OtherTenant> {
   const { projectId } = await insertTenant(db)
@@ -29,14 +29,14 @@ export async function createOtherTenant(
     if (hasChannels) return true
     const sql = 'SELECT id FROM monitors WHERE project_id = ? ORDER BY id LIMIT 3'
     const monitorIds = (await query<{ id: string }>(db, sql, [projectId])).map(({ id }) => id)
-    if (monitorIds.length === 0) throw new Error('no import is done yet')
+    if (monitorIds.length === 0) throw new Error('no import has finished yet')
     await insertManyChannels(db, { projectId, monitorIds, count: size.channels, url, secretKey })
     hasChannels = true
     return true
   }
   const misbehave = async (t: Teardown, forMs: number) => {
     const { stop } = startImports(t, { origin, key }, { atOnce: size.atOnce, monitors: size.monitors, url })
-    // an engine may be away meanwhile; then there are no channels this time
+    // an engine may be unavailable meanwhile; in this case no channels are added
     const channels = waitFor(addChannels, { timeoutMs: forMs, everyMs: 500, label: 'channels' }).catch(() => {})
     await pause(forMs)
     await stop()

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: the same seed gives the same numbers. */
+/** A seeded random generator: the same seed gives the same numbers. */
 export type Random = {
   /** a whole number from `min` to `max`, both included */
   between(min: number, max: number): number
@@ -21,7 +21,7 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** 32 bits of state, numbers from 0 to below 1. */
+/** Has 32 bits of state; returns numbers from 0 (included) to 1 (excluded). */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {

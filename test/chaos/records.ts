@@ -4,30 +4,30 @@ import type { VerdictMonitorRow } from '../../control-plane/verdict/reader/count
 import { loadMonitors } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
 import { PARTITIONS } from '../../shared/nats/subjects.ts'
 
-/** What Picket has stored in the end. Times in ms. */
-export type Records = {
+/** The data that Picket has stored at the end of a run. Times in ms. */
+export type StoredRecords = {
   monitors: VerdictMonitorRow[]
-  transitions: StoredTransition[]
-  /** regions that had, for a while, no probe that could publish */
+  transitions: TransitionRecord[]
+  /** regions that had no probe that could publish for some time */
   absentRegions: string[]
   incidents: { monitorId: string; startedMs: number; isResolved: boolean }[]
-  /** of people */
+  /** titles of the incidents that customers reported */
   reports: string[]
-  deliveries: StoredDelivery[]
-  /** `keyOf` of each row, with its status */
+  deliveries: DeliveryRecord[]
+  /** the key of each row, with its status */
   history: Map<string, string>
-  /** rows of the history with a key that another one has */
+  /** number of keys that more than one row of the history has */
   historyTwice: number
 }
 
-export type StoredTransition = {
+export type TransitionRecord = {
   monitorId: string
   from: string | null
   to: string | null
   atMs: number
   quorum: string
 }
-export type StoredDelivery = {
+export type DeliveryRecord = {
   id: string
   status: string
   event: string
@@ -38,7 +38,7 @@ export type StoredDelivery = {
 
 const MS_OF = (column: string) => `CAST(extract(epoch FROM ${column}) * 1000 AS float8)`
 
-export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<Records> {
+export async function loadStoredRecords(db: Db, clickhouseUrl: string, monitorIds: string[]): Promise<StoredRecords> {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
   const monitors = await Promise.all(partitions.map(partition => loadMonitors(db, partition, monitorIds)))
   const incidents = await query<{ monitorId: string | null; title: string; startedMs: number; isResolved: boolean }>(
@@ -76,7 +76,7 @@ export async function readRecords(db: Db, clickhouseUrl: string, monitorIds: str
 
 type HistoryRow = { key: string; status: string; copies: string }
 
-/** Deduplicated, as the product reads it. */
+/** Reads with FINAL, so rows are deduplicated as in production queries. */
 async function readHistory(url: string): Promise<{ history: Map<string, string>; historyTwice: number }> {
   const clickhouse = createClickhouse(url)
   try {

@@ -12,14 +12,16 @@ import { computePartition } from '../../shared/nats/subjects.ts'
 
 export type StoredMessage = { sequence: number; takenAtMs: number; partition: number; batch: ResultBatch }
 
-/** `result`: the one that decided. */
-export type Replayed = { monitorId: string; transition: StatusTransition }
+export type ReplayedTransition = { monitorId: string; transition: StatusTransition }
 
 /**
- * What the verdict has to come to from these results: every partition in the order of the stream through the pure core,
- * once, by one reader that never fails: no restart changes a verdict.
+ * Computes the expected transitions from results: each partition goes through the pure core once, in stream order and without
+ * a restart. Restarts must not change a verdict.
  */
-export function replay(messages: readonly StoredMessage[], monitors: VerdictMonitorRow[]): Replayed[] {
+export function replayMessages(
+  messages: readonly StoredMessage[],
+  monitors: VerdictMonitorRow[],
+): ReplayedTransition[] {
   const partitions = [...new Set(monitors.map(({ id }) => computePartition(id)))]
   return partitions.flatMap(partition =>
     replayPartition(
@@ -29,20 +31,20 @@ export function replay(messages: readonly StoredMessage[], monitors: VerdictMoni
   )
 }
 
-function replayPartition(messages: StoredMessage[], monitors: VerdictMonitorRow[]): Replayed[] {
+function replayPartition(messages: StoredMessage[], monitors: VerdictMonitorRow[]): ReplayedTransition[] {
   const memory: TrackedMonitors = new Map()
   for (const monitor of monitors) {
     const options = { lookedForVersion: monitor.configVersion, isDiscarded: false }
     loadMonitor(memory, monitor.id, { ...monitor, state: null }, options)
   }
-  const replayed: Replayed[] = []
+  const replayed: ReplayedTransition[] = []
   for (const { takenAtMs, batch } of messages) {
-    // a time before 1970 is not a time of a check
+    // a time before 1970 cannot be the time of a check
     const results = batch.witnessed ? [batch.witnessed] : batch.results
     for (const result of results.filter(({ scheduledAtMs }) => scheduledAtMs >= 0)) {
-      const harvest = createBatchEffects()
-      countResult(memory, harvest, result.monitorId, toVerdictResult(batch, result), takenAtMs)
-      for (const { monitorId, transitions } of harvest.changes.values()) {
+      const effects = createBatchEffects()
+      countResult(memory, effects, result.monitorId, toVerdictResult(batch, result), takenAtMs)
+      for (const { monitorId, transitions } of effects.changes.values()) {
         replayed.push(...transitions.map(transition => ({ monitorId, transition })))
       }
     }

@@ -1,10 +1,10 @@
-import type { Scale } from './plan.ts'
+import type { ChaosScale } from './plan.ts'
 
-/** Of a wait while a run settles: one that only a hang can reach. */
+/** The limit of each wait at the end of a run. Only a hang can reach it. */
 export const LIMIT_MS = 300_000
 
-/** Two of each role, two probes in each of two regions: `npm run chaos`. */
-export const LONG: Omit<Scale, 'hasDisks'> = {
+/** The run of `npm run chaos`: two processes of each role, and two probes in each of two regions. */
+export const LONG: Omit<ChaosScale, 'hasDisks'> = {
   minutes: 20,
   faults: 120,
   regions: ['us-east', 'eu-west'],
@@ -23,8 +23,8 @@ export const LONG: Omit<Scale, 'hasDisks'> = {
   only: null,
 }
 
-/** Half a minute of faults: in `npm test`. */
-export const SHORT: Omit<Scale, 'hasDisks'> = {
+/** The run of `npm test`: 30 seconds of faults. */
+export const SHORT: Omit<ChaosScale, 'hasDisks'> = {
   minutes: 0.5,
   faults: 10,
   regions: ['us-east'],

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { waitFor } from '../support/wait.ts'
-import { probeNames, type Scale } from './plan.ts'
+import type { ChaosContext } from './context.ts'
+import { type ChaosScale, listProbeNames } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
-import type { Scene } from './scene.ts'
 import type { System } from './system.ts'
 
-/** A write whose server was killed may be asked for again after a minute and a half; a short run does not wait for it. */
-export const answerMs = ({ isShort }: Scale) => (isShort ? 3_000 : 120_000)
+/** A write whose server was killed can be repeated after 90 seconds. A short run does not wait for it. */
+export const getWriteTimeoutMs = ({ isShort }: ChaosScale) => (isShort ? 3_000 : 120_000)
 
-export async function untilStatuses({ db }: Pick<System, 'db'>, monitorIds: string[], status: string): Promise<void> {
+export async function waitForStatuses({ db }: Pick<System, 'db'>, monitorIds: string[], status: string): Promise<void> {
   const sql = 'SELECT name, status FROM monitors WHERE id = ANY(?) AND status IS DISTINCT FROM ?'
   let others: unknown[] = []
   const areThere = async () => {
@@ -25,33 +25,33 @@ export async function untilStatuses({ db }: Pick<System, 'db'>, monitorIds: stri
   })
 }
 
-/** Whatever a probe has kept on its disk is sent. */
-export async function untilSpoolsEmpty({ scale, system }: Scene): Promise<void> {
-  const spools = probeNames(scale).map(name => join(system.dir, 'probes', name, 'spool'))
+/** Waits until the probes have sent all results of their spools. */
+export async function waitForEmptySpools({ scale, system }: ChaosContext): Promise<void> {
+  const spools = listProbeNames(scale).map(name => join(system.dir, 'probes', name, 'spool'))
   const files = (spool: string) =>
     readdirSync(spool, { recursive: true, encoding: 'utf8' }).map(name => statSync(join(spool, name)))
   const areEmpty = () => spools.flatMap(files).every(file => file.isDirectory() || file.size === 0)
   await waitFor(areEmpty, { timeoutMs: LIMIT_MS, everyMs: 250, label: 'empty spools' })
 }
 
-/** What has been acknowledged and is still on its way. */
-type Left = { toRead: number; toRecord: number; toDeliver: number; partitionsToCount: number[] }
+/** Acknowledged data that is not processed yet. */
+type Backlog = { toRead: number; toRecord: number; toDeliver: number; partitionsToCount: number[] }
 
-/** Nothing is left to record, to count or to deliver. No probe may be running. */
-export async function untilNothingIsLeft(scene: Scene): Promise<void> {
-  await deliverSoon(scene.system)
-  let left: Left | null = null
+/** Waits until all results are recorded and counted and all deliveries are sent. No probe may be running. */
+export async function waitUntilDrained(context: ChaosContext): Promise<void> {
+  await shortenAckWait(context.system)
+  let left: Backlog | null = null
   const isNothing = async () => {
-    left = await leftOf(scene)
+    left = await loadBacklog(context)
     const { toRead, toRecord, toDeliver, partitionsToCount } = left
     return toRead === 0 && toRecord === 0 && toDeliver === 0 && partitionsToCount.length === 0
   }
-  const label = () => `an end of ${JSON.stringify(left)}`
+  const label = () => `an empty backlog instead of ${JSON.stringify(left)}`
   await waitFor(isNothing, { timeoutMs: LIMIT_MS, everyMs: 250, label })
 }
 
-/** What a recorder that was killed has not acknowledged comes again after seconds instead of a minute. */
-async function deliverSoon({ nats }: System): Promise<void> {
+/** JetStream then redelivers the messages of a killed recorder after 10 seconds instead of a minute. */
+async function shortenAckWait({ nats }: System): Promise<void> {
   for (const [stream, name] of RECORDERS) {
     await nats.manager.consumers.update(stream, name, { ack_wait: ACK_WAIT_MS * 1_000_000 })
   }
@@ -63,7 +63,7 @@ const RECORDERS = [
   [LATE_STREAM, 'record-late'],
 ] as const
 
-async function leftOf({ system: { db, nats }, ledger, monitorIds }: Scene): Promise<Left> {
+async function loadBacklog({ system: { db, nats }, ledger, monitorIds }: ChaosContext): Promise<Backlog> {
   const consumers = await Promise.all(RECORDERS.map(([stream, name]) => nats.manager.consumers.info(stream, name)))
   const [pending] = await query<{ n: number }>(
     db,
@@ -77,7 +77,7 @@ async function leftOf({ system: { db, nats }, ledger, monitorIds }: Scene): Prom
     if (stream === RESULTS_STREAM) newest.set(partition, sequence)
   }
   return {
-    toRead: await ledger.missing(),
+    toRead: await ledger.countUnread(),
     toRecord: consumers.reduce((sum, one) => sum + one.num_pending + one.num_ack_pending, 0),
     toDeliver: pending!.n,
     partitionsToCount: positions.filter(({ id, position }) => position < (newest.get(id) ?? 0)).map(({ id }) => id),

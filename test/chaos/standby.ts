@@ -10,27 +10,27 @@ import { waitFor } from '../support/wait.ts'
 import { type ChaosEngines, restartEngine } from './engines.ts'
 import { LIMIT_MS } from './scales.ts'
 
-/** What PostgreSQL committed between these times is lost. In ms since 1970. */
-export type LostTime = { fromMs: number; toMs: number }
+/** A period whose commits PostgreSQL has lost. In ms since 1970. */
+export type LostPeriod = { fromMs: number; toMs: number }
 
 const SLOT = 'chaos_standby'
 
 /**
- * A streaming standby is cut off, and promoted in the place of the primary when that dies some time later: what was
- * committed meanwhile is lost, although it was acknowledged.
+ * Disconnects a streaming standby, kills the primary some time later, and promotes the standby. Transactions that were
+ * committed in between are lost, although they were acknowledged.
  */
-export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffMs: number): Promise<LostTime> {
+export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffMs: number): Promise<LostPeriod> {
   const primary = byName.PostgreSQL!
   const dir = `${postgres.dataDir}-standby`
   const standby = await startStandby(primary.url, postgres, dir)
   try {
-    await untilLevel(primary.url, standby.url)
+    await waitForReplay(primary.url, standby.url)
     const fromMs = Date.now()
     await postgres.replication.cut()
     await pause(cutOffMs)
     await primary.kill9()
     const toMs = Date.now()
-    // what has come to the standby is replayed before it is promoted, but for a record that came in part
+    // the standby replays all complete records that it has received before it is promoted
     await standby.stop()
     rmSync(postgres.dataDir, { recursive: true })
     renameSync(dir, postgres.dataDir)
@@ -43,7 +43,7 @@ export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffM
   }
 }
 
-/** Copies the files of the primary while it runs, as a base backup does, and lets a server follow from there. */
+/** Copies the files of the running primary, as a base backup does, and starts a standby with them. */
 async function startStandby(
   url: string,
   { dataDir, replication, logFile }: ChaosEngines['postgres'],
@@ -70,7 +70,7 @@ async function startStandby(
   return startPostgres({ dataDir: dir, logFile: `${logFile}.standby`, port: 0 })
 }
 
-/** Files that are gone by the time they are copied are replayed anyway. */
+/** Ignores files that are deleted while they are copied: the replay handles them. */
 async function copyFiles(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', from, to]).catch(error => {
     const others = String(error.stderr)
@@ -80,8 +80,8 @@ async function copyFiles(from: string, to: string): Promise<void> {
   })
 }
 
-/** The standby has replayed what the primary had written by now. */
-async function untilLevel(primaryUrl: string, standbyUrl: string): Promise<void> {
+/** Waits until the standby has replayed everything that the primary has written until now. */
+async function waitForReplay(primaryUrl: string, standbyUrl: string): Promise<void> {
   const written = await withClient(primaryUrl, async client => {
     return (await client.query('SELECT pg_current_wal_flush_lsn()::text AS lsn')).rows[0].lsn as string
   })

@@ -14,45 +14,44 @@ import { waitFor } from '../support/wait.ts'
 import { createWrongClock } from '../support/wrong-clock.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import { type ChaosEngines, SMALL_STREAMS, startEngines } from './engines.ts'
-import { type KeptProgram, keepProgram } from './kept-program.ts'
 import { createOtherTenant, type OtherTenant } from './other-tenant.ts'
-import { PROBES_TO_NATS, probeNames, type Scale } from './plan.ts'
+import { type ChaosScale, listProbeNames, PROBES_TO_NATS } from './plan.ts'
 import { LIMIT_MS } from './scales.ts'
-import type { LostTime } from './standby.ts'
-import { startTargets, type Targets } from './targets.ts'
+import type { LostPeriod } from './standby.ts'
+import { type SupervisedProgram, superviseProgram } from './supervised-program.ts'
+import { type ChaosTargets, startChaosTargets } from './targets.ts'
 
-/** A whole Picket, every part of which can be broken by its name. */
+/** A complete Picket. Each part that can be broken has a name. */
 export type System = {
   dir: string
   api: Api
   engines: ChaosEngines
-  programs: Map<string, KeptProgram>
+  programs: Map<string, SupervisedProgram>
   links: Map<string, TcpRelay>
   disks: Map<string, Disk>
   clocks: Map<string, Clock>
-  targets: Targets
+  targets: ChaosTargets
   otherTenant: OtherTenant
-  /** past every link */
+  /** a connection that uses no relay */
   db: Db
   nats: Nats
   clickhouseUrl: string
-  /** of each control plane */
+  /** the ports of each control plane */
   processes: ProcessPorts[]
-  /** who began to read which partition from where, in the order in which each process did */
-  /** times a process began to read a partition */
+  /** `count`: how many times a process began to read a partition */
   readings: { count: number }
-  /** when PostgreSQL committed what it has lost since */
-  lost: LostTime[]
+  /** the periods whose commits PostgreSQL has lost */
+  lostPeriods: LostPeriod[]
 }
 
-/** It is so far ahead of the machine's clock from now on. */
+/** `setAhead`: sets the clock of a process `ms` ahead of the machine's clock. */
 type Clock = { setAhead(ms: number): void | Promise<void> }
 
 const PROBE_DISK_MB = 8
 
-export async function startSystem(t: Teardown, dir: string, scale: Scale): Promise<System> {
+export async function startSystem(t: Teardown, dir: string, scale: ChaosScale): Promise<System> {
   mkdirSync(join(dir, 'logs'), { recursive: true })
-  const [engines, targets] = await Promise.all([startEngines(t, dir, scale), startTargets(t)])
+  const [engines, targets] = await Promise.all([startEngines(t, dir, scale), startChaosTargets(t)])
   const { PostgreSQL, NATS, ClickHouse } = engines.byName
   const urls = {
     DATABASE_URL: PostgreSQL!.url,
@@ -65,11 +64,11 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
 
   const db = createPostgres(urls.DATABASE_URL, 4)
   t.teardown(() => db.destroy())
-  const stage = openStage(t, dir, scale.previous)
+  const stage = createSystemParts(t, dir, scale.previous)
   stage.clocks.set('PostgreSQL', await createDatabaseClock(db))
   const ports = await startControlPlanes(stage, scale, { ...common, ...(engines.natsDisk && SMALL_STREAMS) }, urls)
   const processes = [...ports.values()]
-  await untilReady(processes)
+  await waitUntilReady(processes)
   const having = (role: string) => [...ports].filter(([name]) => scale.controlPlanes[name]!.split(',').includes(role))
   const fleets = having('fleet').map(([, { grpc }]) => `http://127.0.0.1:${grpc}`)
   for (const region of scale.regions) {
@@ -78,7 +77,10 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   }
   if (engines.natsDisk) stage.disks.set('NATS', engines.natsDisk)
 
-  const balancer = await startTcpRelay(t, ...some(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)))
+  const balancer = await startTcpRelay(
+    t,
+    ...assertNotEmpty(having('api').map(([, { http }]) => `http://127.0.0.1:${http}`)),
+  )
   const nats = await connectNats(urls.NATS_URL, 'ledger', parseOperatorSeed(engines.natsOperatorSeed))
   t.teardown(() => nats.close())
   const { origin } = new URL(balancer.url)
@@ -86,22 +88,22 @@ export async function startSystem(t: Teardown, dir: string, scale: Scale): Promi
   const secretKey = Buffer.from(common.SECRET_KEY, 'base64')
   const otherTenant = await createOtherTenant(db, scale, { origin, secretKey, url: targets.hangingUrl })
   const clickhouseUrl = urls.CLICKHOUSE_URL
-  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, processes, lost: [] }
+  return { ...stage, dir, api, engines, targets, otherTenant, db, nats, clickhouseUrl, processes, lostPeriods: [] }
 }
 
-/** Where programs are started, each with its log, and the links between them. */
-type Stage = Pick<System, 'programs' | 'links' | 'disks' | 'clocks' | 'readings'> & {
+/** The started programs, each with a log file, and the links between them. */
+type SystemParts = Pick<System, 'programs' | 'links' | 'disks' | 'clocks' | 'readings'> & {
   t: Teardown
   dir: string
-  /** answers the first URL, led through a link of that name */
+  /** returns the first URL, redirected through a link of this name */
   linkTo(name: string, ...urls: string[]): Promise<string>
   run(name: string, program: string, readyEvent: string, env: Record<string, string>): void
 }
 
-function openStage(t: Teardown, dir: string, previous: string | null): Stage {
-  const programs: Stage['programs'] = new Map()
-  const links: Stage['links'] = new Map()
-  const clocks: Stage['clocks'] = new Map()
+function createSystemParts(t: Teardown, dir: string, previous: string | null): SystemParts {
+  const programs: SystemParts['programs'] = new Map()
+  const links: SystemParts['links'] = new Map()
+  const clocks: SystemParts['clocks'] = new Map()
   const readings = { count: 0 }
   return {
     t,
@@ -112,7 +114,7 @@ function openStage(t: Teardown, dir: string, previous: string | null): Stage {
     clocks,
     readings,
     async linkTo(name, ...urls) {
-      const relay = await startTcpRelay(t, ...some(urls))
+      const relay = await startTcpRelay(t, ...assertNotEmpty(urls))
       links.set(name, relay)
       return relay.url
     },
@@ -128,7 +130,7 @@ function openStage(t: Teardown, dir: string, previous: string | null): Stage {
         previous !== null && name.endsWith('-2')
           ? { program: process.execPath, args: [join(previous, program)] }
           : { program }
-      const kept = keepProgram(t, { ...source, env: { ...env, ...clock.env }, onLine }, readyEvent)
+      const kept = superviseProgram(t, { ...source, env: { ...env, ...clock.env }, onLine }, readyEvent)
       programs.set(name, kept)
       clocks.set(name, { setAhead: ms => clock.setAhead(ms, kept) })
     },
@@ -138,10 +140,10 @@ function openStage(t: Teardown, dir: string, previous: string | null): Stage {
 type ProcessPorts = { http: number; operator: number; grpc: number }
 type Ports = Map<string, ProcessPorts>
 
-/** Each on ports of its own, with a link of its own to each engine. */
+/** Each control plane has its own ports, and its own link to each engine. */
 async function startControlPlanes(
-  { linkTo, run }: Stage,
-  { controlPlanes }: Scale,
+  { linkTo, run }: SystemParts,
+  { controlPlanes }: ChaosScale,
   common: Record<string, string>,
   urls: { DATABASE_URL: string; NATS_URL: string; CLICKHOUSE_URL: string },
 ): Promise<Ports> {
@@ -165,13 +167,13 @@ async function startControlPlanes(
   return ports
 }
 
-/** The probes of one region, each behind a balancer of its own before all that take probes. */
+/** Starts the probes of one region. Each has its own load balancer for all processes of the role fleet. */
 async function startProbes(
-  { t, dir, disks, linkTo, run }: Stage,
-  scale: Scale,
+  { t, dir, disks, linkTo, run }: SystemParts,
+  scale: ChaosScale,
   { region, token, fleets, targetPort }: { region: string; token: string; fleets: string[]; targetPort: number },
 ): Promise<void> {
-  for (const name of probeNames({ regions: [region] })) {
+  for (const name of listProbeNames({ regions: [region] })) {
     const dataDir = join(dir, 'probes', name)
     const disk = scale.hasDisks ? mountDisk(t, dataDir, PROBE_DISK_MB) : null
     if (disk) disks.set(name, disk)
@@ -181,21 +183,21 @@ async function startProbes(
       PROBE_TOKEN: token,
       PROBE_NAME: name,
       DATA_DIR: dataDir,
-      // a probe that is cut off from the fleet goes on checking
+      // a probe that is disconnected from the fleet continues to check
       SELF_TEST_TARGETS: `127.0.0.1:${targetPort}`,
       PICKET_CHAOS: dir,
     })
   }
 }
 
-function some<T>(items: T[]): [T, ...T[]] {
+function assertNotEmpty<T>(items: T[]): [T, ...T[]] {
   const [first, ...others] = items
-  if (first === undefined) throw new Error('a scale needs at least one process of the roles api and fleet')
+  if (first === undefined) throw new Error('a scale must have at least one process of the roles api and fleet')
   return [first, ...others]
 }
 
-/** Every control plane says that all it needs answers; one of a version without a port for the operator says it on the other. */
-export async function untilReady(processes: ProcessPorts[]): Promise<void> {
+/** Waits until every control plane is ready. A version without an operator port answers `/readyz` on the HTTP port. */
+export async function waitUntilReady(processes: ProcessPorts[]): Promise<void> {
   const isReadyAt = (port: number) =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       answer => answer.ok,

@@ -1,31 +1,31 @@
 import { type Behaviour, startTarget, type Target } from '../support/target.ts'
 import type { Teardown } from '../support/teardown.ts'
-import type { Manner, PlannedOutage } from './plan.ts'
+import type { FailureMode, PlannedOutage } from './plan.ts'
 
-/** An outage as it was. `toMs` null: the target is still broken. */
-export type Outage = { monitor: number; fromMs: number; toMs: number | null }
+/** An outage that was caused. `toMs` null: the target is still broken. */
+export type ActualOutage = { monitor: number; fromMs: number; toMs: number | null }
 
-/** One server, a path a monitor. */
-export type Targets = {
+/** One server with one path for each monitor. */
+export type ChaosTargets = {
   port: number
-  /** never answers, nor does what is below it */
+  /** a URL that never answers, with all paths below it */
   hangingUrl: string
   urlOf(monitor: number): string
   break(outage: PlannedOutage): void
   restore(monitor: number): void
-  /** in the order in which they began */
-  outages: Outage[]
+  /** ordered by their beginning */
+  outages: ActualOutage[]
 }
 
-const MANNERS: Record<Manner, Behaviour> = {
+const FAILURE_MODES: Record<FailureMode, Behaviour> = {
   status: { kind: 'answer', status: 503 },
   reset: { kind: 'reset', after: 'connect' },
   hang: { kind: 'hang', after: 'connect' },
 }
 
-export async function startTargets(t: Teardown): Promise<Targets> {
+export async function startChaosTargets(t: Teardown): Promise<ChaosTargets> {
   const target: Target = await startTarget(t)
-  const outages: Outage[] = []
+  const outages: ActualOutage[] = []
   const hanging = await startTarget(t)
   hanging.behave({ kind: 'hang', after: 'connect' })
   const pathOf = (monitor: number) => `/shop/${monitor}`
@@ -34,8 +34,8 @@ export async function startTargets(t: Teardown): Promise<Targets> {
     outages,
     hangingUrl: hanging.url,
     urlOf: monitor => new URL(pathOf(monitor), target.url).href,
-    break({ monitor, manner }) {
-      target.behaveAt(pathOf(monitor), MANNERS[manner])
+    break({ monitor, mode }) {
+      target.behaveAt(pathOf(monitor), FAILURE_MODES[mode])
       outages.push({ monitor, fromMs: Date.now(), toMs: null })
     },
     restore(monitor) {

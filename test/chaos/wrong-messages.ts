@@ -12,10 +12,10 @@ const MANY = 2_000
 const PROBE_ID = 'prb_unknown'
 
 /**
- * Messages as no working probe sends them, one of each shape. None of them may change what is known of a monitor. Those with a
- * monitor that exists have epoch 0, which is older than any.
+ * Messages that no working probe sends, one of each kind. None of them may change the state of a monitor. Results of monitors
+ * that exist have epoch 0, which is older than all epochs.
  */
-export function wrongMessages(random: Random, { stream, regions, monitorIds, nowMs }: Around): WrongMessage[] {
+export function createWrongMessages(random: Random, { stream, regions, monitorIds, nowMs }: Around): WrongMessage[] {
   const region = random.pick(regions)
   const known = random.pick(monitorIds)
   const bytes = (count: number) => Uint8Array.from({ length: count }, () => random.between(0, 255))
@@ -45,7 +45,7 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
   const subjectOf = (partition: number | string, of = region) => `${stream}.${partition}.${of}`
   const encode = (results: Result[], of = region) =>
     ResultBatch.encode({ probeId: PROBE_ID, region: of, results }).finish()
-  /** on the subject where it belongs */
+  /** a message on its correct subject */
   const single = (one: Result, of = region): WrongMessage => ({
     subject: subjectOf(computePartition(one.monitorId), of),
     data: encode([one], of),
@@ -56,29 +56,29 @@ export function wrongMessages(random: Random, { stream, regions, monitorIds, now
   const times = [-1, 0, 1, nowMs - YEAR_MS, nowMs - HOUR_MS, nowMs + HOUR_MS, nowMs + YEAR_MS, Number.MAX_SAFE_INTEGER]
   const unknownIds = Array.from({ length: MANY }, unknownId)
   return [
-    // bytes that are no batch
+    // bytes that cannot be decoded as a batch
     { subject: somewhere, data: new Uint8Array(0) },
     ...[1, 20, 5_000].map(count => ({ subject: somewhere, data: bytes(count) })),
     { subject: somewhere, data: whole.subarray(0, random.between(1, whole.length - 1)) },
-    // subjects where it does not belong
+    // wrong subjects
     { subject: subjectOf(computePartition(known)), data: encode([result(known)], 'another-region') },
     { subject: subjectOf((computePartition(known) + 1) % PARTITIONS), data: encode([result(known)]) },
     ...[PARTITIONS, -1, 'x'].map(partition => ({ subject: subjectOf(partition), data: encode([result(known)]) })),
     single(result(known), 'unknown-region'),
-    // times that cannot be
+    // impossible times
     ...times.flatMap(ms => [single(result(known, atMs(ms))), single(result(unknownId(), atMs(ms)))]),
-    // monitors that do not exist, and ids that are none
+    // unknown monitors and invalid ids
     ...['', 'x', 'x'.repeat(100_000), '\0', `${known}\0`, known.toUpperCase()].map(id => single(result(id))),
     { subject: somewhere, data: encode(unknownIds.map(id => result(id))) },
-    // values that do not exist
+    // undefined values
     single(result(unknownId(), { outcome: 99 as Outcome })),
     single(result(unknownId(), { trigger: 99 as Trigger, attempt: 2 ** 31, statusCode: 2 ** 31, totalUs: 2 ** 31 })),
     single(result(unknownId(), { epoch: 2 ** 32 - 1, configVersion: 2 ** 32 - 1, resolvedIp: 'x\0'.repeat(1_000) })),
   ]
 }
 
-/** Whether the region of a batch is that of its subject, or a witness saw it; of no others the verdict may count a result. */
-export function isOfItsRegion(subject: string, { region, witnessed }: ResultBatch): boolean {
+/** Whether the region of a batch equals that of its subject, or of the witness. The verdict must not count other results. */
+export function hasMatchingRegion(subject: string, { region, witnessed }: ResultBatch): boolean {
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
   return subjectRegion === (witnessed ? WITNESS_REGION : region)
 }

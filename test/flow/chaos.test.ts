@@ -10,5 +10,5 @@ const SEED = 23_776
 t.test('half a minute of faults: nothing acknowledged is lost, and every outage is told once', async t => {
   const { checks, faults, dir } = await runChaos({ seed: SEED, scale: SHORT, say: line => t.comment(line) })
   t.equal(faults.length, SHORT.faults)
-  for (const { sentence, against } of checks) t.same(against, [], `${sentence} (data in ${dir})`)
+  for (const { statement, violations } of checks) t.same(violations, [], `${statement} (data in ${dir})`)
 })

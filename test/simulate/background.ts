@@ -3,7 +3,7 @@ import type { DoubtDetector } from '../../probe-agent/execution/own-faults/doubt
 import { recordReachability } from '../../probe-agent/execution/own-faults/reachability.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
-import type { Seen } from './targets.ts'
+import type { AttemptObservation } from './targets.ts'
 
 /** Each probe checks so many more targets, each on a host of its own. */
 const HOSTS = 300
@@ -36,7 +36,7 @@ type Parts = {
   /** whether a host may be out of reach now */
   isInTrouble: () => boolean
   /** the result of an attempt on a host */
-  attempt: (host: string, timeoutMs: number) => Pick<Seen, 'afterMs' | 'error' | 'statusCode'>
+  attempt: (host: string, timeoutMs: number) => Pick<AttemptObservation, 'afterMs' | 'error' | 'statusCode'>
 }
 
 const hostOf = (number: number) => `background-${number}.example.net`

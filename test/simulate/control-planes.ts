@@ -6,9 +6,16 @@ import type { JetStream } from './jetstream.ts'
 import { followEpochs } from './known-epochs.ts'
 import { createHost, type Host, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
-import { beginReading, type Reading, type Shared } from './verdict.ts'
+import { type PartitionReading, type PersistentState, startReading } from './verdict.ts'
 
-type Parts = { time: Time; random: Random; database: Database; stream: JetStream; hints: Hints; shared: Shared }
+type Parts = {
+  time: Time
+  random: Random
+  database: Database
+  stream: JetStream
+  hints: Hints
+  shared: PersistentState
+}
 
 export type ControlPlanes = {
   /** the processes that take connections */
@@ -33,30 +40,30 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
   const { time, random, database, stream, hints, shared } = parts
   const alarm = createTopic<void>()
   const processes = new Map<string, FleetProcess>()
-  let owner: { host: Host; reading: Reading | null; revision: number } | null = null
+  let owner: { host: Host; reading: PartitionReading | null; revision: number } | null = null
   let isReadDue = false
 
   function startFleet(name: string): void {
     if (processes.has(name)) return
-    if (database.isAway()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
+    if (database.isUnavailable()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
     const host = createHost(time, random)
     processes.set(name, startFleetProcess({ name, host, database, stream, hints, alarm }))
   }
 
   function takeOver(): void {
     const host = createHost(time, random)
-    const mine = { host, reading: null as Reading | null, revision: 0 }
+    const mine = { host, reading: null as PartitionReading | null, revision: 0 }
     owner = mine
     const known = followEpochs(host, database, stream, hints)
     const begin = () => {
-      if (database.isAway()) return void host.machine.after(1_000, begin)
+      if (database.isUnavailable()) return void host.machine.after(1_000, begin)
       mine.revision = database.latestRevision()
-      mine.reading = beginReading({ host, database, stream, hints, known, shared })
+      mine.reading = startReading({ host, database, stream, hints, known, shared })
       mine.reading.read()
     }
     host.machine.after(BEGIN_MS, begin)
     const follow = () => {
-      if (database.isAway() || !mine.reading) return
+      if (database.isUnavailable() || !mine.reading) return
       const changed = database.changedSince(mine.revision)
       mine.reading.markStale(changed.map(({ id }) => id))
       mine.revision = changed.at(-1)?.revision ?? mine.revision
@@ -97,7 +104,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
       const untilFreeMs = isInOrder ? 0 : random.between(LEASE_MS - OWNERSHIP_MS, LEASE_MS)
       const take = () => {
         if (owner) return
-        if (database.isAway()) time.after(OWNERSHIP_MS, take)
+        if (database.isUnavailable()) time.after(OWNERSHIP_MS, take)
         else takeOver()
       }
       time.after(untilFreeMs + random.between(0, OWNERSHIP_MS), take)

@@ -3,22 +3,22 @@ import { runHintSubject } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import type { Database, MonitorRow } from './database.ts'
 import type { Hints } from './hints.ts'
+import type { Settings, SimulatedInstallation } from './installation.ts'
 import type { Chronicle } from './oracle/chronicle.ts'
-import type { Edit, Plan } from './plan.ts'
-import type { Scene, Settings } from './scene.ts'
+import type { MonitorEdit, SimulationPlan } from './plan.ts'
 import type { Time } from './time.ts'
 
 type Parts = {
   hints: Hints
   time: Time
   database: Database
-  scene: Scene
-  plan: Plan
+  installation: SimulatedInstallation
+  plan: SimulationPlan
   random: Random
   chronicle: Chronicle
 }
 
-export type Customers = {
+export type SimulatedCustomers = {
   /** PostgreSQL was restored: what is set now is written down. */
   noteRestore: () => void
 }
@@ -26,8 +26,16 @@ export type Customers = {
 const RETRY_MS = 5_000
 
 /** Customers who create, change, pause and resume their monitors, and ask for checks at once. */
-export function startCustomers({ hints, time, database, scene, plan, random, chronicle }: Parts): Customers {
-  for (const { id, index, settings } of scene.monitors)
+export function startCustomers({
+  hints,
+  time,
+  database,
+  installation,
+  plan,
+  random,
+  chronicle,
+}: Parts): SimulatedCustomers {
+  for (const { id, index, settings } of installation.monitors)
     database.putMonitor({
       ...{ id, index, settings, configVersion: 1, streaksSince: 1 },
       ...{ isPaused: false, status: null, state: null },
@@ -41,8 +49,8 @@ export function startCustomers({ hints, time, database, scene, plan, random, chr
 
   /** What the database refuses is tried again. */
   function change(index: number, next: (row: MonitorRow) => MonitorRow, isOtherTarget: boolean): void {
-    if (database.isAway()) return void time.after(RETRY_MS, () => change(index, next, isOtherTarget))
-    const row = next(database.monitor(scene.monitors[index]!.id)!)
+    if (database.isUnavailable()) return void time.after(RETRY_MS, () => change(index, next, isOtherTarget))
+    const row = next(database.monitor(installation.monitors[index]!.id)!)
     database.putMonitor(row)
     note(row, isOtherTarget)
   }
@@ -52,7 +60,7 @@ export function startCustomers({ hints, time, database, scene, plan, random, chr
     const edited = (row: MonitorRow): MonitorRow => {
       const configVersion = row.configVersion + 1
       const streaksSince = isOtherTarget ? configVersion : row.streaksSince
-      return { ...row, configVersion, streaksSince, settings: editedSettings(row.settings, what, scene, random) }
+      return { ...row, configVersion, streaksSince, settings: editedSettings(row.settings, what, installation, random) }
     }
     time.after(atMs, () => change(index, edited, isOtherTarget))
   }
@@ -69,11 +77,11 @@ export function startCustomers({ hints, time, database, scene, plan, random, chr
 
   for (const { index, atMs } of plan.asks)
     time.after(atMs, () => {
-      const row = database.isAway() ? undefined : database.monitor(scene.monitors[index]!.id)
+      const row = database.isUnavailable() ? undefined : database.monitor(installation.monitors[index]!.id)
       if (!row || row.isPaused) return
       for (const region of row.settings.regions) {
         const scheduledAtMs = hints.logNowMs()
-        const body = { runId: hints.newId(), monitorId: row.id, trigger: Trigger.RUN_NOW, scheduledAtMs }
+        const body = { runId: hints.createId(), monitorId: row.id, trigger: Trigger.RUN_NOW, scheduledAtMs }
         hints.publish({ subject: runHintSubject(region), body })
       }
     })
@@ -90,7 +98,12 @@ export function startCustomers({ hints, time, database, scene, plan, random, chr
   }
 }
 
-function editedSettings(settings: Settings, what: Edit['what'], scene: Scene, random: Random): Settings {
+function editedSettings(
+  settings: Settings,
+  what: MonitorEdit['what'],
+  installation: SimulatedInstallation,
+  random: Random,
+): Settings {
   switch (what) {
     case 'retries':
       return { ...settings, retryCount: random.between(Math.min(1, settings.retryCount), 2) }
@@ -98,7 +111,7 @@ function editedSettings(settings: Settings, what: Edit['what'], scene: Scene, ra
       return { ...settings, timeoutMs: random.pick([5_000, 10_000, 30_000]) }
     case 'regions': {
       const [gone] = random.shuffled(settings.regions)
-      const [other] = random.shuffled(scene.regions.filter(region => !settings.regions.includes(region)))
+      const [other] = random.shuffled(installation.regions.filter(region => !settings.regions.includes(region)))
       return other
         ? { ...settings, regions: settings.regions.map(region => (region === gone ? other : region)) }
         : settings

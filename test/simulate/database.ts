@@ -7,7 +7,7 @@ import type { MonitorState, VerdictStatus } from '../../control-plane/verdict/co
 import type { EpochSpan, RegionLiveSet } from '../../control-plane/verdict/reader/live-sets/live-sets.ts'
 import type { RegionEpochRow } from '../../control-plane/verdict/reader/live-sets/live-sets-store.ts'
 import { CHECK_TYPES } from '../../shared/checks/check.ts'
-import { BEGIN_MS, type Settings } from './scene.ts'
+import { BEGIN_MS, type Settings } from './installation.ts'
 import type { Time } from './time.ts'
 import { createTopic } from './topic.ts'
 
@@ -54,7 +54,7 @@ const ABSENCE_KEPT_MS = 4 * 3_600_000
 
 export const CAPABILITIES: string[] = [...CHECK_TYPES]
 
-export class DatabaseAway extends Error {}
+export class DatabaseUnavailable extends Error {}
 
 export type Database = ReturnType<typeof createDatabase>
 
@@ -71,7 +71,7 @@ export function createDatabase(time: Time) {
     position: { sequence: 0, atMs: null, streamCreated: null },
     revision: 0,
   }
-  let isAway = false
+  let isUnavailable = false
   let aheadMs = 0
   let timeline = 1
   let epochsGiven = 0
@@ -79,7 +79,7 @@ export function createDatabase(time: Time) {
   const epochsChanged = createTopic<void>()
   const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
   const check = () => {
-    if (isAway) throw new DatabaseAway('PostgreSQL is away')
+    if (isUnavailable) throw new DatabaseUnavailable('PostgreSQL is away')
   }
 
   function putMonitor(row: Omit<MonitorRow, 'revision'>): void {
@@ -107,9 +107,9 @@ export function createDatabase(time: Time) {
   }
 
   return {
-    isAway: () => isAway,
+    isUnavailable: () => isUnavailable,
     setAway(away: boolean) {
-      isAway = away
+      isUnavailable = away
     },
     setClock(byMs: number) {
       aheadMs += byMs

@@ -1,46 +1,46 @@
 import type { Random } from '../chaos/random.ts'
-import type { Conditions, World } from './conditions.ts'
+import type { ActiveFaults, Conditions } from './conditions.ts'
 import type { ControlPlanes } from './control-planes.ts'
-import type { Customers } from './customers.ts'
+import type { SimulatedCustomers } from './customers.ts'
 import type { Database } from './database.ts'
+import type { SimulatedInstallation } from './installation.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Chronicle } from './oracle/chronicle.ts'
-import type { Fault, FaultKind, Plan } from './plan.ts'
+import type { SimulatedFault, SimulatedFaultKind, SimulationPlan } from './plan.ts'
 import type { Probes } from './probes.ts'
-import type { Scene } from './scene.ts'
 import type { Time } from './time.ts'
-import type { Shared } from './verdict.ts'
+import type { PersistentState } from './verdict.ts'
 
 type Parts = {
   time: Time
-  world: World
+  activeFaults: ActiveFaults
   stream: JetStream
   database: Database
   random: Random
-  plan: Plan
-  scene: Scene
+  plan: SimulationPlan
+  installation: SimulatedInstallation
   control: ControlPlanes
   probes: Probes
-  customers: Customers
-  shared: Shared
+  customers: SimulatedCustomers
+  shared: PersistentState
   chronicle: Chronicle
 }
 
 /** Begins a fault; answers what ends it. */
-type Begin = (fault: Fault, parts: Parts) => (() => void) | undefined
+type Begin = (fault: SimulatedFault, parts: Parts) => (() => void) | undefined
 
 const counted =
   (what: 'uplink' | 'targets' | 'resolver' | 'fleet' | 'nats'): Begin =>
-  ({ place }, { world }) => {
-    const conditions = world.of(place)
+  ({ place }, { activeFaults }) => {
+    const conditions = activeFaults.getConditions(place)
     conditions[what]++
     return () => {
       conditions[what]--
     }
   }
 
-const partial: Begin = ({ place, size, fromMs }, { world, random }) => {
-  const conditions: Conditions = world.of(place)
+const partial: Begin = ({ place, size, fromMs }, { activeFaults, random }) => {
+  const conditions: Conditions = activeFaults.getConditions(place)
   const ways = { share: size, salt: `${place} ${fromMs}`, isRejecting: random.chance(0.25) }
   conditions.partials.push(ways)
   return () => {
@@ -48,9 +48,9 @@ const partial: Begin = ({ place, size, fromMs }, { world, random }) => {
   }
 }
 
-const lengthOf = ({ fromMs, toMs }: Fault) => toMs - fromMs
-const regionDead: Begin = (fault, { scene, probes }) => {
-  for (const name of scene.probesOf(fault.place)) probes.end(name, lengthOf(fault), true)
+const lengthOf = ({ fromMs, toMs }: SimulatedFault) => toMs - fromMs
+const regionDead: Begin = (fault, { installation, probes }) => {
+  for (const name of installation.probesOf(fault.place)) probes.end(name, lengthOf(fault), true)
   return undefined
 }
 
@@ -59,7 +59,7 @@ const BAD_MS = 90_000
 const STAGGER_MS = 20_000
 const RESTART_MS = 5_000
 
-const BEGINNINGS: Record<FaultKind, Begin> = {
+const BEGINNINGS: Record<SimulatedFaultKind, Begin> = {
   'probe-killed': (fault, { probes }) => void probes.end(fault.place, lengthOf(fault), false),
   'probe-host-dead': (fault, { probes }) => void probes.end(fault.place, lengthOf(fault), true),
   'probe-frozen': (fault, { probes }) => void probes.freeze(fault.place, lengthOf(fault)),
@@ -76,7 +76,7 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
     const end = partial(fault, parts)!
     parts.time.after(BAD_MS, () => {
       end()
-      parts.world.changed.publish()
+      parts.activeFaults.changed.publish()
       regionDead({ ...fault, fromMs: fault.fromMs + BAD_MS }, parts)
     })
     return undefined
@@ -91,8 +91,8 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
       })
     return undefined
   },
-  'probes-redeployed'({ fromMs, toMs }, { time, scene, probes }) {
-    const names = scene.regions.flatMap(scene.probesOf)
+  'probes-redeployed'({ fromMs, toMs }, { time, installation, probes }) {
+    const names = installation.regions.flatMap(installation.probesOf)
     const everyMs = (toMs - fromMs) / names.length
     for (const [i, name] of names.entries()) time.after(i * everyMs, () => probes.redeploy(name))
     return undefined
@@ -103,10 +103,10 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
   },
   'verdict-killed': (_, { control }) => void control.endVerdict(false),
   'verdict-without-nats': (_, { control }) => void control.endVerdict(false),
-  'nats-away'(_, { world }) {
-    world.nats.isAway = true
+  'nats-away'(_, { activeFaults }) {
+    activeFaults.nats.isUnavailable = true
     return () => {
-      world.nats.isAway = false
+      activeFaults.nats.isUnavailable = false
     }
   },
   'nats-clock-set': ({ size }, { stream }) => void stream.setClock(size),
@@ -119,32 +119,32 @@ const BEGINNINGS: Record<FaultKind, Begin> = {
     return undefined
   },
   'postgres-clock-set': ({ size }, { database }) => void database.setClock(size),
-  'hints-lost'({ size }, { world }) {
-    world.hintsLost = size
+  'hints-lost'({ size }, { activeFaults }) {
+    activeFaults.hintsLost = size
     return () => {
-      world.hintsLost = 0
+      activeFaults.hintsLost = 0
     }
   },
-  'acks-lost'({ size }, { world }) {
-    world.acksLost = size / 2
+  'acks-lost'({ size }, { activeFaults }) {
+    activeFaults.acksLost = size / 2
     return () => {
-      world.acksLost = 0
+      activeFaults.acksLost = 0
     }
   },
 }
 
 export function startFaults(parts: Parts): void {
-  const { time, plan, world } = parts
+  const { time, plan, activeFaults } = parts
   for (const fault of plan.faults) {
     if (fault.kind === 'postgres-restored') restore(fault, parts)
     else
       time.after(fault.fromMs, () => {
         const end = BEGINNINGS[fault.kind](fault, parts)
-        world.changed.publish()
+        activeFaults.changed.publish()
         if (!end) return
         time.after(lengthOf(fault), () => {
           end()
-          world.changed.publish()
+          activeFaults.changed.publish()
         })
       })
   }
@@ -152,7 +152,7 @@ export function startFaults(parts: Parts): void {
 
 /** PostgreSQL is away, and a standby takes its place that lacks what was committed last. */
 function restore(
-  { fromMs, toMs, size }: Fault,
+  { fromMs, toMs, size }: SimulatedFault,
   { time, database, control, customers, shared, chronicle }: Parts,
 ): void {
   time.after(fromMs - size, () => {

@@ -15,36 +15,36 @@ import { expireRuns, type InFlightRuns } from '../../control-plane/monitoring/fl
 import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
 import { FLEET_TIMING } from '../../control-plane/monitoring/fleet/timing.ts'
 import type { ProbeMessage, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
+import { createAssignmentUpdates } from './assignment-updates.ts'
 import { CAPABILITIES, type Database } from './database.ts'
-import { keepBook } from './fleet-book.ts'
-import { type Caller, openLink, sendOwed } from './fleet-link.ts'
-import { type Hints, hearHints, hearProbe } from './hints.ts'
+import { type ConnectingProbe, openSession, sendPending } from './fleet-session.ts'
+import { forwardHints, type Hints, handleProbeMessage } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
 import type { Topic } from './topic.ts'
 
 /** What a heartbeat says of the probe, and how long it is on its way. */
-export type Beat = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
+export type HeartbeatReport = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
 
 /** A connection of a probe, as the probe has it. */
-export type Session = {
-  hear: (body: NonNullable<ProbeMessage['body']>) => void
+export type ProbeConnection = {
+  send: (body: NonNullable<ProbeMessage['body']>) => void
   /** A heartbeat; answers JetStream's time as this process knows it; null: it does not. */
-  beat: (heartbeat: Beat) => number | null
+  sendHeartbeat: (heartbeat: HeartbeatReport) => number | null
   isOpen: () => boolean
   close: () => void
   /** The probe's process has ended, and its host says so. */
-  breakOff: () => void
+  abort: () => void
 }
 
 export type FleetProcess = {
-  connect: (caller: Caller) => Session
+  connect: (caller: ConnectingProbe) => ProbeConnection
   /** Ends with its sessions. */
   stop: () => void
 }
 
 /** What the parts of one process of the role `fleet` share. */
-export type FleetDesk = {
+export type FleetProcessContext = {
   assignments: AssignmentTable
   sessions: Map<string, ProbeSession>
   host: Host
@@ -52,7 +52,7 @@ export type FleetDesk = {
   hints: Hints
   /** checks by probes that have to confirm failures of other regions */
   runs: InFlightRuns
-  pump: (link: ProbeSession) => void
+  flush: (session: ProbeSession) => void
 }
 
 type Parts = {
@@ -71,7 +71,7 @@ const NOTIFIED_AFTER_MS = 5
 /** From then on, regions are checked for whether they still have a probe. */
 const SILENT_MS = 5_000
 /** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
-const RESTLESS_MS = 90_000
+const ACTIVE_MS = 90_000
 
 /** One process of the role `fleet`, with what `worker.ts` and `grpc.ts` of the room do; the assignments and its rules are the real ones. */
 export function startFleetProcess({ name, host, database, stream, hints, alarm }: Parts): FleetProcess {
@@ -80,24 +80,30 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   const sessions = new Map<string, ProbeSession>()
   const ended: string[] = []
   const wake = () => alarm.publish()
-  const pump = (link: ProbeSession) => sendOwed(assignments, database, link)
+  const flush = (session: ProbeSession) => sendPending(assignments, database, session)
   const runs: InFlightRuns = new Map()
-  const context: FleetDesk = { assignments, sessions, host, stream, hints, runs, pump }
-  const { catchUp, readEpochs, renew, updateLiveSets } = keepBook({ assignments, sessions, database, pump, wake })
+  const context: FleetProcessContext = { assignments, sessions, host, stream, hints, runs, flush }
+  const { catchUp, readEpochs, renew, updateLiveSets } = createAssignmentUpdates({
+    assignments,
+    sessions,
+    database,
+    flush,
+    wake,
+  })
   let connections = 0
-  let restlessUntilMs = machine.monotonicMs() + RESTLESS_MS
+  let activeUntilMs = machine.monotonicMs() + ACTIVE_MS
   let soundSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
   const absences = createRegionAbsenceState()
 
   /** In between everything was written down in time; so it is now, before any process looks. */
-  function beRestless(): void {
+  function becomeActive(): void {
     const now = machine.monotonicMs()
-    const wasQuiet = now > restlessUntilMs
-    restlessUntilMs = now + RESTLESS_MS
+    const wasQuiet = now > activeUntilMs
+    activeUntilMs = now + ACTIVE_MS
     if (!wasQuiet) return
     recordedMs = now
-    if (!database.isAway()) for (const link of [...sessions.values()]) recordSeen(link, now)
+    if (!database.isUnavailable()) for (const session of [...sessions.values()]) recordSeen(session, now)
   }
 
   /** What the database refuses comes again with the next round. */
@@ -105,50 +111,50 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     try {
       work()
     } catch (error) {
-      if (!database.isAway()) throw error
+      if (!database.isUnavailable()) throw error
       wake()
     }
   }
 
   function round(): void {
     const now = machine.monotonicMs()
-    for (const link of [...sessions.values()]) {
-      if (now - link.lastMessageMs > deadAfterMs) link.close('silent')
-      else if (now - link.lastMessageMs > SILENT_MS) wake()
+    for (const session of [...sessions.values()]) {
+      if (now - session.lastMessageMs > deadAfterMs) session.close('silent')
+      else if (now - session.lastMessageMs > SILENT_MS) wake()
     }
     expireRuns(runs, now)
-    if (now > restlessUntilMs) return
+    if (now > activeUntilMs) return
     trying(() => {
-      for (const link of sessions.values()) recordSeen(link, now)
+      for (const session of sessions.values()) recordSeen(session, now)
       database.markDisconnected(ended.splice(0))
       if (now - recordedMs > deadAfterMs / 2) soundSinceMs = now
       recordedMs = now
-      noteAbsences(now)
+      recordAbsences(now)
       updateLiveSets(database.regions(), now - soundSinceMs > deadAfterMs)
       readEpochs()
     })
   }
 
   /** As `createNoteAbsences`. */
-  function noteAbsences(now: number): void {
+  function recordAbsences(now: number): void {
     const regions = database.epochs().map(({ region }) => region)
-    const looked = detectAbsentRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
-    if (!shouldRecord(absences, looked, now)) return
-    database.recordAbsences(looked)
-    markRecorded(absences, looked, now)
+    const presence = detectAbsentRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
+    if (!shouldRecord(absences, presence, now)) return
+    database.recordAbsences(presence)
+    markRecorded(absences, presence, now)
   }
 
-  function recordSeen(link: ProbeSession, now: number): void {
-    if (link.lastMessageMs <= link.recordedMs || now - link.recordedMs < heartbeatIntervalMs) return
-    const silentMs = Math.max(0, now - link.lastMessageMs)
-    if (database.recordSeen(link.probeId, link.connectedTo, silentMs, link.health)) link.recordedMs = now
-    else link.close('superseded')
+  function recordSeen(session: ProbeSession, now: number): void {
+    if (session.lastMessageMs <= session.recordedMs || now - session.recordedMs < heartbeatIntervalMs) return
+    const silentMs = Math.max(0, now - session.lastMessageMs)
+    if (database.recordSeen(session.probeId, session.connectedTo, silentMs, session.health)) session.recordedMs = now
+    else session.close('superseded')
   }
 
-  /** As `welcomeProbe`: the connection is written down, the live set brought up to date, then the link opens. */
-  function letIn(caller: Caller): ProbeSession | null {
+  /** As `welcomeProbe`: the connection is written down, the live set brought up to date, then the session opens. */
+  function admit(caller: ConnectingProbe): ProbeSession | null {
     const { probeId, region, hello } = caller
-    if (!host.isRunning() || database.isAway()) return null
+    if (!host.isRunning() || database.isUnavailable()) return null
     const connectedTo = `${name} ${++connections}`
     database.connectProbe(probeId, region, connectedTo)
     wake()
@@ -162,44 +168,44 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
       if (lastEpoch > getRegionPlan(assignments, region).epoch) renew({ region, epoch: lastEpoch, probeIds: null })
     }
     sessions.get(probeId)?.close('replaced')
-    const link = openLink(assignments, caller, connectedTo, machine.monotonicMs(), () => {
-      if (sessions.get(probeId) === link) sessions.delete(probeId)
+    const session = openSession(assignments, caller, connectedTo, machine.monotonicMs(), () => {
+      if (sessions.get(probeId) === session) sessions.delete(probeId)
       ended.push(connectedTo)
       wake()
     })
-    sessions.set(probeId, link)
-    return link
+    sessions.set(probeId, session)
+    return session
   }
 
-  function hear(link: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
-    link.lastMessageMs = machine.monotonicMs()
+  function hear(session: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
+    session.lastMessageMs = machine.monotonicMs()
     if (body.$case === 'draining') {
-      trying(() => database.markDraining(link.probeId, link.connectedTo))
+      trying(() => database.markDraining(session.probeId, session.connectedTo))
       wake()
-    } else hearProbe(context, link, body)
+    } else handleProbeMessage(context, session, body)
   }
 
-  function beat(link: ProbeSession, { latencyMs, natsAwayMs, isOnline }: Beat): number {
-    link.lastMessageMs = machine.monotonicMs() + latencyMs
+  function beat(session: ProbeSession, { latencyMs, natsAwayMs, isOnline }: HeartbeatReport): number {
+    session.lastMessageMs = machine.monotonicMs() + latencyMs
     const isWell = natsAwayMs === 0 && isOnline
-    if (!isWell || link.health) {
+    if (!isWell || session.health) {
       wake()
-      link.offlineSinceMs = isOnline ? null : (link.offlineSinceMs ?? link.lastMessageMs)
-      const offlineMs = link.lastMessageMs - (link.offlineSinceMs ?? link.lastMessageMs)
-      link.health = { nats_away_ms: natsAwayMs, offline_ms: offlineMs } as ProbeSession['health']
+      session.offlineSinceMs = isOnline ? null : (session.offlineSinceMs ?? session.lastMessageMs)
+      const offlineMs = session.lastMessageMs - (session.offlineSinceMs ?? session.lastMessageMs)
+      session.health = { nats_away_ms: natsAwayMs, offline_ms: offlineMs } as ProbeSession['health']
     }
     return hints.logNowMs()
   }
 
   alarm.subscribe(() => {
-    if (host.isRunning()) beRestless()
+    if (host.isRunning()) becomeActive()
     return host.isAlive()
   })
   catchUp()
   readEpochs()
   machine.every(roundMs, round)
   machine.every(FOLLOW_EVERY_MS, () => {
-    if (machine.monotonicMs() > restlessUntilMs) return
+    if (machine.monotonicMs() > activeUntilMs) return
     trying(() => {
       catchUp()
       readEpochs()
@@ -213,36 +219,36 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   }
   database.onMonitors(onNotice(catchUp))
   database.onEpochs(onNotice(readEpochs))
-  hearHints(context)
+  forwardHints(context)
 
   return {
     stop() {
-      for (const link of [...sessions.values()]) link.close('stopping')
-      if (!database.isAway()) database.markDisconnected(ended.splice(0))
+      for (const session of [...sessions.values()]) session.close('stopping')
+      if (!database.isUnavailable()) database.markDisconnected(ended.splice(0))
       host.end()
     },
     connect(caller) {
       const { probeId, region, latencyMs, isReached, deliver, onEnd, onWelcome } = caller
-      let link: ProbeSession | null = null
+      let session: ProbeSession | null = null
       machine.after(latencyMs, () => {
         if (!isReached()) return
-        link = letIn(caller)
-        if (!link) return deliver(latencyMs, onEnd)
+        session = admit(caller)
+        if (!session) return deliver(latencyMs, onEnd)
         const { epoch } = getRegionPlan(assignments, region)
         const access = { natsUrl: '', natsCredentials: '' }
         const welcome: Welcome = { probeId, region, ...access, heartbeatIntervalMs, deadAfterMs, epoch }
         deliver(latencyMs, () => onWelcome(welcome))
-        pump(link)
+        flush(session)
       })
-      const isUp = () => host.isRunning() && link?.isOpen === true
+      const isUp = () => host.isRunning() && session?.isOpen === true
       return {
         isOpen: isUp,
-        beat: heartbeat => (isUp() ? beat(link!, heartbeat) : null),
-        hear: body => {
-          if (isUp()) hear(link!, body)
+        sendHeartbeat: heartbeat => (isUp() ? beat(session!, heartbeat) : null),
+        send: body => {
+          if (isUp()) hear(session!, body)
         },
-        close: () => link?.close('gone'),
-        breakOff: () => link?.close('gone'),
+        close: () => session?.close('gone'),
+        abort: () => session?.close('gone'),
       }
     },
   }

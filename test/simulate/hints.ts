@@ -10,14 +10,14 @@ import type { Hint } from '../../control-plane/verdict/reader/commit/hints.ts'
 import type { ProbeMessage, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { Trigger } from '../../shared/checks/result.ts'
 import { type RunHint, runHintSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/nats/subjects.ts'
-import type { FleetDesk } from './fleet.ts'
+import type { FleetProcessContext } from './fleet.ts'
 
 /** Messages on core NATS between processes of the control plane; they may be lost. */
 export type Hints = {
   publish: (hint: Hint) => void
   /** until `take` answers false */
   subscribe: (take: (hint: Hint) => boolean) => void
-  newId: () => string
+  createId: () => string
   /** JetStream's time as processes of the control plane know it; null: not yet */
   logNowMs: () => number
 }
@@ -26,8 +26,8 @@ const PUBLISHED_AFTER_MS = 2
 
 type StatesBody = { states: { monitorId: string; state: RegionState }[] }
 
-/** As `fleet/reader.ts`: hints go on to the probe that they concern, by the process that has its link. */
-export function hearHints(context: FleetDesk): void {
+/** As `fleet/reader.ts`: hints go on to the probe that they concern, by the process that has its session. */
+export function forwardHints(context: FleetProcessContext): void {
   context.hints.subscribe(({ subject, body }) => {
     if (!context.host.isRunning()) return context.host.isAlive()
     const [, kind, region = ''] = subject.split('.')
@@ -38,37 +38,41 @@ export function hearHints(context: FleetDesk): void {
   })
 }
 
-function forwardStates(context: FleetDesk, region: string, { states }: StatesBody): void {
+function forwardStates(context: FleetProcessContext, region: string, { states }: StatesBody): void {
   const plan = getRegionPlan(context.assignments, region)
   for (const { monitorId, state } of states) {
-    const link = context.sessions.get(findOwner(plan, monitorId) ?? '')
-    if (!link) continue
-    link.syncQueue.states.set(monitorId, state)
-    context.pump(link)
+    const session = context.sessions.get(findOwner(plan, monitorId) ?? '')
+    if (!session) continue
+    session.syncQueue.states.set(monitorId, state)
+    context.flush(session)
   }
 }
 
-function forwardRun(context: FleetDesk, region: string, hint: RunHint): void {
+function forwardRun(context: FleetProcessContext, region: string, hint: RunHint): void {
   const { runId, monitorId, trigger, scheduledAtMs } = hint
   const run = findRunTarget(context.assignments, region, hint)
-  const link = context.sessions.get(run?.probeId ?? '')
-  if (!run || !link) return
-  queueRun(link.syncQueue, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })
-  context.pump(link)
+  const session = context.sessions.get(run?.probeId ?? '')
+  if (!run || !session) return
+  queueRun(session.syncQueue, { runId, monitorId, trigger, scheduledAtMs, spec: run.spec })
+  context.flush(session)
 }
 
-function forwardWitness(context: FleetDesk, hint: WitnessHint): void {
-  const { given } = queueWitnessRuns(context, hint, context.host.machine.monotonicMs(), context.hints.newId)
-  for (const link of given) context.pump(link)
+function forwardWitness(context: FleetProcessContext, hint: WitnessHint): void {
+  const { given } = queueWitnessRuns(context, hint, context.host.machine.monotonicMs(), context.hints.createId)
+  for (const session of given) context.flush(session)
 }
 
 /** As `hear` of `fleet/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
-export function hearProbe(context: FleetDesk, link: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
+export function handleProbeMessage(
+  context: FleetProcessContext,
+  session: ProbeSession,
+  body: NonNullable<ProbeMessage['body']>,
+): void {
   const { assignments, hints, host, stream } = context
   if (body.$case === 'silent') {
-    for (const region of pickRegionsToAsk(assignments, link, body.value, host.machine.monotonicMs())) {
+    for (const region of pickRegionsToAsk(assignments, session, body.value, host.machine.monotonicMs())) {
       const hint: RunHint = {
-        runId: hints.newId(),
+        runId: hints.createId(),
         monitorId: body.value.monitorId,
         trigger: Trigger.SECOND_OPINION,
         scheduledAtMs: hints.logNowMs(),
@@ -77,7 +81,7 @@ export function hearProbe(context: FleetDesk, link: ProbeSession, body: NonNulla
     }
   }
   if (body.$case !== 'runDone') return
-  const opinion = buildOpinion(context, link, body.value)
+  const opinion = buildOpinion(context, session, body.value)
   if (!opinion) return
   const { subject, data, id } = opinion
   host.machine.after(PUBLISHED_AFTER_MS, () => stream.store(subject, data, id))

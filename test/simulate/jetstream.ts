@@ -1,11 +1,11 @@
-import { BEGIN_MS } from './scene.ts'
+import { BEGIN_MS } from './installation.ts'
 import type { Time } from './time.ts'
 
 export type Message = { sequence: number; takenAtMs: number; subject: string; data: Uint8Array }
 
 /** One stream: messages in their order, each id once in two minutes, times by a clock that can be set. */
 export type JetStream = {
-  isAway: () => boolean
+  isUnavailable: () => boolean
   /** Stores a message; the same id again changes nothing. */
   store: (subject: string, data: Uint8Array, id: string) => void
   /** its clock, in ms since 1970 */
@@ -25,7 +25,7 @@ const KEPT_MS = 40 * 60_000
 const DUPLICATES_MS = 120_000
 const TRIM_EVERY = 2_000
 
-export function createJetStream(time: Time, isAway: () => boolean): JetStream {
+export function createJetStream(time: Time, isUnavailable: () => boolean): JetStream {
   let messages: Message[] = []
   let first = 1
   let last = 0
@@ -47,10 +47,10 @@ export function createJetStream(time: Time, isAway: () => boolean): JetStream {
   }
 
   return {
-    isAway,
+    isUnavailable,
     nowMs,
     store(subject, data, id) {
-      if (isAway() || ids.has(id)) return
+      if (isUnavailable() || ids.has(id)) return
       ids.set(id, time.nowMs())
       last++
       lastAtMs = nowMs()

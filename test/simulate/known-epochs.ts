@@ -31,7 +31,7 @@ export type KnownEpochs = {
   /** A batch of an epoch that is ahead: reads again; returns how long to wait before it is tried again, in ms. */
   await: (batch: ResultBatch, epoch: number) => number
   absences: () => KnownAbsences
-  sight: RegionCoverage
+  coverage: RegionCoverage
 }
 
 const REFRESH_WITHIN_MS = 2_000
@@ -41,12 +41,12 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
   const { machine } = host
   const sets: LiveSets = new Map()
   const patience = createEpochWaits()
-  const sight = createRegionCoverage()
+  const coverage = createRegionCoverage()
   let absences = createKnownAbsences()
 
   /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
   function refresh(): boolean {
-    if (database.isAway()) return false
+    if (database.isUnavailable()) return false
     for (const { region, epoch } of database.epochs()) {
       const known = sets.get(region)?.epoch ?? 0
       if (known > epoch) database.saveEpoch(region, database.liveSet(region), known)
@@ -63,13 +63,13 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
 
   function readAbsences(): void {
     const { monotonicMs } = machine
-    if (!database.isAway())
+    if (!database.isUnavailable())
       absences = updateAbsences(absences, database.regionsNow(), {
         logMs: hints.logNowMs(),
         monotonicMs: monotonicMs(),
       })
     const isGone = (region: string) => isRegionGone(sets.get(region), absences.absences, region)
-    updateRegionCoverage(sight, REGIONS, isGone, monotonicMs())
+    updateRegionCoverage(coverage, REGIONS, isGone, monotonicMs())
   }
 
   refresh()
@@ -82,7 +82,7 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
   return {
     of: region => sets.get(region),
     absences: () => absences,
-    sight,
+    coverage,
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)

@@ -1,23 +1,23 @@
 import { type Random, seededRandom } from '../chaos/random.ts'
-import type { Scene } from './scene.ts'
+import type { SimulatedInstallation } from './installation.ts'
 
 /** How a target is broken; `degraded`: it answers well but so that an assertion which only degrades fails. */
 export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
 const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
 /** A time in which the target of a monitor is broken. ms since the beginning. */
-export type Outage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
+export type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
 
 /** Many hosts break at once, as when a data centre fails: those of the monitors of one group, and others. */
 export type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
 
 /** What a customer does. */
-export type Edit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
+export type MonitorEdit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
 /** A user asks for a check at once. */
-export type Asking = { index: number; atMs: number }
-export type Pause = { index: number; fromMs: number; toMs: number }
+export type RequestedCheck = { index: number; atMs: number }
+export type MonitorPause = { index: number; fromMs: number; toMs: number }
 
-export const FAULT_KINDS = [
+export const SIMULATED_FAULT_KINDS = [
   'probe-killed',
   'probe-host-dead',
   'probe-frozen',
@@ -44,18 +44,18 @@ export const FAULT_KINDS = [
   'hints-lost',
   'acks-lost',
 ] as const
-export type FaultKind = (typeof FAULT_KINDS)[number]
+export type SimulatedFaultKind = (typeof SIMULATED_FAULT_KINDS)[number]
 
 /** `place`: a probe, a region or a process; empty: everything. `size`: a share, or ms by which a clock is set. */
-export type Fault = { kind: FaultKind; fromMs: number; toMs: number; place: string; size: number }
+export type SimulatedFault = { kind: SimulatedFaultKind; fromMs: number; toMs: number; place: string; size: number }
 
-export type Plan = {
-  outages: Outage[]
+export type SimulationPlan = {
+  outages: SimulatedOutage[]
   shared: SharedOutage[]
-  edits: Edit[]
-  pauses: Pause[]
-  asks: Asking[]
-  faults: Fault[]
+  edits: MonitorEdit[]
+  pauses: MonitorPause[]
+  asks: RequestedCheck[]
+  faults: SimulatedFault[]
 }
 
 const DAY_MS = 86_400_000
@@ -65,7 +65,7 @@ const YEAR_DAYS = 365
 export const QUIET_MS = 10 * MIN
 
 /** How often in a year, and for how long. Of kinds of probes and regions: each of them. */
-const RATES: Record<FaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
+const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
   'probe-killed': { aYear: 6, shortestMs: 2 * S, longestMs: 30 * S },
   'probe-host-dead': { aYear: 2, shortestMs: MIN, longestMs: 2 * HOUR },
   'probe-frozen': { aYear: 6, shortestMs: 3 * S, longestMs: 5 * MIN },
@@ -102,19 +102,22 @@ const EDITS_A_YEAR = 24
 const PAUSES_A_YEAR = 4
 const ASKS_A_YEAR = 50
 
-export type PlanOptions = {
+export type SimulationPlanOptions = {
   seed: number
   days: number
   /** how many times the faults of the real time */
   factor: number
   /** faults of these kinds alone; empty: all */
-  only: readonly FaultKind[]
+  only: readonly SimulatedFaultKind[]
   /** targets break within a minute after a part of Picket, as in the same data centre */
   correlate: boolean
 }
 
 /** What happens in so many days; `factor`: how many times the usual faults. The same seed makes the same plan. */
-export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: PlanOptions): Plan {
+export function createSimulationPlan(
+  installation: SimulatedInstallation,
+  { seed, days, factor, only, correlate }: SimulationPlanOptions,
+): SimulationPlan {
   const random = seededRandom(seed)
   const endMs = days * DAY_MS
   const share = (days / YEAR_DAYS) * factor
@@ -123,32 +126,34 @@ export function makePlan(scene: Scene, { seed, days, factor, only, correlate }: 
   const moment = () => random.between(QUIET_MS, Math.max(QUIET_MS, endMs - HOUR))
   const times = <T>(amount: number, make: () => T): T[] => Array.from({ length: amount }, make)
 
-  const edits = scene.monitors.flatMap(({ index }) =>
-    times(count(EDITS_A_YEAR), (): Edit => {
+  const edits = installation.monitors.flatMap(({ index }) =>
+    times(count(EDITS_A_YEAR), (): MonitorEdit => {
       const what = random.pick(['header', 'header', 'header', 'target', 'retries', 'timeout', 'regions'] as const)
       return { index, atMs: moment(), what }
     }),
   )
-  const pauses = scene.monitors.flatMap(({ index }) =>
-    times(count(PAUSES_A_YEAR), (): Pause => {
+  const pauses = installation.monitors.flatMap(({ index }) =>
+    times(count(PAUSES_A_YEAR), (): MonitorPause => {
       const fromMs = moment()
       return { index, fromMs, toMs: fromMs + spread(random, MIN, 6 * HOUR) }
     }),
   )
-  const asks = scene.monitors.flatMap(({ index }) => times(count(ASKS_A_YEAR), () => ({ index, atMs: moment() })))
-  const faults = FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind)).flatMap(kind =>
-    placesOf(scene, kind).flatMap(place =>
+  const asks = installation.monitors.flatMap(({ index }) =>
+    times(count(ASKS_A_YEAR), () => ({ index, atMs: moment() })),
+  )
+  const faults = SIMULATED_FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind)).flatMap(kind =>
+    placesOf(installation, kind).flatMap(place =>
       times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
     ),
   )
   faults.sort((a, b) => a.fromMs - b.fromMs)
   const afterFault = () => (faults.length > 0 ? random.pick(faults).fromMs + random.between(0, MIN) : moment())
-  const alone = scene.monitors.flatMap(({ index }) =>
+  const alone = installation.monitors.flatMap(({ index }) =>
     outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
   )
   const shared = sharedOutages(random, times(count(SHARED_A_YEAR), moment))
   const together = shared.flatMap(({ group, ...outage }) =>
-    scene.monitors
+    installation.monitors
       .filter(({ index }) => index % GROUPS === group)
       .map(({ index }) => ({ ...outage, index, isShared: true })),
   )
@@ -163,8 +168,8 @@ function spread(random: Random, shortestMs: number, longestMs: number): number {
 }
 
 /** One after the other, with time for recovery between them. */
-function outagesOf(random: Random, index: number, amount: number, moment: () => number): Outage[] {
-  const outages: Outage[] = []
+function outagesOf(random: Random, index: number, amount: number, moment: () => number): SimulatedOutage[] {
+  const outages: SimulatedOutage[] = []
   for (const fromMs of Array.from({ length: amount }, moment).sort((a, b) => a - b)) {
     const before = outages.at(-1)
     if (before && fromMs < before.toMs + APART_MS) continue
@@ -174,7 +179,7 @@ function outagesOf(random: Random, index: number, amount: number, moment: () => 
   return outages
 }
 
-const isNear = (one: Outage, other: Outage) =>
+const isNear = (one: SimulatedOutage, other: SimulatedOutage) =>
   one.index === other.index && one.fromMs < other.toMs + APART_MS && other.fromMs < one.toMs + APART_MS
 
 /** One after the other: what answers is never doubted, so these are silent or refuse. */
@@ -188,19 +193,19 @@ function sharedOutages(random: Random, moments: number[]): SharedOutage[] {
   return shared
 }
 
-function placesOf(scene: Scene, kind: FaultKind): string[] {
-  if (kind.startsWith('probe-')) return scene.regions.flatMap(scene.probesOf)
-  if (kind.startsWith('region-')) return [...scene.regions]
+function placesOf(installation: SimulatedInstallation, kind: SimulatedFaultKind): string[] {
+  if (kind.startsWith('probe-')) return installation.regions.flatMap(installation.probesOf)
+  if (kind.startsWith('region-')) return [...installation.regions]
   if (kind === 'fleet-killed') return ['a', 'b']
   return ['']
 }
 
-function faultOf(random: Random, kind: FaultKind, place: string, fromMs: number): Fault {
+function faultOf(random: Random, kind: SimulatedFaultKind, place: string, fromMs: number): SimulatedFault {
   const { shortestMs, longestMs } = RATES[kind]
   return { kind, place, fromMs, toMs: fromMs + spread(random, shortestMs, longestMs), size: sizeOf(random, kind) }
 }
 
-function sizeOf(random: Random, kind: FaultKind): number {
+function sizeOf(random: Random, kind: SimulatedFaultKind): number {
   if (kind.endsWith('clock-set')) return (random.chance(0.5) ? 1 : -1) * spread(random, S, 10 * MIN)
   // so much was lost with the standby, in ms
   if (kind === 'postgres-restored') return random.between(1, 10) * S

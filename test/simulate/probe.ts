@@ -4,27 +4,27 @@ import type { Hello, ProbeMessage } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Log } from '../../shared/process/log.ts'
 import { createRemoteClock } from '../../shared/process/remote-clock.ts'
 import type { Random } from '../chaos/random.ts'
-import { isFleetReached, type Outlook, type World } from './conditions.ts'
+import { type ActiveFaults, isFleetReachable, type ProbeConditions } from './conditions.ts'
 import { CAPABILITIES } from './database.ts'
-import type { FleetProcess, Session } from './fleet.ts'
+import type { FleetProcess, ProbeConnection } from './fleet.ts'
 import type { JetStream } from './jetstream.ts'
-import { createPost, type SimulatedPost } from './post.ts'
-import { createRunner, type Targets } from './targets.ts'
+import { createRunner, type SimulatedTargets } from './targets.ts'
 import { createHost, type Host, type Time } from './time.ts'
+import { createTransport, type SimulatedTransport } from './transport.ts'
 
 /** What all probes share. */
-export type ProbeWorld = {
+export type ProbeEnvironment = {
   time: Time
-  world: World
+  activeFaults: ActiveFaults
   stream: JetStream
-  targets: Targets
+  targets: SimulatedTargets
   random: Random
   log: Log
   /** the processes of the control plane that take connections now */
   processes: () => FleetProcess[]
 }
 
-export type ProbeParts = ProbeWorld & {
+export type ProbeParts = ProbeEnvironment & {
   name: string
   /** the id that the control plane knows it by */
   probeId: string
@@ -50,22 +50,25 @@ const DRAIN_WITHIN_MS = 65_000
 const LOOK_EVERY_MS = 100
 
 export function startProbeProcess(parts: ProbeParts): ProbeProcess {
-  const { time, world, stream, targets, random, log, name, probeId, region, latencyMs, processes } = parts
+  const { time, activeFaults, stream, targets, random, log, name, probeId, region, latencyMs, processes } = parts
   const host = createHost(time, random)
   const { machine } = host
-  const outlook: Outlook = { own: world.of(name), region: world.of(region) }
+  const conditions: ProbeConditions = {
+    own: activeFaults.getConditions(name),
+    region: activeFaults.getConditions(region),
+  }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run, isOnline } = createRunner({ targets, outlook, host, random, time, world })
+  const { run, isOnline } = createRunner({ targets, conditions, host, random, time, activeFaults })
   const instanceId = machine.uuid()
-  let session: Session | null = null
+  let session: ProbeConnection | null = null
   let failures = 0
-  let post: SimulatedPost | null = null
+  let post: SimulatedTransport | null = null
   let work: ProbeWork | null = null
 
-  const isReached = () => isFleetReached(outlook)
+  const isReached = () => isFleetReachable(conditions)
   const send = (body: NonNullable<ProbeMessage['body']>) => {
     const to = session
-    if (to) time.after(latencyMs, () => isReached() && to.hear(body))
+    if (to) time.after(latencyMs, () => isReached() && to.send(body))
   }
 
   function connect(): void {
@@ -95,13 +98,13 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       onWelcome(welcome) {
         failures = 0
         lastHeardMs = machine.monotonicMs()
-        post ??= createPost({
-          ...{ time, host, world, outlook, stream, random, latencyMs, log, probeId, region },
+        post ??= createTransport({
+          ...{ time, host, activeFaults, conditions, stream, random, latencyMs, log, probeId, region },
           onLate: monitorId => work?.markLate(monitorId),
         })
         work ??= startProbeWork({
           welcome,
-          transport: post.post as never,
+          transport: post.transport as never,
           clock,
           run,
           sendRunDone: value => send({ $case: 'runDone', value }),
@@ -130,7 +133,11 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       machine.after(HEARTBEAT_MS, beat)
       const sentMs = machine.monotonicMs()
       if (isReached() && opened.isOpen()) {
-        const remoteMs = opened.beat({ latencyMs, natsAwayMs: post?.publisher.awayMs() ?? 0, isOnline: isOnline() })
+        const remoteMs = opened.sendHeartbeat({
+          latencyMs,
+          natsAwayMs: post?.publisher.awayMs() ?? 0,
+          isOnline: isOnline(),
+        })
         lastHeardMs = sentMs + 2 * latencyMs
         if (remoteMs === null || !isNews(remoteMs - sentMs)) return
         machine.after(2 * latencyMs, () => {
@@ -156,7 +163,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
     return isNew
   }
 
-  function end(ended: Session): void {
+  function end(ended: ProbeConnection): void {
     if (ended !== session) return
     session = null
     ended.close()
@@ -173,7 +180,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
     host,
     end(isSilent) {
       host.end()
-      if (!isSilent) session?.breakOff()
+      if (!isSilent) session?.abort()
     },
     drain(onEnd) {
       work?.stopOnDemandChecks()
@@ -181,7 +188,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       const untilMs = machine.monotonicMs() + HAND_OVER_WITHIN_MS
       const finish = () => {
         host.end()
-        session?.breakOff()
+        session?.abort()
         onEnd()
       }
       const stop = () => {

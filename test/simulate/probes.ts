@@ -1,5 +1,5 @@
-import { type ProbeProcess, type ProbeWorld, startProbeProcess } from './probe.ts'
-import type { Scene } from './scene.ts'
+import type { SimulatedInstallation } from './installation.ts'
+import { type ProbeEnvironment, type ProbeProcess, startProbeProcess } from './probe.ts'
 import { newUuid } from './time.ts'
 
 export type Probes = {
@@ -14,7 +14,10 @@ export type Probes = {
 const LATENCIES_MS = [1, 35, 45, 48, 110, 90]
 const REDEPLOY_MS = 4_000
 
-export function createFleetOfProbes({ scene, ...parts }: ProbeWorld & { scene: Scene }): Probes {
+export function createProbes({
+  installation,
+  ...parts
+}: ProbeEnvironment & { installation: SimulatedInstallation }): Probes {
   const { time, random } = parts
   const running = new Map<string, ProbeProcess>()
   const ids = new Map<string, string>()
@@ -25,7 +28,7 @@ export function createFleetOfProbes({ scene, ...parts }: ProbeWorld & { scene: S
   function start(name: string): void {
     if (running.has(name) || (awayUntilMs.get(name) ?? 0) > time.nowMs()) return
     const region = regions.get(name)!
-    const latencyMs = LATENCIES_MS[scene.regions.indexOf(region)]!
+    const latencyMs = LATENCIES_MS[installation.regions.indexOf(region)]!
     running.set(name, startProbeProcess({ ...parts, name, probeId: ids.get(name)!, region, latencyMs }))
   }
 
@@ -34,8 +37,8 @@ export function createFleetOfProbes({ scene, ...parts }: ProbeWorld & { scene: S
     time.after(ms, () => start(name))
   }
 
-  for (const region of scene.regions)
-    for (const name of scene.probesOf(region)) {
+  for (const region of installation.regions)
+    for (const name of installation.probesOf(region)) {
       ids.set(name, newUuid(random))
       regions.set(name, region)
       start(name)

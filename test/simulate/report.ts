@@ -1,11 +1,11 @@
-import type { FaultSeen } from './oracle/chronicle.ts'
+import type { RecordedFault } from './oracle/chronicle.ts'
+import type { Finding, SimulationReport } from './oracle/evaluate.ts'
 import type { Spread } from './oracle/figures.ts'
-import type { Finding, Report } from './oracle/judge.ts'
 
 const FINDINGS_SHOWN = 60
 
 /** Virtual time as people read it: the day and the time of day. */
-export function timeOf(ms: number): string {
+export function formatTime(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (n: number) => String(n).padStart(2, '0')
   const [day, hour, minute] = [
@@ -16,7 +16,7 @@ export function timeOf(ms: number): string {
   return `day ${day} ${two(hour)}:${two(minute)}:${two(seconds % 60)}`
 }
 
-export function asText(report: Report): string {
+export function formatReport(report: SimulationReport): string {
   const { seed, days, checks, liveSets, faults, outages, detection, causes, findings, failures, kinds, unchecked } =
     report
   return [
@@ -34,20 +34,20 @@ export function asText(report: Report): string {
     ),
     causes.length === 0 ? '(nothing)' : '',
     '',
-    ...tableOf('from the beginning of an outage to `down`, in seconds; no fault under way', detection.plain),
+    ...formatTable('from the beginning of an outage to `down`, in seconds; no fault under way', detection.plain),
     '',
-    ...tableOf(
+    ...formatTable(
       'the same, all',
       detection.all.filter(({ group }) => !group.includes('timeout')),
     ),
     '',
-    ...findings.slice(0, FINDINGS_SHOWN).map(lineOf),
+    ...findings.slice(0, FINDINGS_SHOWN).map(formatFinding),
     findings.length > FINDINGS_SHOWN ? `and ${findings.length - FINDINGS_SHOWN} more (--json shows all)` : '',
     failures.length === 0 ? 'all aims are met' : `NOT MET: ${failures.join('; ')}`,
   ].join('\n')
 }
 
-function tableOf(title: string, spreads: readonly Spread[]): string[] {
+function formatTable(title: string, spreads: readonly Spread[]): string[] {
   const head = `${title.padEnd(80)}\n${''.padEnd(44)}count    p50    p95    p99    max  of the limit`
   return [
     head,
@@ -58,10 +58,10 @@ function tableOf(title: string, spreads: readonly Spread[]): string[] {
   ]
 }
 
-function lineOf({ what, index, monitorId, atMs, regions, cause, details, faults, isBroken }: Finding): string {
-  const head = `${isBroken ? '!' : ' '} ${what}: monitor ${index} (${monitorId}), ${regions} regions, ${timeOf(atMs)}: ${details}; ${cause}`
-  return [head, ...faults.map(fault => `      ${faultLine(fault)}`)].join('\n')
+function formatFinding({ what, index, monitorId, atMs, regions, cause, details, faults, isBroken }: Finding): string {
+  const head = `${isBroken ? '!' : ' '} ${what}: monitor ${index} (${monitorId}), ${regions} regions, ${formatTime(atMs)}: ${details}; ${cause}`
+  return [head, ...faults.map(fault => `      ${formatFault(fault)}`)].join('\n')
 }
 
-const faultLine = ({ kind, place, fromMs, toMs }: FaultSeen) =>
-  `${kind} ${place} from ${timeOf(fromMs)} for ${Math.round((toMs - fromMs) / 1000)} s`
+const formatFault = ({ kind, place, fromMs, toMs }: RecordedFault) =>
+  `${kind} ${place} from ${formatTime(fromMs)} for ${Math.round((toMs - fromMs) / 1000)} s`

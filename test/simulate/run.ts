@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { judge } from './oracle/judge.ts'
-import { FAULT_KINDS, type FaultKind } from './plan.ts'
-import { asText } from './report.ts'
+import { evaluateChronicle } from './oracle/evaluate.ts'
+import { SIMULATED_FAULT_KINDS, type SimulatedFaultKind } from './plan.ts'
+import { formatReport } from './report.ts'
 import { STANDARD, simulate } from './simulate.ts'
 
 const { values } = parseArgs({
@@ -25,42 +25,44 @@ if (values.help) {
   --monitors M  how many, every 30 s; ${STANDARD.monitors} by default
   --probes P    in each of the 6 regions; ${STANDARD.probesPerRegion} by default
   --factor F    times the usual faults; ${STANDARD.factor} by default, so that 40 days have the faults of a year; 0: none
-  --only KIND   faults of this kind alone, also more than once: ${FAULT_KINDS.join(', ')}
+  --only KIND   faults of this kind alone, also more than once: ${SIMULATED_FAULT_KINDS.join(', ')}
   --correlate   targets break within a minute after a part of Picket
   --json        the report as JSON`)
   process.exit(0)
 }
 
-function numberOf(name: 'seed' | 'days' | 'monitors' | 'probes' | 'factor', fallback: number): number {
+function parseNumber(name: 'seed' | 'days' | 'monitors' | 'probes' | 'factor', fallback: number): number {
   const value = Number(values[name] ?? fallback)
   if (Number.isFinite(value) && value >= 0) return value
   console.error(`--${name} is "${values[name]}"; it has to be a number`)
   process.exit(1)
 }
 
-const only = (values.only ?? []).filter((kind): kind is FaultKind => (FAULT_KINDS as readonly string[]).includes(kind))
+const only = (values.only ?? []).filter((kind): kind is SimulatedFaultKind =>
+  (SIMULATED_FAULT_KINDS as readonly string[]).includes(kind),
+)
 if (only.length !== (values.only ?? []).length) {
-  console.error(`--only takes ${FAULT_KINDS.join(', ')}`)
+  console.error(`--only takes ${SIMULATED_FAULT_KINDS.join(', ')}`)
   process.exit(1)
 }
 
 const chronicle = await simulate(
   {
-    seed: numberOf('seed', STANDARD.seed),
-    days: numberOf('days', STANDARD.days),
-    monitors: numberOf('monitors', STANDARD.monitors),
-    probesPerRegion: numberOf('probes', STANDARD.probesPerRegion),
-    factor: numberOf('factor', STANDARD.factor),
+    seed: parseNumber('seed', STANDARD.seed),
+    days: parseNumber('days', STANDARD.days),
+    monitors: parseNumber('monitors', STANDARD.monitors),
+    probesPerRegion: parseNumber('probes', STANDARD.probesPerRegion),
+    factor: parseNumber('factor', STANDARD.factor),
     only,
     correlate: values.correlate ?? false,
   },
   days => process.stderr.isTTY && process.stderr.write(`\r${days.toFixed(1)} days`),
 )
-const report = judge(chronicle, numberOf('probes', STANDARD.probesPerRegion))
+const report = evaluateChronicle(chronicle, parseNumber('probes', STANDARD.probesPerRegion))
 const cpuS = process.cpuUsage().user / 1e6
 if (values.json) console.log(JSON.stringify({ ...report, cpuS }, null, 1))
 else
   console.log(
-    `${asText(report)}\nprocessor time: ${cpuS.toFixed(1)} s, ${Math.round(report.checks / cpuS)} checks a second`,
+    `${formatReport(report)}\nprocessor time: ${cpuS.toFixed(1)} s, ${Math.round(report.checks / cpuS)} checks a second`,
   )
 process.exit(report.failures.length > 0 ? 1 : 0)

@@ -1,23 +1,23 @@
 import type { Hint } from '../../control-plane/verdict/reader/commit/hints.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { seededRandom } from '../chaos/random.ts'
-import { createWorld, type World } from './conditions.ts'
+import { type ActiveFaults, createActiveFaults } from './conditions.ts'
 import { startControlPlanes } from './control-planes.ts'
 import { startCustomers } from './customers.ts'
 import { createDatabase } from './database.ts'
 import { startFaults } from './faults.ts'
 import type { Hints } from './hints.ts'
+import { BEGIN_MS, createInstallation, type SimulatedInstallation } from './installation.ts'
 import { createJetStream } from './jetstream.ts'
-import type { Chronicle, FaultSeen } from './oracle/chronicle.ts'
-import { makePlan, type Plan, type PlanOptions } from './plan.ts'
-import { createFleetOfProbes } from './probes.ts'
-import { BEGIN_MS, makeScene, type Scene } from './scene.ts'
-import type { Targets } from './targets.ts'
+import type { Chronicle, RecordedFault } from './oracle/chronicle.ts'
+import { createSimulationPlan, type SimulationPlan, type SimulationPlanOptions } from './plan.ts'
+import { createProbes } from './probes.ts'
+import type { SimulatedTargets } from './targets.ts'
 import { createTime, newUuid, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
-import type { Shared } from './verdict.ts'
+import type { PersistentState } from './verdict.ts'
 
-export type Options = PlanOptions & { monitors: number; probesPerRegion: number }
+export type Options = SimulationPlanOptions & { monitors: number; probesPerRegion: number }
 
 /** The run that figures are compared by: the faults of a year. */
 export const STANDARD: Options = {
@@ -37,15 +37,24 @@ const ASKED_WITHIN_MS = 1_000
 
 /** Runs the production code of probes, fleet and verdict through a plan of outages and faults, in virtual time. */
 export async function simulate(options: Options, onProgress: (days: number) => void = () => {}): Promise<Chronicle> {
-  const scene = makeScene(seededRandom(options.seed ^ 0x5ce7e), options.monitors, options.probesPerRegion)
-  const plan = makePlan(scene, options)
+  const installation = createInstallation(
+    seededRandom(options.seed ^ 0x5ce7e),
+    options.monitors,
+    options.probesPerRegion,
+  )
+  const plan = createSimulationPlan(installation, options)
   const time = createTime()
   const random = seededRandom(options.seed ^ 0x7e57)
-  const world = createWorld()
-  const stream = createJetStream(time, () => world.nats.isAway)
+  const activeFaults = createActiveFaults()
+  const stream = createJetStream(time, () => activeFaults.nats.isUnavailable)
   const database = createDatabase(time)
   const log = createLog('simulate', 'silent')
-  const targets: Targets = { monitors: scene.monitors, broken: scene.monitors.map(() => null), checks: 0, shared: null }
+  const targets: SimulatedTargets = {
+    monitors: installation.monitors,
+    broken: installation.monitors.map(() => null),
+    checks: 0,
+    shared: null,
+  }
   const said = createTopic<Hint>()
   // processes ask for JetStream's time every second
   let knownAheadMs = 0
@@ -55,25 +64,48 @@ export async function simulate(options: Options, onProgress: (days: number) => v
     })
   })
   const hints: Hints = {
-    newId: () => newUuid(random),
+    createId: () => newUuid(random),
     logNowMs: () => Math.floor(BEGIN_MS + time.nowMs() + knownAheadMs),
     subscribe: said.subscribe,
     publish(hint) {
-      if (world.nats.isAway || (world.hintsLost > 0 && random.chance(world.hintsLost))) return
+      if (activeFaults.nats.isUnavailable || (activeFaults.hintsLost > 0 && random.chance(activeFaults.hintsLost)))
+        return
       time.after(HINT_MS, () => said.publish(hint))
     },
   }
-  const chronicle = emptyChronicle(options, scene, plan)
-  const shared: Shared = {
+  const chronicle = emptyChronicle(options, installation, plan)
+  const shared: PersistentState = {
     checkpoint: null,
     kinds: {},
     onCommit: committed => void chronicle.transitions.push(committed),
   }
-  const customers = startCustomers({ hints, time, database, scene, plan, random, chronicle })
+  const customers = startCustomers({ hints, time, database, installation, plan, random, chronicle })
   const control = startControlPlanes({ time, random, database, stream, hints, shared })
-  const probes = createFleetOfProbes({ time, world, stream, targets, random, log, scene, processes: control.fleet })
-  startOutages(time, world, plan, targets)
-  startFaults({ time, world, stream, database, random, plan, scene, control, probes, customers, shared, chronicle })
+  const probes = createProbes({
+    time,
+    activeFaults,
+    stream,
+    targets,
+    random,
+    log,
+    installation,
+    processes: control.fleet,
+  })
+  startOutages(time, activeFaults, plan, targets)
+  startFaults({
+    time,
+    activeFaults,
+    stream,
+    database,
+    random,
+    plan,
+    installation,
+    control,
+    probes,
+    customers,
+    shared,
+    chronicle,
+  })
 
   const endMs = options.days * DAY_MS
   for (let atMs = 0; atMs < endMs; atMs += PROGRESS_MS) {
@@ -83,35 +115,39 @@ export async function simulate(options: Options, onProgress: (days: number) => v
   return { ...chronicle, checks: targets.checks, liveSets: database.epochsGiven(), kinds: shared.kinds }
 }
 
-function emptyChronicle(options: Options, scene: Scene, plan: Plan): Chronicle {
+function emptyChronicle(options: Options, installation: SimulatedInstallation, plan: SimulationPlan): Chronicle {
   return {
     seed: options.seed,
     endMs: options.days * DAY_MS,
     checks: 0,
     liveSets: 0,
     kinds: {},
-    regions: scene.regions,
-    monitors: scene.monitors.map(({ id, settings, quickMs }) => ({
+    regions: installation.regions,
+    monitors: installation.monitors.map(({ id, settings, quickMs }) => ({
       id,
       settings: [{ fromMs: 0, ...settings, isPaused: false, isOtherTarget: true }],
       isSlow: quickMs >= settings.timeoutMs / 3,
     })),
-    outages: plan.outages.map(outage => ({ ...outage, monitorId: scene.monitors[outage.index]!.id })),
-    faults: plan.faults.map(fault => faultSeen(fault, scene)),
+    outages: plan.outages.map(outage => ({ ...outage, monitorId: installation.monitors[outage.index]!.id })),
+    faults: plan.faults.map(fault => faultSeen(fault, installation)),
     transitions: [],
   }
 }
 
-function faultSeen({ kind, fromMs, toMs, place, size }: Plan['faults'][number], scene: Scene): FaultSeen {
-  const region = scene.regions.find(name => place === name || scene.probesOf(name).includes(place)) ?? null
+function faultSeen(
+  { kind, fromMs, toMs, place, size }: SimulationPlan['faults'][number],
+  installation: SimulatedInstallation,
+): RecordedFault {
+  const region =
+    installation.regions.find(name => place === name || installation.probesOf(name).includes(place)) ?? null
   return { kind, fromMs, toMs, place, region, size }
 }
 
-function startOutages(time: Time, world: World, plan: Plan, targets: Targets): void {
+function startOutages(time: Time, activeFaults: ActiveFaults, plan: SimulationPlan, targets: SimulatedTargets): void {
   for (const { kind, fromMs, toMs } of plan.shared) {
     time.after(fromMs, () => {
       targets.shared = { kind, salt: `shared ${fromMs}` }
-      world.changed.publish()
+      activeFaults.changed.publish()
     })
     time.after(toMs, () => {
       targets.shared = null

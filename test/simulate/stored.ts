@@ -11,7 +11,7 @@ import type { MonitorRow } from './database.ts'
 /** Made when it is needed: what is in memory never changes, so it is enough to hold on to it. */
 export type Checkpoint = CheckpointPosition & { states: [id: string, state: MonitorState, isUnstored: boolean][] }
 
-const watchedOf = ({ id, configVersion, streaksSince, settings, status, isPaused, state }: MonitorRow) => ({
+const toVerdictMonitor = ({ id, configVersion, streaksSince, settings, status, isPaused, state }: MonitorRow) => ({
   ...{ id, configVersion, streaksSince, status, isPaused, isDeleted: false, state },
   regions: [...settings.regions],
   retryCount: settings.retryCount,
@@ -21,13 +21,13 @@ const watchedOf = ({ id, configVersion, streaksSince, settings, status, isPaused
 })
 
 /** As it would come back from PostgreSQL. */
-export function copyOf(row: MonitorRow) {
-  const watched = watchedOf(row)
+export function copyMonitorRow(row: MonitorRow) {
+  const watched = toVerdictMonitor(row)
   return { ...watched, state: watched.state && (JSON.parse(JSON.stringify(watched.state)) as typeof watched.state) }
 }
 
 /** Written and read again, as through PostgreSQL. */
-export function markedOf({ takenAtMs, states }: Checkpoint) {
+export function copyCheckpointStates({ takenAtMs, states }: Checkpoint) {
   const out = createByteWriter()
   const names = new Map<string, number>()
   writeCheckpointHeader(out)

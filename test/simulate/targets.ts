@@ -9,21 +9,21 @@ import { fnv1a } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import { createBackground, observationOf } from './background.ts'
 import {
-  areTargetsGone,
-  brokenWay,
-  isResolverGone,
-  isUplinkGone,
-  type Outlook,
-  shareHidden,
-  type World,
+  type ActiveFaults,
+  areTargetsUnreachable,
+  findBrokenRoute,
+  getHiddenShare,
+  isResolverDown,
+  isUplinkDown,
+  type ProbeConditions,
 } from './conditions.ts'
+import { getTargetHost, parseMonitorIndex, type SimulatedMonitor } from './installation.ts'
 import type { OutageKind } from './plan.ts'
-import { hostOf, type Monitor, monitorIndexOf } from './scene.ts'
 import type { Host, Time } from './time.ts'
 
 /** How each target is now, by index of its monitor: in which way it is broken; null: it is well. */
-export type Targets = {
-  monitors: Monitor[]
+export type SimulatedTargets = {
+  monitors: SimulatedMonitor[]
   broken: (OutageKind | null)[]
   checks: number
   /** what broke many hosts at once, everywhere: also of those that no monitor is on */
@@ -55,7 +55,7 @@ const ERRORS = {
 }
 
 /** The result of an attempt, and after how long. `isSilent`: the cause may be the network of the probe. */
-export type Seen = {
+export type AttemptObservation = {
   afterMs: number
   outcome: Outcome
   statusCode: number
@@ -63,35 +63,52 @@ export type Seen = {
   isSilent: boolean
 }
 
-const WELL: Seen = { afterMs: QUICK_MS, outcome: Outcome.UP, statusCode: 200, error: null, isSilent: false }
+const WELL: AttemptObservation = {
+  afterMs: QUICK_MS,
+  outcome: Outcome.UP,
+  statusCode: 200,
+  error: null,
+  isSilent: false,
+}
 
-const hangs = (timeoutMs: number): Seen => ({
+const observeTimeout = (timeoutMs: number): AttemptObservation => ({
   ...{ afterMs: timeoutMs, outcome: Outcome.DOWN, statusCode: 0, error: ERRORS.timeout },
   isSilent: true,
 })
-const failsAt = (afterMs: number, timeoutMs: number, what: Partial<Seen>): Seen => ({
-  ...hangs(timeoutMs),
+const observeFailure = (afterMs: number, timeoutMs: number, what: Partial<AttemptObservation>): AttemptObservation => ({
+  ...observeTimeout(timeoutMs),
   afterMs: Math.min(timeoutMs, afterMs),
   ...what,
 })
 
 /** `quickMs`: how long an answer of the target takes now. */
-function seenBroken(kind: OutageKind, timeoutMs: number, quickMs: number): Seen {
+function observeBrokenTarget(kind: OutageKind, timeoutMs: number, quickMs: number): AttemptObservation {
   switch (kind) {
     case 'refused':
-      return failsAt(Math.min(50, quickMs), timeoutMs, { error: ERRORS.refused, isSilent: false })
+      return observeFailure(Math.min(50, quickMs), timeoutMs, { error: ERRORS.refused, isSilent: false })
     case 'wrong':
-      return failsAt(Math.min(quickMs, 500), timeoutMs, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
+      return observeFailure(Math.min(quickMs, 500), timeoutMs, {
+        error: ERRORS.wrong,
+        statusCode: 503,
+        isSilent: false,
+      })
     case 'slow':
-      return failsAt(timeoutMs * 0.98, timeoutMs, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
+      return observeFailure(timeoutMs * 0.98, timeoutMs, { error: ERRORS.wrong, statusCode: 503, isSilent: false })
     case 'hanging':
-      return hangs(timeoutMs)
+      return observeTimeout(timeoutMs)
     case 'degraded':
       return { ...WELL, afterMs: Math.min(timeoutMs, quickMs), outcome: Outcome.DEGRADED }
   }
 }
 
-type RunnerParts = { targets: Targets; outlook: Outlook; host: Host; random: Random; time: Time; world: World }
+type RunnerParts = {
+  targets: SimulatedTargets
+  conditions: ProbeConditions
+  host: Host
+  random: Random
+  time: Time
+  activeFaults: ActiveFaults
+}
 
 export type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
@@ -103,7 +120,7 @@ export type Runner = {
  * The checks of one probe: what a target answers over the ways that are there. A failure that the network of the probe may have caused
  * is excused by the same rule as in production, on what the probe's self-test would know.
  */
-export function createRunner({ targets, outlook, host, random, time, world }: RunnerParts): Runner {
+export function createRunner({ targets, conditions, host, random, time, activeFaults }: RunnerParts): Runner {
   const { machine } = host
   /** when the probe last found itself without a connection; and since when it has been so */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
@@ -113,7 +130,10 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
   const nowUs = () => Math.round(machine.monotonicMs() * 1000)
   const doubt = createDoubtDetector()
   const isInTrouble = () =>
-    isUplinkGone(outlook) || areTargetsGone(outlook) || isResolverGone(outlook) || shareHidden(outlook) > 0
+    isUplinkDown(conditions) ||
+    areTargetsUnreachable(conditions) ||
+    isResolverDown(conditions) ||
+    getHiddenShare(conditions) > 0
   const background = createBackground({
     machine,
     doubt,
@@ -121,12 +141,12 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     attempt: (host, timeoutMs) => {
       const { shared } = targets
       const isBroken = shared !== null && fnv1a(shared.salt + host) / 2 ** 32 < SHARED_SHARE
-      return seenOn(host, timeoutMs) ?? (isBroken ? seenBroken(shared.kind, timeoutMs, QUICK_MS) : WELL)
+      return seenOn(host, timeoutMs) ?? (isBroken ? observeBrokenTarget(shared.kind, timeoutMs, QUICK_MS) : WELL)
     },
   })
 
   function lookAtNetwork(): void {
-    const isInTrouble = isUplinkGone(outlook) || areTargetsGone(outlook) || shareHidden(outlook) > 0
+    const isInTrouble = isUplinkDown(conditions) || areTargetsUnreachable(conditions) || getHiddenShare(conditions) > 0
     if (isInTrouble && !trouble) trouble = { sinceMs: machine.monotonicMs() }
     if (!isInTrouble) trouble = null
   }
@@ -135,14 +155,14 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     lookAtNetwork()
     lastSaid = true
     if (!trouble) return true
-    const isAllGone = isUplinkGone(outlook) || areTargetsGone(outlook)
-    const hidden = isAllGone ? 1 : shareHidden(outlook)
+    const isAllGone = isUplinkDown(conditions) || areTargetsUnreachable(conditions)
+    const hidden = isAllGone ? 1 : getHiddenShare(conditions)
     const share = Math.min(1, (machine.monotonicMs() - trouble.sinceMs) / RECENT_MS)
     const unanswered = Math.round(BACKGROUND_WORDS * share * hidden)
     const answered = isAllGone ? 0 : Math.round(BACKGROUND_WORDS * share * (1 - hidden))
     const reachable = isAllGone
       ? 0
-      : Array.from({ length: TESTED }, (_, i) => !brokenWay(outlook, `test ${i}`)).filter(Boolean).length
+      : Array.from({ length: TESTED }, (_, i) => !findBrokenRoute(conditions, `test ${i}`)).filter(Boolean).length
     const online = isNetworkOnline({ tested: TESTED, reachable, answered, unanswered })
     if (!online) lastOfflineMs = machine.monotonicMs()
     lastSaid = online
@@ -156,11 +176,11 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
       lastSaid = true
       return
     }
-    if (isUplinkGone(outlook) || areTargetsGone(outlook)) machine.after(SELF_TEST_TIMEOUT_MS, isOnline)
+    if (isUplinkDown(conditions) || areTargetsUnreachable(conditions)) machine.after(SELF_TEST_TIMEOUT_MS, isOnline)
     machine.after(SELF_TEST_EVERY_MS, test)
   }
 
-  world.changed.subscribe(() => {
+  activeFaults.changed.subscribe(() => {
     if (!trouble) machine.after(0, test)
     machine.after(0, background.look)
     return host.isAlive()
@@ -168,31 +188,33 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
 
   machine.after(0, background.look)
 
-  function excused(seen: Seen, startedMs: number): CheckError | null {
+  function excused(seen: AttemptObservation, startedMs: number): CheckError | null {
     if (!seen.isSilent) return seen.error
     if (!isOnline() || lastOfflineMs >= startedMs) return ERRORS.offline
     if (seen.error?.source !== FailureSource.RESOLVER) return seen.error
-    if (isResolverGone(outlook)) lastUnresolvedMs = machine.monotonicMs()
+    if (isResolverDown(conditions)) lastUnresolvedMs = machine.monotonicMs()
     return lastUnresolvedMs >= startedMs ? ERRORS.offline : seen.error
   }
 
   /** The result of an attempt because of the routes to the target; null: the routes work. */
-  function seenOn(host: string, timeoutMs: number): Seen | null {
-    if (isUplinkGone(outlook)) return hangs(timeoutMs)
-    if (isResolverGone(outlook)) return failsAt(RESOLVER_TIMEOUT_MS, timeoutMs, { error: ERRORS.resolver })
-    if (areTargetsGone(outlook)) return failsAt(100, timeoutMs, { error: ERRORS.unreachable })
-    const way = brokenWay(outlook, host)
+  function seenOn(host: string, timeoutMs: number): AttemptObservation | null {
+    if (isUplinkDown(conditions)) return observeTimeout(timeoutMs)
+    if (isResolverDown(conditions)) return observeFailure(RESOLVER_TIMEOUT_MS, timeoutMs, { error: ERRORS.resolver })
+    if (areTargetsUnreachable(conditions)) return observeFailure(100, timeoutMs, { error: ERRORS.unreachable })
+    const way = findBrokenRoute(conditions, host)
     if (!way) return null
-    return way.isRejecting ? seenBroken('refused', timeoutMs, QUICK_MS) : hangs(timeoutMs)
+    return way.isRejecting ? observeBrokenTarget('refused', timeoutMs, QUICK_MS) : observeTimeout(timeoutMs)
   }
 
-  function look(monitor: Monitor, timeoutMs: number): Seen {
-    const bad = seenOn(hostOf(monitor.index), timeoutMs)
+  function look(monitor: SimulatedMonitor, timeoutMs: number): AttemptObservation {
+    const bad = seenOn(getTargetHost(monitor.index), timeoutMs)
     if (bad) return bad
     const quickMs = monitor.quickMs + random.between(0, monitor.spreadMs)
     const isFlake = monitor.settings.retryCount > 0 && random.between(1, FLAKE_ONE_IN) === 1
     const broken = targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)
-    return broken ? seenBroken(broken, timeoutMs, quickMs) : { ...WELL, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
+    return broken
+      ? observeBrokenTarget(broken, timeoutMs, quickMs)
+      : { ...WELL, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
   }
 
   return {
@@ -200,12 +222,12 @@ export function createRunner({ targets, outlook, host, random, time, world }: Ru
     run(spec, cancellation, isOfOthers = false) {
       targets.checks++
       const startedMs = machine.monotonicMs()
-      const index = monitorIndexOf(spec)
+      const index = parseMonitorIndex(spec)
       const seen = look(targets.monitors[index]!, spec.timeoutMs)
       return new Promise(resolve => {
         const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null, isCancelled = false) => {
           const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
-          const observation = { ...observationOf(error, statusCode, hostOf(index)), totalUs }
+          const observation = { ...observationOf(error, statusCode, getTargetHost(index)), totalUs }
           if (error !== null) background.catchUp()
           const isInDoubt = () =>
             isOfOthers

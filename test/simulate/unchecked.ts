@@ -12,23 +12,23 @@ const LOOK_EVERY_MS = 5_000
 const AT_ONCE = 200
 
 /** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
-export function heedUnchecked(
+export function startUncheckedScan(
   { host, database, stream, hints, known, shared }: VerdictParts,
-  { memory, unstored, coverage: sight, streamClock: logTime }: CountingState,
+  { memory, unstored, coverage, streamClock }: CountingState,
   isWaiting: () => boolean,
 ): void {
   const { machine } = host
 
   function look(): void {
-    if (isWaiting() || database.isAway()) return
+    if (isWaiting() || database.isUnavailable()) return
     const nowMs = machine.monotonicMs()
-    recordRound(sight, !stream.isAway(), nowMs)
-    if (sight.completeSinceMs === null) return
-    sight.scannedMs = nowMs
-    const { explainedSinceMs } = known.sight
+    recordRound(coverage, !stream.isUnavailable(), nowMs)
+    if (coverage.completeSinceMs === null) return
+    coverage.scannedMs = nowMs
+    const { explainedSinceMs } = known.coverage
     const found = findUncheckedMonitors(
       memory,
-      { coverage: sight, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + logTime.offsetMs },
+      { coverage, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + streamClock.offsetMs },
       AT_ONCE,
     )
     const states: MonitorState[] = []
@@ -52,7 +52,7 @@ export function heedUnchecked(
       states.push(stored)
     }
     const news = { regionStates: toRegionStates(states), asks: [] }
-    for (const hint of buildHints(news, hints.newId, hints.logNowMs())) hints.publish(hint)
+    for (const hint of buildHints(news, hints.createId, hints.logNowMs())) hints.publish(hint)
   }
   machine.every(LOOK_EVERY_MS, look)
 }

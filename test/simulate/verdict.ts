@@ -22,12 +22,12 @@ import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { KnownEpochs } from './known-epochs.ts'
-import { type Checkpoint, copyOf, markedOf } from './stored.ts'
+import { type Checkpoint, copyCheckpointStates, copyMonitorRow } from './stored.ts'
 import type { Host } from './time.ts'
-import { heedUnchecked } from './unchecked.ts'
+import { startUncheckedScan } from './unchecked.ts'
 
 /** A status that changed, as it was committed; `to` null: it was taken away, because no check counts. ms since the beginning. */
-export type Committed = {
+export type StatusCommit = {
   monitorId: string
   atMs: number
   from: string | null
@@ -42,19 +42,19 @@ export type VerdictParts = {
   stream: JetStream
   hints: Hints
   known: KnownEpochs
-  shared: Shared
+  shared: PersistentState
 }
 
 /** What outlives a process: the checkpoint, and the record of what was committed. */
-export type Shared = {
+export type PersistentState = {
   checkpoint: Checkpoint | null
-  onCommit: (committed: Committed) => void
+  onCommit: (committed: StatusCommit) => void
   /** results by what became of them */
   kinds: Record<string, number>
 }
 
 /** One reading of the stream, by the process that owns it. */
-export type Reading = {
+export type PartitionReading = {
   /** Counts what has come. */
   read: () => void
   markStale: (ids: readonly string[]) => void
@@ -67,19 +67,19 @@ const RETRY_FIRST_MS = 250
 const RETRY_LAST_MS = 5_000
 
 /** Reads the stream from the stored position, as `beginReading` and `countMessages` do. Throws while PostgreSQL is away. */
-export function beginReading(parts: VerdictParts): Reading {
+export function startReading(parts: VerdictParts): PartitionReading {
   const { host, database, stream, hints, known, shared } = parts
   const { machine } = host
   const memory: TrackedMonitors = new Map()
   const stale = new Set<string>()
   const { sequence, atMs, streamCreated } = database.position()
   for (const row of database.monitors().values())
-    loadMonitor(memory, row.id, copyOf(row), { lookedForVersion: row.configVersion, isDiscarded: false })
+    loadMonitor(memory, row.id, copyMonitorRow(row), { lookedForVersion: row.configVersion, isDiscarded: false })
   const partition = { id: 0, epoch: 1, position: sequence, positionAtMs: atMs, streamCreated }
   const tools: CountingTools = {
     parents: new Set(),
     liveSets: known,
-    regionCoverage: known.sight,
+    regionCoverage: known.coverage,
     setAside(_what, _message, { err }) {
       throw err
     },
@@ -87,7 +87,7 @@ export function beginReading(parts: VerdictParts): Reading {
   const counting = startCounting(memory, partition, {
     stream: stream.state(),
     foundAtMs: stream.get(sequence)?.takenAtMs ?? null,
-    checkpoint: shared.checkpoint && { ...shared.checkpoint, marked: markedOf(shared.checkpoint) },
+    checkpoint: shared.checkpoint && { ...shared.checkpoint, marked: copyCheckpointStates(shared.checkpoint) },
     absences: known.absences().absences,
     monotonicMs: machine.monotonicMs(),
     logMs: hints.logNowMs(),
@@ -104,7 +104,7 @@ export function beginReading(parts: VerdictParts): Reading {
       step()
       return true
     } catch (error) {
-      if (!database.isAway()) throw error
+      if (!database.isUnavailable()) throw error
       isWaiting = true
       machine.after(pauseMs, () => {
         isWaiting = false
@@ -124,15 +124,15 @@ export function beginReading(parts: VerdictParts): Reading {
       if (!persistently(() => look(ids))) return
       for (const id of ids) stale.delete(id)
     }
-    let harvest = createBatchEffects()
+    let effects = createBatchEffects()
     for (const message of messages) {
       applyClockStep(counting, message.takenAtMs, machine.monotonicMs(), hints.logNowMs())
       const batch = decodeBatch(message.subject, message.data)
       const versions = batch.results.filter(result => needsReload(memory, result))
       const ahead = findEpochAhead(tools, batch)
       if (versions.length > 0 || ahead !== null) {
-        if (!store(harvest)) return
-        harvest = createBatchEffects()
+        if (!store(effects)) return
+        effects = createBatchEffects()
         if (ahead !== null) {
           const waitMs = known.await(batch, ahead)
           if (waitMs > 0) {
@@ -146,25 +146,25 @@ export function beginReading(parts: VerdictParts): Reading {
         }
         if (!persistently(() => lookFor(versions))) return
       }
-      countBatch(counting, tools, harvest, message, batch, machine.monotonicMs())
+      countBatch(counting, tools, effects, message, batch, machine.monotonicMs())
       if (!isAlreadyCounted(start, message))
         counting.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
       next = message.sequence + 1
     }
-    if (!store(harvest)) return
+    if (!store(effects)) return
     if (machine.monotonicMs() - savedMs >= SAVE_EVERY_MS && !persistently(savePosition)) return
     keepCheckpoint()
   }
 
   /** As `storeHarvest` and `judge`: what changed is committed with the position, then the hints go out. */
-  function store(harvest: BatchEffects): boolean {
-    addWaitingChanges(counting, harvest)
+  function store(effects: BatchEffects): boolean {
+    addWaitingChanges(counting, effects)
     const finish = () => {
-      for (const hint of buildHints(harvest, hints.newId, hints.logNowMs())) hints.publish(hint)
-      for (const kinds of harvest.countsByRegion.values())
+      for (const hint of buildHints(effects, hints.createId, hints.logNowMs())) hints.publish(hint)
+      for (const kinds of effects.countsByRegion.values())
         for (const [kind, count] of Object.entries(kinds)) shared.kinds[kind] = (shared.kinds[kind] ?? 0) + count
     }
-    if (harvest.changes.size === 0) {
+    if (effects.changes.size === 0) {
       finish()
       return true
     }
@@ -172,7 +172,7 @@ export function beginReading(parts: VerdictParts): Reading {
       const rows = database.monitors()
       const discarded: string[] = []
       savePosition()
-      for (const { monitorId, configVersion, transitions } of harvest.changes.values()) {
+      for (const { monitorId, configVersion, transitions } of effects.changes.values()) {
         const row = rows.get(monitorId)
         if (!row || row.isPaused || row.configVersion > configVersion) {
           discarded.push(monitorId)
@@ -191,7 +191,7 @@ export function beginReading(parts: VerdictParts): Reading {
           })
         }
       }
-      markCommitted(counting, harvest, discarded)
+      markCommitted(counting, effects, discarded)
       look(discarded)
       finish()
     })
@@ -203,7 +203,7 @@ export function beginReading(parts: VerdictParts): Reading {
     for (const { monitorId, configVersion } of results) {
       const row = database.monitor(monitorId)
       const lookedForVersion = Math.max(configVersion, row?.configVersion ?? 0)
-      loadMonitor(memory, monitorId, row ? copyOf(row) : null, { lookedForVersion, isDiscarded: false })
+      loadMonitor(memory, monitorId, row ? copyMonitorRow(row) : null, { lookedForVersion, isDiscarded: false })
       markReloaded(counting, monitorId, machine.monotonicMs())
     }
   }
@@ -216,7 +216,7 @@ export function beginReading(parts: VerdictParts): Reading {
 
   function keepCheckpoint(isLast = false): void {
     const { isCounting, position } = counting
-    if (!isCounting || position.takenAtMs === null || database.isAway()) return
+    if (!isCounting || position.takenAtMs === null || database.isUnavailable()) return
     if (!isLast && machine.monotonicMs() < checkpointDueMs) return
     savePosition()
     const states = [...memory.values()]
@@ -227,7 +227,7 @@ export function beginReading(parts: VerdictParts): Reading {
     checkpointDueMs = machine.monotonicMs() + SAVE_EVERY_MS
   }
 
-  heedUnchecked(parts, counting, () => isWaiting)
+  startUncheckedScan(parts, counting, () => isWaiting)
   return {
     read,
     markStale: ids => {

@@ -12,22 +12,22 @@ export type Chronicle = {
   kinds: Record<string, number>
   /** all that have probes */
   regions: readonly string[]
-  monitors: Watched[]
+  monitors: MonitorHistory[]
   outages: TargetOutage[]
-  faults: FaultSeen[]
+  faults: RecordedFault[]
   /** in the order of their commits */
   transitions: CommittedTransition[]
 }
 
-export type Watched = {
+export type MonitorHistory = {
   id: string
   /** in their order */
-  settings: SettingsFrom[]
+  settings: SettingsPeriod[]
   /** the target is slow when it is well */
   isSlow: boolean
 }
 
-export type SettingsFrom = {
+export type SettingsPeriod = {
   fromMs: number
   regions: readonly string[]
   intervalS: number
@@ -44,7 +44,7 @@ export type SettingsFrom = {
 export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number; isShared: boolean }
 
 /** `region`: of the probe or the region that it concerns; null: everything. */
-export type FaultSeen = {
+export type RecordedFault = {
   kind: string
   fromMs: number
   toMs: number

@@ -1,4 +1,4 @@
-import type { Chronicle, FaultSeen, SettingsFrom } from './chronicle.ts'
+import type { Chronicle, RecordedFault, SettingsPeriod } from './chronicle.ts'
 
 /** What a fault adds to the limits, by docs/design/verdict.md. */
 const MOVES_MS = 30_000
@@ -17,14 +17,14 @@ const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Another region is asked by hints; no promise depends on them. */
 const HARMLESS = /^hints-lost$/
 
-export type FaultBook = {
+export type FaultIndex = {
   /** the faults that overlap a time and concern these regions, or everything */
-  between: (fromMs: number, toMs: number, regions: readonly string[]) => FaultSeen[]
+  between: (fromMs: number, toMs: number, regions: readonly string[]) => RecordedFault[]
   /** of all regions */
-  all: (fromMs: number, toMs: number) => FaultSeen[]
+  all: (fromMs: number, toMs: number) => RecordedFault[]
 }
 
-export function createFaultBook({ faults }: Chronicle): FaultBook {
+export function createFaultIndex({ faults }: Chronicle): FaultIndex {
   const sorted = faults.toSorted((a, b) => a.fromMs - b.fromMs)
   return {
     all: (fromMs, toMs) => sorted.filter(fault => fault.fromMs <= toMs && fault.toMs >= fromMs),
@@ -39,21 +39,21 @@ export function createFaultBook({ faults }: Chronicle): FaultBook {
 /** Effects last for a while after a fault: work moves back, a chain begins again. */
 const LINGERS_MS = 120_000
 
-export type Allowance = { limitMs: number; faults: FaultSeen[] }
+export type Allowance = { limitMs: number; faults: RecordedFault[] }
 
 /**
  * By when an outage has to be reported in spite of the faults under way: `limitMs` from its beginning. `probes`: how many a
  * region has.
  */
-export function withFaults(
-  book: FaultBook,
+export function extendLimit(
+  book: FaultIndex,
   fromMs: number,
   baseMs: number,
-  { regions }: Pick<SettingsFrom, 'regions'>,
+  { regions }: Pick<SettingsPeriod, 'regions'>,
   probes: number,
 ): Allowance {
   let limitMs = baseMs
-  let faults: FaultSeen[] = []
+  let faults: RecordedFault[] = []
   // a longer limit can let in another fault
   for (let round = 0; round < 10; round++) {
     const untilMs = fromMs + limitMs
@@ -66,7 +66,7 @@ export function withFaults(
 }
 
 function addedMs(
-  faults: readonly FaultSeen[],
+  faults: readonly RecordedFault[],
   fromMs: number,
   baseMs: number,
   regions: readonly string[],
@@ -78,7 +78,7 @@ function addedMs(
     if (GLOBAL_AWAY.test(kind)) awayUntilMs = Math.max(awayUntilMs, toMs + AFTER_MS)
     else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : MOVES_MS
   }
-  const gone = regions.map(region => goneUntilMs(faults, region, probes))
+  const gone = regions.map(region => findAbsenceEndMs(faults, region, probes))
   const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
   if (isDecidedByOthers) return addedMs + awayUntilMs - fromMs
   const isOneLeft = gone.includes(null)
@@ -92,33 +92,33 @@ function addedMs(
 }
 
 /** The region has no probe at all until then, and for no other reason. */
-function isAbsent(faults: readonly FaultSeen[], region: string, untilMs: number): boolean {
+function isAbsent(faults: readonly RecordedFault[], region: string, untilMs: number): boolean {
   const here = faults.filter(fault => fault.region === region)
   return here.length > 0 && here.every(({ kind, toMs }) => WITHOUT_PROBE.test(kind) && toMs >= untilMs)
 }
 
 /** The region has no probe while it lasts. */
-export const isAbsence = ({ kind }: FaultSeen): boolean => WITHOUT_PROBE.test(kind)
+export const isAbsence = ({ kind }: RecordedFault): boolean => WITHOUT_PROBE.test(kind)
 
 /** Whether each of the regions may have had no probe that works. */
-export const areAllBlind = (faults: readonly FaultSeen[], regions: readonly string[], probes: number): boolean =>
-  regions.every(region => goneUntilMs(faults, region, probes) !== null)
+export const areAllBlind = (faults: readonly RecordedFault[], regions: readonly string[], probes: number): boolean =>
+  regions.every(region => findAbsenceEndMs(faults, region, probes) !== null)
 
 /** Until when no probe of a region may work; null: one works all the time. */
-function goneUntilMs(faults: readonly FaultSeen[], region: string, probes: number): number | null {
+function findAbsenceEndMs(faults: readonly RecordedFault[], region: string, probes: number): number | null {
   const here = faults.filter(({ kind, region: at }) => at === region && OF_PROBES.test(kind))
   const whole = here.filter(({ kind }) => kind.startsWith('region-') || BLIND.test(kind))
   const broken = new Set(here.filter(({ kind }) => kind.startsWith('probe-')).map(({ place }) => place))
-  const untilMs = (some: readonly FaultSeen[]) => Math.max(...some.map(({ toMs }) => toMs))
+  const untilMs = (some: readonly RecordedFault[]) => Math.max(...some.map(({ toMs }) => toMs))
   if (broken.size >= probes) return untilMs(here)
   return whole.length > 0 ? untilMs(whole) : null
 }
 
 /** A part of the ways to targets is lost. */
-export const isPartialLoss = ({ kind }: FaultSeen): boolean => /partial-loss|bad-then-dead/.test(kind)
+export const isPartialLoss = ({ kind }: RecordedFault): boolean => /partial-loss|bad-then-dead/.test(kind)
 
 /** What a wrong verdict comes from, as far as the faults under way say it. */
-export function causeOf(faults: readonly FaultSeen[]): string {
+export function describeCause(faults: readonly RecordedFault[]): string {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort()
   // a probe recognizes by itself that it has lost everything
   if (faults.some(isPartialLoss)) return 'partial loss'

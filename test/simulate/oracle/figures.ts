@@ -1,15 +1,15 @@
-import type { FaultSeen, SettingsFrom, TargetOutage } from './chronicle.ts'
+import type { RecordedFault, SettingsPeriod, TargetOutage } from './chronicle.ts'
 
 /** What became of an outage of at least 1.5 intervals. `delayMs` null: it was not reported. */
 export type Detection = {
   outage: TargetOutage
-  settings: SettingsFrom
+  settings: SettingsPeriod
   isSlow: boolean
   /** by when it had to be reported */
   limitMs: number
   /** no fault was under way and nothing was changed */
   isPlain: boolean
-  faults: FaultSeen[]
+  faults: RecordedFault[]
   delayMs: number | null
   lastedMs: number
 }
@@ -32,7 +32,7 @@ export type Figures = {
   detection: { plain: Spread[]; all: Spread[] }
 }
 
-export function figuresOf(
+export function computeFigures(
   detections: readonly Detection[],
   findings: readonly { what: string; cause: string; regions: number }[],
 ): Figures {
@@ -79,11 +79,11 @@ function spreads(detections: readonly Detection[]): Spread[] {
       if (one.delayMs === null) continue
       named.set(nameOf(one), [...(named.get(nameOf(one)) ?? []), one])
     }
-    return [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, ones]) => spreadOf(group, ones))
+    return [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, ones]) => computeSpread(group, ones))
   })
 }
 
-function spreadOf(group: string, ones: readonly Detection[]): Spread {
+function computeSpread(group: string, ones: readonly Detection[]): Spread {
   const delays = ones.map(({ delayMs }) => delayMs! / 1000).sort((a, b) => a - b)
   const at = (share: number) => delays[Math.min(delays.length - 1, Math.ceil(share * delays.length) - 1)]!
   const ofLimit = Math.max(...ones.map(({ delayMs, limitMs }) => delayMs! / limitMs))

@@ -1,4 +1,4 @@
-import type { SettingsFrom } from './chronicle.ts'
+import type { SettingsPeriod } from './chronicle.ts'
 
 /** What docs/design/verdict.md says of times, in ms. */
 
@@ -8,12 +8,12 @@ const WAITS_MS = [1_000, 3_000, 5_000]
 const SILENCE_MS = 5_000
 const NOTICED_MS = 15_000
 
-type Pace = Pick<SettingsFrom, 'intervalS' | 'timeoutMs' | 'retryCount'>
+type Pace = Pick<SettingsPeriod, 'intervalS' | 'timeoutMs' | 'retryCount'>
 
 /** The timeout is at most the interval. */
-const timeoutOf = ({ timeoutMs, intervalS }: Pace) => Math.min(timeoutMs, intervalS * 1000)
+const getTimeoutMs = ({ timeoutMs, intervalS }: Pace) => Math.min(timeoutMs, intervalS * 1000)
 
-function waitsOf({ retryCount }: Pace): number {
+function sumRecheckWaits({ retryCount }: Pace): number {
   let waitsMs = 0
   for (let n = 0; n < retryCount; n++) waitsMs += WAITS_MS[Math.min(n, WAITS_MS.length - 1)]!
   return waitsMs
@@ -22,8 +22,8 @@ function waitsOf({ retryCount }: Pace): number {
 /** From the beginning of an outage until `down`, at the latest. A target that was slow before counts as `slow`. */
 export function limitMs(kind: string, pace: Pace, wasSlow: boolean): number {
   const intervalMs = pace.intervalS * 1000
-  const timeoutMs = timeoutOf(pace)
-  const waitsMs = waitsOf(pace)
+  const timeoutMs = getTimeoutMs(pace)
+  const waitsMs = sumRecheckWaits(pace)
   const base = intervalMs + START_MS + DECISION_MS
   // a check that takes as long as the interval covers the next slot
   const coveredMs = timeoutMs + START_MS > intervalMs ? intervalMs : 0
@@ -37,7 +37,9 @@ const RECHECK_IN_DOUBT_MS = 30_000
 
 /** From the beginning of an attempt that finds the outage until the last of its chain has failed. */
 const chainMs = (kind: string, pace: Pace): number =>
-  kind === 'hanging' ? timeoutOf(pace) + pace.retryCount * Math.min(SILENCE_MS, timeoutOf(pace) / 3) : waitsOf(pace)
+  kind === 'hanging'
+    ? getTimeoutMs(pace) + pace.retryCount * Math.min(SILENCE_MS, getTimeoutMs(pace) / 3)
+    : sumRecheckWaits(pace)
 
 /** The same while many hosts begin to fail at once: one region waits for one more check, several confirm each other. */
 export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regions: number): number {
@@ -46,11 +48,13 @@ export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regio
   const intervalMs = pace.intervalS * 1000
   // one that was slow does not overlap its attempts
   const longestMs =
-    wasSlow && kind === 'hanging' ? (pace.retryCount + 1) * timeoutOf(pace) + waitsOf(pace) : chainMs(kind, pace)
+    wasSlow && kind === 'hanging'
+      ? (pace.retryCount + 1) * getTimeoutMs(pace) + sumRecheckWaits(pace)
+      : chainMs(kind, pace)
   const endsMs = START_MS + longestMs
   const nextSlotMs = (Math.floor(endsMs / intervalMs) + 1) * intervalMs
   const againMs = Math.min(nextSlotMs, endsMs + RECHECK_IN_DOUBT_MS) + START_MS
-  return intervalMs + againMs + (kind === 'hanging' ? timeoutOf(pace) : 0) + DECISION_MS
+  return intervalMs + againMs + (kind === 'hanging' ? getTimeoutMs(pace) : 0) + DECISION_MS
 }
 
 /** After the beginning of a partial loss, so long a probe may not know yet that other hosts fail too. */
@@ -61,13 +65,13 @@ export const unnoticedMs = (pace: Pace): number =>
  * A witness is asked in each slot, and holds for an interval + timeout + 10 s; the check by which the region decides alone
  * is one slot later, and fails after its timeout. What was asked earlier says nothing about a `down`.
  */
-export const witnessMs = (pace: Pace): number => 2 * (pace.intervalS * 1000 + timeoutOf(pace))
+export const witnessMs = (pace: Pace): number => 2 * (pace.intervalS * 1000 + getTimeoutMs(pace))
 
 /** A monitor of which no check counted for 3 intervals + timeout has no status so long after that. */
 export const UNCHECKED_WITHIN_MS = 30_000
 
-export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + timeoutOf(pace)
+export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + getTimeoutMs(pace)
 
 /** How long before a `down` an outage may lie that explains it. */
-export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * timeoutOf(pace))
+export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
 export const EXPLAINS_DEGRADED_MS = 700_000

@@ -1,5 +1,5 @@
-import type { SettingsFrom } from './chronicle.ts'
-import { type FaultBook, isPartialLoss } from './faults-under-way.ts'
+import type { SettingsPeriod } from './chronicle.ts'
+import { type FaultIndex, isPartialLoss } from './faults-under-way.ts'
 import { explainsDownMs, unnoticedMs, witnessMs } from './limits.ts'
 
 /** What a monitor of one region may take for an outage, under partial loss; any other false outage breaks the promise. */
@@ -22,10 +22,14 @@ const BEGUN_MS = 120_000
 export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
 
 /** `isChanged`: the monitor was changed within the last 2 minutes. */
-export type OneRegion = { settings: SettingsFrom; atMs: number; isChanged: boolean }
+export type SingleRegionDown = { settings: SettingsPeriod; atMs: number; isChanged: boolean }
 
 /** Why a monitor of one region was down under partial loss; null: there was none. */
-export function causeOfOne(book: FaultBook, regions: readonly string[], one: OneRegion): string | null {
+export function describeSingleRegionCause(
+  book: FaultIndex,
+  regions: readonly string[],
+  one: SingleRegionDown,
+): string | null {
   const { settings, atMs, isChanged } = one
   const losses = book.between(atMs - explainsDownMs(settings), atMs, settings.regions).filter(isPartialLoss)
   if (losses.length === 0) return null
@@ -37,7 +41,7 @@ export function causeOfOne(book: FaultBook, regions: readonly string[], one: One
 }
 
 /** Whether no other region may have had a usable witness, in the time in which it was asked and answered. */
-function isWithoutWitness(book: FaultBook, regions: readonly string[], { settings, atMs }: OneRegion): boolean {
+function isWithoutWitness(book: FaultIndex, regions: readonly string[], { settings, atMs }: SingleRegionDown): boolean {
   const faults = book.all(atMs - witnessMs(settings) - WITNESS_LINGERS_MS, atMs)
   if (faults.some(({ kind }) => STOPS_WITNESSES.test(kind))) return true
   // of the probes of a region one is asked, so it may be the one with a fault

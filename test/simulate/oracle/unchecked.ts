@@ -1,23 +1,23 @@
-import type { CommittedTransition, FaultSeen, SettingsFrom, Watched } from './chronicle.ts'
-import { areAllBlind, type FaultBook, isAbsence } from './faults-under-way.ts'
+import type { CommittedTransition, MonitorHistory, RecordedFault, SettingsPeriod } from './chronicle.ts'
+import { areAllBlind, type FaultIndex, isAbsence } from './faults-under-way.ts'
 import { UNCHECKED_WITHIN_MS, voteMs } from './limits.ts'
 
 /** Work moves, and chains begin again, so long after a fault. */
 const LINGERS_MS = 120_000
 
 /** Whether a monitor lost its status although a probe that works checked it. */
-export function isFalseUnchecked(book: FaultBook, settings: SettingsFrom, atMs: number, probes: number): boolean {
+export function isFalseUnchecked(book: FaultIndex, settings: SettingsPeriod, atMs: number, probes: number): boolean {
   const faults = book.between(atMs - voteMs(settings) - LINGERS_MS, atMs, settings.regions)
   return !areAllBlind(faults, settings.regions, probes)
 }
 
 /** The faults in which a monitor of one region had to lose its status, and did not. */
-export function statusesKept(
-  { settings }: Pick<Watched, 'settings'>,
+export function findKeptStatuses(
+  { settings }: Pick<MonitorHistory, 'settings'>,
   transitions: readonly CommittedTransition[],
-  book: FaultBook,
+  book: FaultIndex,
   endMs: number,
-): { atMs: number; settings: SettingsFrom; faults: FaultSeen[] }[] {
+): { atMs: number; settings: SettingsPeriod; faults: RecordedFault[] }[] {
   return book.all(0, endMs).flatMap(fault => {
     const { fromMs, toMs, region } = fault
     const now = settings.findLast(one => one.fromMs <= fromMs) ?? settings[0]!

@@ -1,22 +1,28 @@
 import t from 'tap'
 import { NO_DETAILS, Outcome, Trigger } from '../../../shared/checks/result.ts'
-import { type Check, checkHistory, checkPromise, checkTelling, checkWrites } from '../../chaos/checks.ts'
-import type { Acknowledged } from '../../chaos/ledger.ts'
-import type { Records, StoredDelivery, StoredTransition } from '../../chaos/records.ts'
-import type { LostTime } from '../../chaos/standby.ts'
+import {
+  type CheckOutcome,
+  checkCustomerWrites,
+  checkHistory,
+  checkNotifications,
+  checkOutageReports,
+} from '../../chaos/checks.ts'
+import type { AcknowledgedMessage } from '../../chaos/ledger.ts'
+import type { DeliveryRecord, StoredRecords, TransitionRecord } from '../../chaos/records.ts'
+import type { LostPeriod } from '../../chaos/standby.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
-const well = '01900000-0000-7000-8000-000000000002'
+const healthyId = '01900000-0000-7000-8000-000000000002'
 const MINUTE_MS = 60_000
 
-const transition = (from: string | null, to: string, atMs: number, monitorId = id): StoredTransition => ({
+const transition = (from: string | null, to: string, atMs: number, monitorId = id): TransitionRecord => ({
   monitorId,
   from,
   to,
   atMs,
   quorum: 'full',
 })
-const delivery = (event: string, occurredMs: number, changes: Partial<StoredDelivery> = {}): StoredDelivery => ({
+const delivery = (event: string, occurredMs: number, changes: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   id: `whd_${event}_${occurredMs}`,
   status: 'delivered',
   event,
@@ -26,8 +32,8 @@ const delivery = (event: string, occurredMs: number, changes: Partial<StoredDeli
   ...changes,
 })
 
-/** One outage from minute 10 to minute 14, all as it should be. */
-const good = (changes: Partial<Records> = {}): Records => ({
+/** Valid records with one outage from minute 10 to minute 14. */
+const good = (changes: Partial<StoredRecords> = {}): StoredRecords => ({
   monitors: [],
   absentRegions: [],
   transitions: [
@@ -42,67 +48,73 @@ const good = (changes: Partial<Records> = {}): Records => ({
   historyTwice: 0,
   ...changes,
 })
-const acceptedOf = ({ deliveries }: Records) => new Map(deliveries.map(({ id }) => [id, [{ rawBody: '{}' } as never]]))
-const falseOnes = (checks: Check[]) =>
-  checks.filter(({ against }) => against.length > 0).map(({ sentence }) => sentence)
-const telling = (records: Records, accepted = acceptedOf(records)) => falseOnes(checkTelling(records, accepted))
+const acceptedOf = ({ deliveries }: StoredRecords) =>
+  new Map(deliveries.map(({ id }) => [id, [{ rawBody: '{}' } as never]]))
+const listFailed = (checks: CheckOutcome[]) =>
+  checks.filter(({ violations }) => violations.length > 0).map(({ statement }) => statement)
+const checkRecords = (records: StoredRecords, accepted = acceptedOf(records)) =>
+  listFailed(checkNotifications(records, accepted))
 
-t.test('an outage that is told once has nothing against it', async t => {
-  t.same(telling(good()), [])
-  const doubt = [transition('up', 'degraded', 16 * MINUTE_MS), transition('degraded', 'up', 17 * MINUTE_MS)]
-  t.same(telling(good({ transitions: [...good().transitions, ...doubt] })), [], 'of a doubt nobody is told by default')
+t.test('an outage that is reported once has no violations', async t => {
+  t.same(checkRecords(good()), [])
+  const partialFailure = [transition('up', 'degraded', 16 * MINUTE_MS), transition('degraded', 'up', 17 * MINUTE_MS)]
+  t.same(
+    checkRecords(good({ transitions: [...good().transitions, ...partialFailure] })),
+    [],
+    'degraded is not notified by default',
+  )
 })
 
-t.test('what is wrong with an incident or a delivery is found', async t => {
-  const [down, up] = good().deliveries as [StoredDelivery, StoredDelivery]
+t.test('a wrong incident or delivery is found', async t => {
+  const [down, up] = good().deliveries as [DeliveryRecord, DeliveryRecord]
   const [incident] = good().incidents
-  t.same(telling(good({ incidents: [] })), ['one incident an outage'])
-  t.same(telling(good({ incidents: [incident!, incident!] })), ['one incident an outage'])
-  t.same(telling(good({ incidents: [{ ...incident!, isResolved: false }] })), ['every incident is resolved'])
-  const once = 'one delivery id each time it goes down, and one when an outage ends'
-  t.same(telling(good({ deliveries: [down] })), [once])
-  t.same(telling(good({ deliveries: [down, { ...down, id: 'whd_2' }, up] })), [once])
+  t.same(checkRecords(good({ incidents: [] })), ['every outage has one incident'])
+  t.same(checkRecords(good({ incidents: [incident!, incident!] })), ['every outage has one incident'])
+  t.same(checkRecords(good({ incidents: [{ ...incident!, isResolved: false }] })), ['every incident is resolved'])
+  const once = 'each transition to down and each end of an outage has one delivery'
+  t.same(checkRecords(good({ deliveries: [down] })), [once])
+  t.same(checkRecords(good({ deliveries: [down, { ...down, id: 'whd_2' }, up] })), [once])
   const pending = good({ deliveries: [down, { ...up, status: 'pending' }] })
-  t.same(telling(pending, acceptedOf(good({ deliveries: [down] }))), [
+  t.same(checkRecords(pending, acceptedOf(good({ deliveries: [down] }))), [
     'no delivery is pending',
     'every delivery arrived',
   ])
-  t.same(telling(good(), acceptedOf(good({ deliveries: [down] }))), ['every delivery arrived'])
+  t.same(checkRecords(good(), acceptedOf(good({ deliveries: [down] }))), ['every delivery arrived'])
   const unknown = acceptedOf(good({ deliveries: [down, up, { ...up, id: 'whd_2' }] }))
-  t.same(telling(good(), unknown), ['whatever the receiver took is told as delivered'])
-  const inLostSeconds = new Map(unknown).set('whd_2', [{ rawBody: '{}', atMs: 1_000 }] as never)
-  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 900, toMs: 1_100 }])), [])
-  t.same(falseOnes(checkTelling(good(), inLostSeconds, [{ fromMs: 1_001, toMs: 1_100 }])), [
-    'whatever the receiver took is told as delivered',
+  t.same(checkRecords(good(), unknown), ['every delivery that the receiver accepted has the status delivered'])
+  const inLostPeriod = new Map(unknown).set('whd_2', [{ rawBody: '{}', atMs: 1_000 }] as never)
+  t.same(listFailed(checkNotifications(good(), inLostPeriod, [{ fromMs: 900, toMs: 1_100 }])), [])
+  t.same(listFailed(checkNotifications(good(), inLostPeriod, [{ fromMs: 1_001, toMs: 1_100 }])), [
+    'every delivery that the receiver accepted has the status delivered',
   ])
   const twice = acceptedOf(good()).set(down.id, [{ rawBody: '{}' }, { rawBody: '{ }' }] as never)
-  t.same(telling(good(), twice), ['what comes twice is the same bytes'])
+  t.same(checkRecords(good(), twice), ['every repeated delivery has the same bytes'])
 })
 
-t.test('what a customer would complain about is found', async t => {
+t.test('missing, repeated and false outage reports are found', async t => {
   const outage = { monitor: 1, fromMs: 9.5 * MINUTE_MS, toMs: 13.5 * MINUTE_MS }
-  const complaints = (records: Records, outages = [outage]) =>
-    falseOnes(checkPromise(records, outages, [well, id], false))
-  const [first, down, up] = good().transitions as [StoredTransition, StoredTransition, StoredTransition]
-  t.same(complaints(good()), [])
-  t.same(complaints(good({ transitions: [first] })), ['every long outage is told'])
+  const listProblems = (records: StoredRecords, outages = [outage]) =>
+    listFailed(checkOutageReports(records, outages, [healthyId, id], false))
+  const [first, down, up] = good().transitions as [TransitionRecord, TransitionRecord, TransitionRecord]
+  t.same(listProblems(good()), [])
+  t.same(listProblems(good({ transitions: [first] })), ['every long outage is reported'])
   t.same(
-    complaints(good({ transitions: [first] }), [{ ...outage, toMs: 10 * MINUTE_MS }]),
+    listProblems(good({ transitions: [first] }), [{ ...outage, toMs: 10 * MINUTE_MS }]),
     [],
-    'a short one need not be',
+    'a short outage need not be reported',
   )
   const again = [transition('up', 'down', 14.2 * MINUTE_MS), transition('down', 'up', 14.4 * MINUTE_MS)]
-  t.same(complaints(good({ transitions: [first, down, up, ...again] })), ['no outage is told twice'])
-  t.same(complaints(good({ transitions: [first, down] })), ['every outage has ended'])
+  t.same(listProblems(good({ transitions: [first, down, up, ...again] })), ['no outage is reported twice'])
+  t.same(listProblems(good({ transitions: [first, down] })), ['every outage has ended'])
   const early = [transition('up', 'down', 5 * MINUTE_MS), transition('down', 'up', 6 * MINUTE_MS)]
-  t.same(complaints(good({ transitions: [first, ...early, down, up] })), ['no outage is told that was none'])
-  const doubted = [transition('up', 'degraded', 5 * MINUTE_MS, well)]
-  t.same(complaints(good({ transitions: [first, down, up, ...doubted] })), [
-    'a target that is always well is always up',
+  t.same(listProblems(good({ transitions: [first, ...early, down, up] })), ['every reported outage is real'])
+  const degraded = [transition('up', 'degraded', 5 * MINUTE_MS, healthyId)]
+  t.same(listProblems(good({ transitions: [first, down, up, ...degraded] })), [
+    'a target that never fails is always up',
   ])
 })
 
-t.test('a history with too little, too much or something else is found', async t => {
+t.test('missing, additional and changed rows of the history are found', async t => {
   const result = {
     monitorId: id,
     configVersion: 1,
@@ -124,28 +136,29 @@ t.test('a history with too little, too much or something else is found', async t
   const batch = { probeId: 'p', region: 'us-east', results: [result] }
   const subject = 'RESULTS.3.us-east'
   const foreign = { subject: 'RESULTS.3.eu-west', batch }
-  const acknowledged = [{ subject, batch }, { subject, batch }, foreign] as unknown as Acknowledged[]
+  const acknowledged = [{ subject, batch }, { subject, batch }, foreign] as unknown as AcknowledgedMessage[]
   const key = `${id} us-east 1000 1 p 3`
   const history = (...rows: [string, string][]) =>
-    falseOnes(checkHistory(acknowledged, good({ history: new Map(rows) })))
+    listFailed(checkHistory(acknowledged, good({ history: new Map(rows) })))
   t.same(history([key, 'up']), [])
   t.same(history(), ['every acknowledged result is in the history'])
-  t.same(history([key, 'down']), ['each says there what it said'])
-  t.same(history([key, 'up'], ['another', 'up']), ['the history holds nothing that was never acknowledged'])
+  t.same(history([key, 'down']), ['every result in the history has the acknowledged status'])
+  t.same(history([key, 'up'], ['another', 'up']), ['every result in the history was acknowledged'])
   const elsewhere = good({ monitors: [{ id, regions: ['eu-west'] }] as never, history: new Map([[key, 'up']]) })
-  t.same(falseOnes(checkHistory(acknowledged, elsewhere)), ['the history holds nothing that was never acknowledged'])
+  t.same(listFailed(checkHistory(acknowledged, elsewhere)), ['every result in the history was acknowledged'])
 })
 
-t.test('a write that is lost or made twice is found', async t => {
-  const against = (written: string[], unanswered: string[], reports: string[], lost: LostTime[] = []) =>
-    checkWrites(new Map(written.map(title => [title, 1_000])), new Set(unanswered), good({ reports }), lost).against
-  t.same(against(['a', 'b'], [], ['b', 'a']), [])
-  t.same(against(['a', 'b'], [], ['a']), ['missing: b'])
-  t.same(against(['a'], [], ['a', 'a']), ['too much: a'])
-  t.same(against(['a'], ['b', 'c'], ['a', 'b']), [], 'one that was not answered may be there')
-  t.same(against(['a'], ['b'], ['a', 'b', 'b']), ['too much: b'])
+t.test('a lost or repeated write is found', async t => {
+  const violations = (written: string[], unanswered: string[], reports: string[], lost: LostPeriod[] = []) =>
+    checkCustomerWrites(new Map(written.map(title => [title, 1_000])), new Set(unanswered), good({ reports }), lost)
+      .violations
+  t.same(violations(['a', 'b'], [], ['b', 'a']), [])
+  t.same(violations(['a', 'b'], [], ['a']), ['missing: b'])
+  t.same(violations(['a'], [], ['a', 'a']), ['unexpected: a'])
+  t.same(violations(['a'], ['b', 'c'], ['a', 'b']), [], 'a write that was not answered may be stored')
+  t.same(violations(['a'], ['b'], ['a', 'b', 'b']), ['unexpected: b'])
   const lost = [{ fromMs: 900, toMs: 1_100 }]
-  t.same(against(['a', 'b'], [], ['a'], lost), [], 'one that was acknowledged in seconds that PostgreSQL has lost')
-  t.same(against(['a'], [], ['a', 'a'], lost), ['too much: a'])
-  t.same(against(['a'], [], [], [{ fromMs: 1_001, toMs: 1_100 }]), ['missing: a'])
+  t.same(violations(['a', 'b'], [], ['a'], lost), [], 'a write that was acknowledged in a lost period may be missing')
+  t.same(violations(['a'], [], ['a', 'a'], lost), ['unexpected: a'])
+  t.same(violations(['a'], [], [], [{ fromMs: 1_001, toMs: 1_100 }]), ['missing: a'])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NO_DETAILS, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
 import { computePartition } from '../../../shared/nats/subjects.ts'
-import { replay, type StoredMessage } from '../../chaos/replay.ts'
+import { replayMessages, type StoredMessage } from '../../chaos/replay.ts'
 
 const id = '01900000-0000-7000-8000-000000000001'
 const partition = computePartition(id)
@@ -19,7 +19,7 @@ const monitor = {
 }
 const BEGIN_MS = 1_800_000_000_000
 
-/** `at`: seconds; the place in the list is the place in the stream. */
+/** Messages in stream order. `at`: in seconds. */
 function messagesOf(...checks: [at: number, region: string, up: boolean][]): StoredMessage[] {
   return checks.map(([at, region, up], i) => {
     const ms = BEGIN_MS + at * 1_000
@@ -45,17 +45,18 @@ function messagesOf(...checks: [at: number, region: string, up: boolean][]): Sto
   })
 }
 
-const statuses = (messages: StoredMessage[]) => replay(messages, [monitor]).map(({ transition }) => transition.to)
+const statuses = (messages: StoredMessage[]) =>
+  replayMessages(messages, [monitor]).map(({ transition }) => transition.to)
 
-t.test('results in order give the transitions of the pure core', async t => {
+t.test('the replay of ordered results returns the transitions of the pure core', async t => {
   const outage = messagesOf([0, 'us-east', true], [1, 'eu-west', true], [30, 'us-east', false], [31, 'eu-west', false])
   t.same(statuses(outage), ['up', 'down'])
   const again = outage.map(one => ({ ...one, sequence: one.sequence + 10, takenAtMs: one.takenAtMs + 40_000 }))
-  t.same(statuses([...outage, ...again]), ['up', 'down'], 'what comes twice counts once')
+  t.same(statuses([...outage, ...again]), ['up', 'down'], 'a repeated result counts once')
 })
 
-t.test('a vote that has ended does not count again', async t => {
-  // eu-west is silent for longer than a vote lives; then us-east alone is no majority
+t.test('an expired vote does not count', async t => {
+  // eu-west is silent until its vote expires; us-east alone is not a majority
   const silent = messagesOf([0, 'us-east', true], [1, 'eu-west', false], [30, 'us-east', true], [150, 'us-east', false])
   t.same(statuses(silent), ['degraded'])
 })

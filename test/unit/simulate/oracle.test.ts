@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Chronicle, CommittedTransition, FaultSeen, TargetOutage } from '../../simulate/oracle/chronicle.ts'
-import { judge } from '../../simulate/oracle/judge.ts'
+import type { Chronicle, CommittedTransition, RecordedFault, TargetOutage } from '../../simulate/oracle/chronicle.ts'
+import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 
 const MIN = 60_000
 const HOUR = 60 * MIN
@@ -34,7 +34,7 @@ const moved = (atMs: number, from: string | null, to: string | null): CommittedT
   ...{ monitorId: ID, atMs, from, to },
   quorum: 'full',
 })
-const fault = (kind: string, fromMs: number, lastedMs: number, region: string | null): FaultSeen => ({
+const fault = (kind: string, fromMs: number, lastedMs: number, region: string | null): RecordedFault => ({
   ...{ kind, fromMs, region, place: region ?? '', size: 0.5 },
   toMs: fromMs + lastedMs,
 })
@@ -152,7 +152,7 @@ const rows: Row[] = [
 
 for (const [title, given, found, regions] of rows) {
   t.test(`the oracle finds ${found.join(', ') || 'nothing wrong'}: ${title}`, async t => {
-    const { findings, failures } = judge(hourOf(given, regions))
+    const { findings, failures } = evaluateChronicle(hourOf(given, regions))
     t.equal(failures.length, found.length)
     t.same(
       findings.map(({ what }) => what),
@@ -172,7 +172,7 @@ const elsewhere = (kind: string, fromMs: number, lastedMs: number) =>
     place: `${region}-1`,
   }))
 
-const excuses: [cause: string, given: FaultSeen[]][] = [
+const excuses: [cause: string, given: RecordedFault[]][] = [
   ['at its beginning', [{ ...LOSS, fromMs: TEN - 20_000 }]],
   ['no witness', [LOSS, fault('hints-lost', TEN - MIN, 2 * MIN, null)]],
   ['no witness', [LOSS, fault('postgres-away', TEN - 20_000, 10_000, null)]],
@@ -183,15 +183,19 @@ const excuses: [cause: string, given: FaultSeen[]][] = [
 ]
 for (const [cause, faults] of excuses) {
   t.test(`a false down of one region under partial loss is a figure: ${cause}`, async t => {
-    const { findings, failures } = judge(hourOf({ ...DOWN, faults }, ONE))
+    const { findings, failures } = evaluateChronicle(hourOf({ ...DOWN, faults }, ONE))
     t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
     t.equal(findings[0]!.faults.length, faults.length, 'all of them are shown')
     t.same(failures, [])
-    t.same(judge(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures, ['false down: 1'], 'with two regions')
+    t.same(
+      evaluateChronicle(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures,
+      ['false down: 1'],
+      'with two regions',
+    )
   })
 }
 
-const noExcuses: [title: string, more: FaultSeen[]][] = [
+const noExcuses: [title: string, more: RecordedFault[]][] = [
   ['nothing else was wrong', []],
   ['one other region had a fault', [fault('region-dead', TEN - MIN, 5 * MIN, 'eu-west')]],
   ['one other region had none', elsewhere('probe-uplink-lost', TEN - 30_000, MIN).slice(1)],
@@ -206,7 +210,7 @@ const noExcuses: [title: string, more: FaultSeen[]][] = [
 ]
 for (const [title, more] of noExcuses) {
   t.test(`a false down of one region under partial loss breaks the promise when ${title}`, async t => {
-    const { failures, findings } = judge(hourOf({ ...DOWN, faults: [LOSS, ...more] }, ONE))
+    const { failures, findings } = evaluateChronicle(hourOf({ ...DOWN, faults: [LOSS, ...more] }, ONE))
     t.same(failures, ['false down: 1'])
     t.match(findings, [{ cause: 'partial loss, one region', isBroken: true }])
   })
@@ -216,7 +220,7 @@ t.test('a monitor that forbids witnesses may be down under partial loss', async 
   const given = hourOf({ ...DOWN, faults: [LOSS] }, ONE)
   const [monitor] = given.monitors
   const settings = monitor!.settings.map(one => ({ ...one, witness: false }))
-  const { failures, findings } = judge({ ...given, monitors: [{ ...monitor!, settings }] })
+  const { failures, findings } = evaluateChronicle({ ...given, monitors: [{ ...monitor!, settings }] })
   t.match(findings, [{ cause: 'partial loss, one region, no witness' }])
   t.same(failures, [])
 })
@@ -224,29 +228,29 @@ t.test('a monitor that forbids witnesses may be down under partial loss', async 
 t.test('while many hosts fail at once, a single region has one more check, and several regions have none', async t => {
   const shared = { ...outage(TEN, 5 * MIN), isShared: true }
   const given = { outages: [shared], transitions: [FIRST_UP, moved(TEN + 60_000, 'up', 'down')] }
-  t.same(judge(hourOf(given, ONE)).failures, [])
-  t.same(judge(hourOf(given)).failures, ['late: 1'])
+  t.same(evaluateChronicle(hourOf(given, ONE)).failures, [])
+  t.same(evaluateChronicle(hourOf(given)).failures, ['late: 1'])
 })
 
 t.test('a target counts as slow for 100 answers after it was, however long it did not answer in between', async t => {
   const slow = { ...outage(2 * MIN, 5_000, 'slow') }
   const hanging = outage(54 * MIN, 4 * MIN, 'hanging')
   const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down')] }
-  t.same(judge(hourOf({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
+  t.same(evaluateChronicle(hourOf({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
   const refused = outage(20 * MIN, 5 * MIN)
   const [, ...rest] = down.transitions
   const reported = [FIRST_UP, moved(20 * MIN + 30_000, 'up', 'down'), moved(25 * MIN + 30_000, 'down', 'up'), ...rest]
-  t.same(judge(hourOf({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
+  t.same(evaluateChronicle(hourOf({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
 })
 
 t.test('a monitor without a probe loses its status in time, and one with a probe never', async t => {
   const gone = fault('region-dead', TEN, 10 * MIN, 'us-east')
   const nulled = (atMs: number) => ({ transitions: [FIRST_UP, moved(atMs, 'up', null)] })
-  t.same(judge(hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
-  t.same(judge(hourOf({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
-  t.same(judge(hourOf(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
+  t.same(evaluateChronicle(hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
+  t.same(evaluateChronicle(hourOf({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
+  t.same(evaluateChronicle(hourOf(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
   const two = hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ['us-east', 'eu-west'])
-  t.same(judge(two).failures, ['false unchecked: 1'], 'another region has one')
+  t.same(evaluateChronicle(two).failures, ['false unchecked: 1'], 'another region has one')
 })
 
 t.test(
@@ -259,7 +263,7 @@ t.test(
       transitions: [...lost, moved(TEN + 12 * MIN, from, 'down')],
       faults: [gone],
     })
-    t.same(judge(hourOf(given('down'), ONE)).failures, [])
-    t.same(judge(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
+    t.same(evaluateChronicle(hourOf(given('down'), ONE)).failures, [])
+    t.same(evaluateChronicle(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
   },
 )

@@ -13,7 +13,7 @@ import type { Hello, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Database } from './database.ts'
 
 /** A probe that connects. */
-export type Caller = {
+export type ConnectingProbe = {
   probeId: string
   region: string
   name: string
@@ -27,19 +27,19 @@ export type Caller = {
   onEnd: () => void
 }
 
-/** Packets that vanish are sent again by TCP, until the link is given up. */
+/** Packets that vanish are sent again by TCP, until the session is given up. */
 const AGAIN_AFTER_MS = 1_000
 
 /** The control plane's end of a connection; `onClose` is called once. */
-export function openLink(
+export function openSession(
   assignments: AssignmentTable,
-  caller: Caller,
+  caller: ConnectingProbe,
   connectedTo: string,
   nowMs: number,
   onClose: () => void,
 ): ProbeSession {
   const { probeId, region, name, hello, latencyMs, isReached, deliver } = caller
-  const link: ProbeSession = {
+  const session: ProbeSession = {
     probeId,
     region,
     name,
@@ -57,51 +57,51 @@ export function openLink(
     send(body) {
       const arrive = () => {
         if (isReached()) caller.onMessage(body)
-        else if (link.isOpen) deliver(AGAIN_AFTER_MS, arrive)
+        else if (session.isOpen) deliver(AGAIN_AFTER_MS, arrive)
       }
       deliver(latencyMs, arrive)
       return Promise.resolve(true)
     },
     close() {
-      if (!link.isOpen) return
-      link.isOpen = false
+      if (!session.isOpen) return
+      session.isOpen = false
       onClose()
       if (isReached()) deliver(latencyMs, caller.onEnd)
     },
   }
-  return link
+  return session
 }
 
-/** Sends what the link owes, as `pump` and `bodyOf` of `fleet/grpc.ts`. */
-export function sendOwed(assignments: AssignmentTable, database: Database, link: ProbeSession): void {
-  while (link.isOpen) {
-    const now = { revision: assignments.monitors.revision, epoch: getRegionPlan(assignments, link.region).epoch }
-    const piece = takeMessage(link.syncQueue, now, id => assignments.monitors.entries.get(id)?.sizeBytes ?? 64)
-    if (piece === null) return
-    void link.send(bodyOf(assignments, database, link, piece))
+/** Sends what the session owes, as `flush` and `bodyOf` of `fleet/grpc.ts`. */
+export function sendPending(assignments: AssignmentTable, database: Database, session: ProbeSession): void {
+  while (session.isOpen) {
+    const now = { revision: assignments.monitors.revision, epoch: getRegionPlan(assignments, session.region).epoch }
+    const message = takeMessage(session.syncQueue, now, id => assignments.monitors.entries.get(id)?.sizeBytes ?? 64)
+    if (message === null) return
+    void session.send(buildBody(assignments, database, session, message))
   }
 }
 
-function bodyOf(
+function buildBody(
   assignments: AssignmentTable,
   database: Database,
   { region, probeId }: ProbeSession,
-  piece: SyncMessage,
+  message: SyncMessage,
 ): MessageBody {
-  switch (piece.kind) {
+  switch (message.kind) {
     case 'assignments': {
-      const states = database.isAway() ? null : storedStates(database, region, piece.ids)
-      const value = buildAssignments(piece, { assignments, region, probeId, states, differences: new Map() })
+      const states = database.isUnavailable() ? null : storedStates(database, region, message.ids)
+      const value = buildAssignments(message, { assignments, region, probeId, states, differences: new Map() })
       return { $case: 'assignments', value }
     }
     case 'epoch':
-      return { $case: 'epochChanged', value: { epoch: piece.epoch } }
+      return { $case: 'epochChanged', value: { epoch: message.epoch } }
     case 'states': {
-      const states = piece.states.map(([monitorId, state]) => ({ monitorId, state }))
+      const states = message.states.map(([monitorId, state]) => ({ monitorId, state }))
       return { $case: 'regionStates', value: { states } }
     }
     case 'run':
-      return { $case: 'runNow', value: piece.run }
+      return { $case: 'runNow', value: message.run }
   }
 }
 

@@ -3,26 +3,26 @@ import { type LogLine, type ProgramOptions, startProgram } from '../support/proc
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** A program that is started again whenever it ends, as a supervisor of processes would. */
-export type KeptProgram = {
-  /** resolves to the id of its process: at once, or when it was started again */
-  untilRuns(): Promise<number>
-  /** kills it; it is started again after so long */
+/** A program that is restarted whenever it exits, as a process supervisor does. */
+export type SupervisedProgram = {
+  /** resolves to its process id, when it runs */
+  waitUntilRunning(): Promise<number>
+  /** kills it, and restarts it after `ms` */
   killFor(ms: number): void
   signal(signal: NodeJS.Signals): void
-  /** ends it for good; resolves to its exit code */
+  /** stops it without a restart; resolves to its exit code */
   stop(): Promise<number | null>
-  /** how often it ended although it was ready and nobody had killed it */
-  readonly ownEnds: LogLine[][]
+  /** for each exit of a ready program that was not killed by the test: its last log lines */
+  readonly unexpectedExits: LogLine[][]
 }
 
 const RESTART_AFTER_MS = 1_000
 const LAST_LINES = 20
 
-/** @param readyEvent what its log says when it is ready */
-export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: string): KeptProgram {
+/** @param readyEvent the event that it logs when it is ready */
+export function superviseProgram(t: Teardown, options: ProgramOptions, readyEvent: string): SupervisedProgram {
   const program = startProgram(t, options)
-  const ownEnds: LogLine[][] = []
+  const unexpectedExits: LogLine[][] = []
   let downMs: number | null = null
   let isStopping = false
   let runs = true
@@ -33,7 +33,8 @@ export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: st
       runs = false
       if (isStopping) return
       const { lines } = program
-      if (downMs === null && lines.some(line => line.event === readyEvent)) ownEnds.push(lines.slice(-LAST_LINES))
+      if (downMs === null && lines.some(line => line.event === readyEvent))
+        unexpectedExits.push(lines.slice(-LAST_LINES))
       await pause(downMs ?? RESTART_AFTER_MS)
       downMs = null
       if (isStopping) return
@@ -46,11 +47,11 @@ export function keepProgram(t: Teardown, options: ProgramOptions, readyEvent: st
     isStopping = true
   })
   return {
-    async untilRuns() {
-      await waitFor(() => runs, { label: `${options.program} to be started again` })
+    async waitUntilRunning() {
+      await waitFor(() => runs, { label: `${options.program} to be restarted` })
       return program.pid
     },
-    ownEnds,
+    unexpectedExits,
     killFor(ms) {
       downMs = ms
       program.signal('SIGKILL')

@@ -1,9 +1,16 @@
-import type { Chronicle, CommittedTransition, FaultSeen, SettingsFrom, TargetOutage, Watched } from './chronicle.ts'
-import { causeOf, createFaultBook, type FaultBook, isPartialLoss, withFaults } from './faults-under-way.ts'
-import { type Detection, type Figures, figuresOf } from './figures.ts'
+import type {
+  Chronicle,
+  CommittedTransition,
+  MonitorHistory,
+  RecordedFault,
+  SettingsPeriod,
+  TargetOutage,
+} from './chronicle.ts'
+import { createFaultIndex, describeCause, extendLimit, type FaultIndex, isPartialLoss } from './faults-under-way.ts'
+import { computeFigures, type Detection, type Figures } from './figures.ts'
 import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limitMs, voteMs } from './limits.ts'
-import { causeOfOne, isExcused } from './one-region.ts'
-import { isFalseUnchecked, statusesKept } from './unchecked.ts'
+import { describeSingleRegionCause, isExcused } from './one-region.ts'
+import { findKeptStatuses, isFalseUnchecked } from './unchecked.ts'
 
 /** Something that must not be; reproduces with the seed. */
 export type Finding = {
@@ -22,12 +29,12 @@ export type Finding = {
   regions: number
   cause: string
   details: string
-  faults: FaultSeen[]
+  faults: RecordedFault[]
   /** the promise covers it */
   isBroken: boolean
 }
 
-export type Report = Figures & {
+export type SimulationReport = Figures & {
   seed: number
   days: number
   checks: number
@@ -59,8 +66,8 @@ const ANSWERS_REMEMBERED = 100
 const IN_FLIGHT_MS = 5_000
 
 /** Holds what was committed against what happened (docs/design/verdict.md). `probes`: how many a region has. */
-export function judge(chronicle: Chronicle, probes = 2): Report {
-  const book = createFaultBook(chronicle)
+export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationReport {
+  const book = createFaultIndex(chronicle)
   const shared = chronicle.outages.filter(({ isShared }) => isShared)
   const findings: Finding[] = []
   const detections: Detection[] = []
@@ -73,16 +80,22 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
       const detection = detect(scope, outage)
       if (!detection) continue
       detections.push(detection)
-      findings.push(...findingsOf(scope, detection))
+      findings.push(...findLateReports(scope, detection))
     }
     for (const [i, transition] of transitions.entries())
-      findings.push(...falsehoods(scope, transition, transitions.slice(0, i)))
-    for (const { atMs, settings, faults } of statusesKept(monitor, transitions, book, endMs)) {
+      findings.push(...findFalseTransitions(scope, transition, transitions.slice(0, i)))
+    for (const { atMs, settings, faults } of findKeptStatuses(monitor, transitions, book, endMs)) {
       const about = { monitorId: monitor.id, index, atMs, regions: settings.regions.length, faults }
-      findings.push({ ...about, what: 'status kept', cause: causeOf(faults), details: 'no probe', isBroken: true })
+      findings.push({
+        ...about,
+        what: 'status kept',
+        cause: describeCause(faults),
+        details: 'no probe',
+        isBroken: true,
+      })
     }
   }
-  const figures = figuresOf(detections, findings)
+  const figures = computeFigures(detections, findings)
   return {
     ...figures,
     seed: chronicle.seed,
@@ -94,25 +107,25 @@ export function judge(chronicle: Chronicle, probes = 2): Report {
     transitions: chronicle.transitions.length,
     unchecked: chronicle.transitions.filter(({ to }) => to === null).length,
     findings: findings.sort((a, b) => a.atMs - b.atMs),
-    failures: failuresOf(findings, chronicle),
+    failures: listFailures(findings, chronicle),
   }
 }
 
 type Scope = {
   index: number
-  monitor: Watched
+  monitor: MonitorHistory
   outages: TargetOutage[]
   /** those of many hosts, of all monitors */
   shared: TargetOutage[]
   transitions: CommittedTransition[]
-  book: FaultBook
+  book: FaultIndex
   probes: number
   endMs: number
   /** all of the installation */
   regions: readonly string[]
 }
 
-const settingsAt = ({ settings }: Watched, atMs: number): SettingsFrom =>
+const settingsAt = ({ settings }: MonitorHistory, atMs: number): SettingsPeriod =>
   settings.findLast(({ fromMs }) => fromMs <= atMs) ?? settings[0]!
 
 /** Changes count from when they are made; so long before an outage they may still matter. */
@@ -137,14 +150,14 @@ function detect(
     one => one.kind === 'slow' && one.fromMs < fromMs && answeredMs(outages, one.toMs, fromMs) < rememberedMs,
   )
   const isSlow = monitor.isSlow || wasSlow
-  const limitBy = (pace: SettingsFrom) =>
+  const limitBy = (pace: SettingsPeriod) =>
     isInDoubt ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length) : limitMs(kind, pace, isSlow)
   const baseMs = limitBy(settings)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
     .map(change => Math.max(0, change.fromMs - fromMs) + limitBy(change))
   const ownMs = Math.max(baseMs, ...changedMs)
-  const { limitMs: allowedMs, faults } = withFaults(book, fromMs, ownMs, settings, probes)
+  const { limitMs: allowedMs, faults } = extendLimit(book, fromMs, ownMs, settings, probes)
   const isPlain = faults.length === 0 && changedMs.length === 0
   const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= toMs + allowedMs)
   return {
@@ -166,10 +179,10 @@ function answeredMs(outages: readonly TargetOutage[], fromMs: number, toMs: numb
   return toMs - fromMs - silentMs.reduce((sum, ms) => sum + ms, 0)
 }
 
-function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] {
+function findLateReports({ index, monitor }: Scope, detection: Detection): Finding[] {
   const { outage, settings, limitMs, isPlain, faults, delayMs, lastedMs } = detection
   const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
-  const cause = isPlain ? 'no fault under way' : causeOf(faults)
+  const cause = isPlain ? 'no fault under way' : describeCause(faults)
   const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
   if (delayMs === null) {
     if (lastedMs < limitMs - DECISION_MS) return []
@@ -181,13 +194,17 @@ function findingsOf({ index, monitor }: Scope, detection: Detection): Finding[] 
   ]
 }
 
-function falsehoods(scope: Scope, transition: CommittedTransition, earlier: readonly CommittedTransition[]): Finding[] {
+function findFalseTransitions(
+  scope: Scope,
+  transition: CommittedTransition,
+  earlier: readonly CommittedTransition[],
+): Finding[] {
   const { monitor, outages, book, index } = scope
   const { atMs, to, from } = transition
   const settings = settingsAt(monitor, atMs)
   const faults = book.between(atMs - explainsDownMs(settings), atMs, settings.regions)
   const regions = settings.regions.length
-  const cause = causeOf(faults)
+  const cause = describeCause(faults)
   const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
   const finding = (what: Finding['what'], more: Partial<Finding> = {}): Finding => ({
     ...{ what, monitorId: monitor.id, index, atMs, regions, cause, details: about, faults, isBroken: true },
@@ -237,12 +254,12 @@ function falsehoods(scope: Scope, transition: CommittedTransition, earlier: read
   return found
 }
 
-function causeOfFalseDown({ book, monitor, regions }: Scope, settings: SettingsFrom, atMs: number): string | null {
+function causeOfFalseDown({ book, monitor, regions }: Scope, settings: SettingsPeriod, atMs: number): string | null {
   const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
-  return causeOfOne(book, regions, { settings, atMs, isChanged })
+  return describeSingleRegionCause(book, regions, { settings, atMs, isChanged })
 }
 
-function failuresOf(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {
+function listFailures(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {
   const broken = (what: Finding['what']) => findings.filter(finding => finding.what === what && finding.isBroken).length
   const failures: string[] = []
   for (const what of BROKEN_BY) {

@@ -17,7 +17,7 @@ export type Settings = {
   witness: boolean
 }
 
-export type Monitor = {
+export type SimulatedMonitor = {
   id: string
   index: number
   settings: Settings
@@ -26,7 +26,11 @@ export type Monitor = {
   spreadMs: number
 }
 
-export type Scene = { monitors: Monitor[]; probesOf: (region: string) => string[]; regions: readonly string[] }
+export type SimulatedInstallation = {
+  monitors: SimulatedMonitor[]
+  probesOf: (region: string) => string[]
+  regions: readonly string[]
+}
 
 /** How many regions the monitors have, in turn. */
 const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
@@ -39,7 +43,7 @@ const WITHOUT_WITNESS_ONE_IN = 24
 /** One monitor of so many has its target on the host of the one before. */
 const SHARED_HOST_ONE_IN = 6
 
-export function makeScene(random: Random, monitors: number, probesPerRegion: number): Scene {
+export function createInstallation(random: Random, monitors: number, probesPerRegion: number): SimulatedInstallation {
   return {
     regions: REGIONS,
     probesOf: region => Array.from({ length: probesPerRegion }, (_, i) => `${region}-${i + 1}`),
@@ -61,11 +65,11 @@ export function makeScene(random: Random, monitors: number, probesPerRegion: num
 }
 
 /** The host of a monitor's target. */
-export const hostOf = (index: number): string =>
+export const getTargetHost = (index: number): string =>
   `${index % SHARED_HOST_ONE_IN === SHARED_HOST_ONE_IN - 1 ? index - 1 : index}.example.com`
 
 /** What probes get; the address names the host and the monitor. */
 export const checkOf = ({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
   createCheckSpec({ url: `https://${hostOf(index)}/${index}`, timeoutMs })
 
-export const monitorIndexOf = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))
+export const parseMonitorIndex = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))

@@ -11,19 +11,19 @@ import { computeLiveSet, isSameSet } from '../../control-plane/monitoring/fleet/
 import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
 import { FLEET_TIMING } from '../../control-plane/monitoring/fleet/timing.ts'
 import type { Database, MonitorRow } from './database.ts'
-import { checkOf } from './scene.ts'
+import { buildCheckSpec } from './installation.ts'
 
 type Parts = {
   assignments: AssignmentTable
   sessions: Map<string, ProbeSession>
   database: Database
-  pump: (link: ProbeSession) => void
+  flush: (session: ProbeSession) => void
   /** something has changed: rounds are made again */
   wake: () => void
 }
 
 /** How a fleet process keeps its assignments up to date (`roster-actions`, `epoch-actions` and `actions` of the room). */
-export type Bookkeeping = {
+export type AssignmentUpdates = {
   catchUp: () => void
   readEpochs: () => void
   /** A probe has work of this epoch: the database has to know it, or gives a higher one. */
@@ -31,7 +31,7 @@ export type Bookkeeping = {
   updateLiveSets: (regions: readonly string[], canEvict: boolean) => void
 }
 
-export function keepBook({ assignments, sessions, database, pump, wake }: Parts): Bookkeeping {
+export function createAssignmentUpdates({ assignments, sessions, database, flush, wake }: Parts): AssignmentUpdates {
   let timeline = 0
 
   function catchUp(): void {
@@ -41,7 +41,7 @@ export function keepBook({ assignments, sessions, database, pump, wake }: Parts)
       if (!isFirst) beginAgain()
     }
     for (const row of database.changedSince(assignments.monitors.revision)) {
-      for (const link of queueChanges(sessions, applyMonitor(assignments, entryOf(row)))) pump(link)
+      for (const session of queueChanges(sessions, applyMonitor(assignments, toIndexedMonitor(row)))) flush(session)
     }
   }
 
@@ -70,7 +70,7 @@ export function keepBook({ assignments, sessions, database, pump, wake }: Parts)
       if (row.epoch <= getRegionPlan(assignments, row.region).epoch) continue
       wake()
       for (const marks of applyLiveSet(assignments, row)) queueChanges(sessions, marks)
-      for (const link of sessions.values()) if (link.region === row.region) pump(link)
+      for (const session of sessions.values()) if (session.region === row.region) flush(session)
     }
   }
 
@@ -95,10 +95,17 @@ export function keepBook({ assignments, sessions, database, pump, wake }: Parts)
   }
 }
 
-function entryOf(row: MonitorRow): IndexedMonitor {
+function toIndexedMonitor(row: MonitorRow): IndexedMonitor {
   const { id, revision, configVersion, settings } = row
   const { intervalS, retryCount, regions, witness } = settings
   const base = { id, revision, configVersion, tenant: row.index % 8, sizeBytes: 200 }
   if (row.isPaused) return { ...base, intervalS: 0, retryCount: 0, regions: [], spec: null }
-  return { ...base, intervalS, retryCount, regions, spec: checkOf(row, settings), ...(witness && { witness: 'whole' }) }
+  return {
+    ...base,
+    intervalS,
+    retryCount,
+    regions,
+    spec: buildCheckSpec(row, settings),
+    ...(witness && { witness: 'whole' }),
+  }
 }

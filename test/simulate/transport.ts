@@ -3,15 +3,15 @@ import type { ResultTransport } from '../../probe-agent/results/result-transport
 import type { Spool } from '../../probe-agent/results/spool.ts'
 import type { Log } from '../../shared/process/log.ts'
 import type { Random } from '../chaos/random.ts'
-import { isNatsReached, type Outlook, type World } from './conditions.ts'
+import { type ActiveFaults, isNatsReachable, type ProbeConditions } from './conditions.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host, Time } from './time.ts'
 
 type Parts = {
   time: Time
   host: Host
-  world: World
-  outlook: Outlook
+  activeFaults: ActiveFaults
+  conditions: ProbeConditions
   stream: JetStream
   random: Random
   latencyMs: number
@@ -26,21 +26,21 @@ const LATE_AFTER_MS = 30_000
 const REPLAY_EVERY_MS = 1_000
 
 /** The way of a probe's results: the real publisher over a connection to NATS that can break. */
-export type SimulatedPost = {
-  post: Pick<ResultTransport, 'publish' | 'useWelcome' | 'sendScreenshot'>
+export type SimulatedTransport = {
+  transport: Pick<ResultTransport, 'publish' | 'useWelcome' | 'sendScreenshot'>
   publisher: ResultPublisher
 }
 
-export function createPost(
+export function createTransport(
   parts: Parts & { probeId: string; region: string; onLate: (id: string) => void },
-): SimulatedPost {
-  const { time, host, world, outlook, stream, random, latencyMs, log, probeId, region, onLate } = parts
+): SimulatedTransport {
+  const { time, host, activeFaults, conditions, stream, random, latencyMs, log, probeId, region, onLate } = parts
   const { machine } = host
   let isConnected = true
   let silentSinceMs: number | null = null
   let isReplaying = false
 
-  const isReached = () => !world.nats.isAway && isNatsReached(outlook)
+  const isReached = () => !activeFaults.nats.isUnavailable && isNatsReachable(conditions)
 
   /** A server that is gone is noticed at once, a way that swallows packets by unanswered pings. */
   function watch(): void {
@@ -52,7 +52,7 @@ export function createPost(
     }
     silentSinceMs ??= now
     if (!isConnected) return
-    if (world.nats.isAway || now - silentSinceMs >= GIVEN_UP_AFTER_MS) {
+    if (activeFaults.nats.isUnavailable || now - silentSinceMs >= GIVEN_UP_AFTER_MS) {
       isConnected = false
       publisher.markAway()
     } else machine.after(silentSinceMs + GIVEN_UP_AFTER_MS - now, watch)
@@ -77,9 +77,9 @@ export function createPost(
       if (!isReached()) return void lose()
       machine.after(latencyMs, () => {
         // what is on its way gets there, also when its sender has ended meanwhile
-        if (world.nats.isAway) return void lose()
+        if (activeFaults.nats.isUnavailable) return void lose()
         stream.store(subject, bytes, id)
-        if (world.acksLost > 0 && random.chance(world.acksLost)) return void lose()
+        if (activeFaults.acksLost > 0 && random.chance(activeFaults.acksLost)) return void lose()
         machine.after(latencyMs, () => {
           if (!isReached()) return void lose()
           resolve()
@@ -105,18 +105,21 @@ export function createPost(
     isReplaying = true
     machine.after(REPLAY_EVERY_MS, () => {
       isReplaying = false
-      const isLost = world.acksLost > 0 && random.chance(world.acksLost)
+      const isLost = activeFaults.acksLost > 0 && random.chance(activeFaults.acksLost)
       if (publisher.isAway() || !isConnected || !isReached() || isLost) replaySoon()
       else publisher.resetAwayTime()
     })
   }
 
-  world.changed.subscribe(() => {
+  activeFaults.changed.subscribe(() => {
     machine.after(0, watch)
     return host.isAlive()
   })
   watch()
-  return { post: { publish: publisher.publish, useWelcome() {}, sendScreenshot: () => Promise.resolve() }, publisher }
+  return {
+    transport: { publish: publisher.publish, useWelcome() {}, sendScreenshot: () => Promise.resolve() },
+    publisher,
+  }
 }
 
 /** What goes to the spool is late, and late results change no status: it is enough to number them, and to know that some are left. */

@@ -2,28 +2,28 @@ import { type Answer, type Received, type Receiver, startReceiver } from '../sup
 import type { Teardown } from '../support/teardown.ts'
 import { seededRandom } from './random.ts'
 
-/** A receiver that now and then refuses the first attempt of a delivery, and what it has answered 2xx. */
-export type Hook = { receiver: Receiver; accepted: Map<string, Received[]>; refused: number }
+/** A receiver that refuses some first attempts. `accepted`: the requests that it answered 2xx, by delivery id. */
+export type ChaosReceiver = { receiver: Receiver; accepted: Map<string, Received[]>; refused: number }
 
 const BAD_SHARE = 0.4
 const BAD: Answer[] = [500, 503, 429, 'reset', { status: 500, delayMs: 2_000 }]
 export const DELIVERY_ID = 'x-service-delivery'
 
-export async function startHook(t: Teardown, seed: number): Promise<Hook> {
+export async function startChaosReceiver(t: Teardown, seed: number): Promise<ChaosReceiver> {
   const random = seededRandom(seed)
   const receiver = await startReceiver(t)
-  const hook: Hook = { receiver, accepted: new Map(), refused: 0 }
+  const webhook: ChaosReceiver = { receiver, accepted: new Map(), refused: 0 }
   const seen = new Set<string>()
   receiver.always(received => {
     const id = String(received.headers[DELIVERY_ID])
     const isFirst = !seen.has(id)
     seen.add(id)
     if (isFirst && random.chance(BAD_SHARE)) {
-      hook.refused++
+      webhook.refused++
       return random.pick(BAD)
     }
-    hook.accepted.set(id, [...(hook.accepted.get(id) ?? []), received])
+    webhook.accepted.set(id, [...(webhook.accepted.get(id) ?? []), received])
     return 200
   })
-  return hook
+  return webhook
 }

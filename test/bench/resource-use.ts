@@ -19,14 +19,14 @@ export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
  * `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take, as long
  * as no other process on the machine maps the same files (node, chDB, PostgreSQL): otherwise the figure is too low.
  */
-export type Use = { name: ProgramName; cpuPercent: number; memoryMb: number }
+export type ResourceUse = { name: ProgramName; cpuPercent: number; memoryMb: number }
 
 /** Each process with its program, CPU time so far and memory. */
-export type Look = Map<number, { name: ProgramName; cpuUs: number; memoryMb: number }>
+export type ProcessSnapshot = Map<number, { name: ProgramName; cpuUs: number; memoryMb: number }>
 
-export function programsOf(pid: number): Look {
-  const look: Look = new Map()
-  for (const one of treeOf(pid)) {
+export function readPrograms(pid: number): ProcessSnapshot {
+  const look: ProcessSnapshot = new Map()
+  for (const one of listProcessTree(pid)) {
     const command = read(`/proc/${one}/cmdline`)
     const memory = /^Pss:\s+(\d+)/m.exec(read(`/proc/${one}/smaps_rollup`))
     // one that has just ended, as workers of PostgreSQL do
@@ -38,7 +38,7 @@ export function programsOf(pid: number): Look {
 }
 
 /** What each program took between two looks; memory is that of the later one. */
-export function byProgram(before: Look, after: Look, elapsedMs: number): Use[] {
+export function computeUseByProgram(before: ProcessSnapshot, after: ProcessSnapshot, elapsedMs: number): ResourceUse[] {
   return PROGRAMS.map(name => {
     const own = [...after].filter(([, process]) => process.name === name)
     const spentUs = own.reduce((sum, [pid, process]) => sum + process.cpuUs - (before.get(pid)?.cpuUs ?? 0), 0)
@@ -48,14 +48,14 @@ export function byProgram(before: Look, after: Look, elapsedMs: number): Use[] {
 }
 
 /** Each thread may have children of its own. */
-function treeOf(pid: number): number[] {
-  const children = threadsOf(pid).flatMap(thread =>
+function listProcessTree(pid: number): number[] {
+  const children = listThreads(pid).flatMap(thread =>
     read(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean),
   )
-  return [pid, ...children.flatMap(child => treeOf(Number(child)))]
+  return [pid, ...children.flatMap(child => listProcessTree(Number(child)))]
 }
 
-const threadsOf = (pid: number) => (existsSync(`/proc/${pid}`) ? readdirSync(`/proc/${pid}/task`) : [])
+const listThreads = (pid: number) => (existsSync(`/proc/${pid}`) ? readdirSync(`/proc/${pid}/task`) : [])
 
 /** Nothing when the process has ended. */
 function read(file: string): string {
