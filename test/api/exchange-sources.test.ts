@@ -29,8 +29,8 @@ t.test(
     t.equal(first.status, 200, first.body.error?.message)
     const names = (await exported(account)).monitors.map(({ name }: { name: string }) => name)
     t.same(names, ['website', 'website', 'dns', 'router', 'graph', 'backup'])
-    const told = first.body.data.warnings.map(({ message }: { message: string }) => message).join('\n')
-    t.match(told, /blocked_target: .*left out/, 'an address that the guard refuses')
+    const warnings = first.body.data.warnings.map(({ message }: { message: string }) => message).join('\n')
+    t.match(warnings, /blocked_target: .*left out/, 'an address that the guard refuses')
     const again = await account.call('POST /import?dry_run=false&from=gatus', fixture('gatus-whole.yaml'), yaml)
     t.match(again.body.data, { create: 0, update: 0, delete: 0 })
   },

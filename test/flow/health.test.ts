@@ -67,7 +67,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
     t.match(words, /ok {7}ClickHouse answers/)
   })
 
-  await t.test('Without faults there are no problems again', async t => {
+  await t.test('The problems end with the faults', async t => {
     await picket.nats.restart()
     await picket.restartControlPlane()
     t.ok(await untilSaid(0, /^No problems found\./))

@@ -37,7 +37,7 @@ const registries: Registries = {
 const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
-const told = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
+const warning = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
 
 /** One round of the worker, in one process or another. */
 async function refresh(at: Date, on = db): Promise<string[]> {
@@ -83,15 +83,15 @@ t.test('A domain is looked up once a day for all monitors below it, of all tenan
   t.match(rdap.requests[0]?.headers, { accept: /rdap\+json/ })
   for (const { id } of [mine, theirs, late]) {
     await look(start)
-    t.same(await warningsAbout(db, id), [told(20)])
+    t.same(await warningsAbout(db, id), [warning(20)])
   }
   register('example.com', day(385))
   await refresh(day(2.2))
   await look(day(6.1))
   t.same((await datesOf(db, mine.id)).domain, day(385))
-  t.same(await warningsAbout(db, mine.id), [told(20)], 'renewed in time')
+  t.same(await warningsAbout(db, mine.id), [warning(20)], 'renewed in time')
   await look(day(355.5))
-  t.same(await warningsAbout(db, mine.id), [told(20), told(30)])
+  t.same(await warningsAbout(db, mine.id), [warning(20), warning(30)])
 })
 
 t.test('Two processes look a domain up once', async t => {
@@ -108,7 +108,7 @@ t.test('WHOIS answers for a registry without RDAP', async t => {
   rdap.behaveAt('/domain/example.org', { kind: 'answer', status: 404 })
   const { id } = await insertWatched(db, projectId, { url: 'https://old.example.org/' })
   await look(start)
-  t.same(await refresh(start), ['failed'], 'nobody knows example.org')
+  t.same(await refresh(start), ['failed'], 'no registry has example.org')
   t.ok(questions.includes('example.org\r\n'))
   t.same((await datesOf(db, id)).domain, null)
 })

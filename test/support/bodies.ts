@@ -176,7 +176,7 @@ function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<
   const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
   const { display_order, ...field } = FIELD
   const { overrides, ...dependency } = dependencyBody(alert_channel_id)
-  const heard = { on_down: true, on_degraded: false, on_resolved: true }
+  const override = { on_down: true, on_degraded: false, on_resolved: true }
   return {
     version: 1,
     alert_settings: { is_digest_enabled: true, digest_threshold: 10 },
@@ -203,7 +203,7 @@ function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<
     data_sources: [
       { id: uuidv7(), ...SOURCE, name: 'Filed', fields: [{ id: uuidv7(), ...field }], monitors: ['Filed elsewhere'] },
     ],
-    dependencies: [{ id: uuidv7(), ...dependency, overrides: [{ channel: alert_channel_id, ...heard }] }],
+    dependencies: [{ id: uuidv7(), ...dependency, overrides: [{ channel: alert_channel_id, ...override }] }],
     status_pages: [
       {
         id: uuidv7(),

@@ -8,13 +8,13 @@ export async function whileHeld<T>(db: Db, change: (tx: Tx) => Promise<unknown>,
     await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await change(tx)
     const waiting = others()
-    await waitFor(() => isSomebodyWaiting(db), { label: 'somebody who waits for the lock' })
+    await waitFor(() => isLockAwaited(db), { label: 'a session that waits for the lock' })
     return { waiting }
   })
   return under.waiting
 }
 
-async function isSomebodyWaiting(db: Db): Promise<boolean> {
+async function isLockAwaited(db: Db): Promise<boolean> {
   const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   return (await query(db, sql)).length > 0
 }
