@@ -53,7 +53,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
     await picket.controlPlane.kill9()
     const words = await untilSaid(
       1,
-      /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Does a process/,
+      /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Check that a process/,
       /Region us-east has no live probe; 1 monitors use it, since/,
     )
     t.match(words, /^\d of \d+ checks found a problem:/)
