@@ -63,7 +63,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
   await t.test('An unreachable engine does not hide the others', async t => {
     await picket.nats.stop()
     const words = await untilSaid(1, /NATS does not answer/)
-    t.match(words, 'No probe of us-east is live')
+    t.match(words, 'Region us-east has no live probe')
     t.match(words, /ok {7}ClickHouse answers/)
   })
 
