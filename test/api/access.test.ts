@@ -42,7 +42,7 @@ t.test('Every operation except the open ones answers 401 without a valid key', a
     ['X-API-Key', { 'x-api-key': mine.key }],
     ['Basic', { authorization: basic }],
     ['a cookie', { cookie: `session=${mine.key}` }],
-    ['no key of ours', { authorization: 'Bearer sk_live_something' }],
+    ['a key of another service', { authorization: 'Bearer sk_live_something' }],
     ['a wrong checksum', { authorization: `Bearer ${swapped}` }],
     ['an unknown key', { authorization: `Bearer ${generateApiKey()}` }],
     ['two keys', { authorization: `Bearer ${mine.key} ${mine.key}` }],

@@ -32,7 +32,7 @@ t.test('Concurrent requests never exceed a limit of the plan together', async t 
   const inBulk = many.reduce((sum, { body }) => sum + body.monitors.length, 0)
   t.equal(made + inBulk, 5)
   t.ok(single.every(({ status }) => status === 201 || status === 402))
-  t.match(many.flatMap(({ body }) => body.errors)[0]?.error, /50/, 'the limit and the count are told')
+  t.match(many.flatMap(({ body }) => body.errors)[0]?.error, /50/, 'the error names the limit and the count')
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 50)
 })
 

@@ -137,13 +137,13 @@ async function seen(api: typeof first) {
 }
 
 t.test('A process with both keys reads the state of an interrupted rotation, and the rotation continues', async t => {
-  const told = await seen(first)
+  const original = await seen(first)
   await t.rejects(rotate(endingAfter(3)), { message: 'the connection ended' })
   await t.rejects(check(before), { message: /^3 values cannot be decrypted:/ })
   const between = await startApi(t, { ...engines, SECRET_KEY: after, SECRET_KEY_OLD: before })
-  t.same(await seen(between), told)
+  t.same(await seen(between), original)
   const writing = await startApi(t, { ...engines, SECRET_KEY: before, SECRET_KEY_OLD: after })
-  t.same(await seen(writing), told, 'whichever of the two it seals with')
+  t.same(await seen(writing), original, 'with either key for encryption')
 
   // a visitor subscribes again meanwhile, at a process that cannot find the address yet
   await execute(db, "UPDATE page_subscribers SET asked_at = asked_at - interval '1 day'")
@@ -153,7 +153,7 @@ t.test('A process with both keys reads the state of an interrupted rotation, and
   t.match(await rotate(), /^0 values were re-encrypted/, 'again it has nothing to do')
   t.match(await check(after), /^SECRET_KEY decrypts all \d+ encrypted values$/)
   const last = await startApi(t, { ...engines, SECRET_KEY: after })
-  t.same(await seen(last), told)
+  t.same(await seen(last), original)
   t.equal(await (await fetch(`${last.origin}${new URL(made.ping_url).pathname}`)).text(), 'OK')
 
   await subscribe(hook, last)

@@ -209,9 +209,9 @@ t.test('the operator reads in words that a probe of the region may be compromise
   t.same(
     shown.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
     [
-      'A probe of us-east, by its own account X, may be compromised: it sent 4 comparisons of pages for regions or monitors that are not its own',
-      'A probe of us-east, by its own account X, may be compromised: it sent 5 results for regions or monitors that are not its own',
-      'A probe of us-east, by its own account X, may be compromised: it sent 4 screenshots for regions or monitors that are not its own',
+      'A probe of us-east, which names itself X, may be compromised: it sent 4 comparisons of pages for regions or monitors that are not its own',
+      'A probe of us-east, which names itself X, may be compromised: it sent 5 results for regions or monitors that are not its own',
+      'A probe of us-east, which names itself X, may be compromised: it sent 4 screenshots for regions or monitors that are not its own',
     ],
   )
   for (const { todo } of shown) t.match(todo, /Revoke the probes/)

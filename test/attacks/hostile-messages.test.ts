@@ -82,7 +82,7 @@ async function tell(text: string): Promise<void> {
 const texts = Object.entries(HOSTILE_TEXTS).filter(([, text]) => !isUnstorable(text))
 const received = (kind: string): Received[] => receiver.received.filter(({ path }) => path === `/${kind}`)
 
-await tell(PLAIN)
+await runScene(PLAIN)
 const [plainHooks, plainMails] = await waitFor(
   () =>
     received('webhook').length >= PER_TEXT && smtp.mails.length >= PER_TEXT
@@ -95,7 +95,7 @@ const [plainHooks, plainMails] = await waitFor(
 const knownMail = await readAllowedContent(plainMails as never, parser)
 // texts of several lines
 knownMail.elements.add('br')
-for (const [, text] of texts) await tell(text)
+for (const [, text] of texts) await runScene(text)
 const all = (texts.length + 1) * PER_TEXT
 await waitFor(
   () =>

@@ -78,5 +78,5 @@ t.test('The operator port is on loopback by default', async t => {
 t.test('A control plane does not start with the example of TRUSTED_PROXIES', async t => {
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')
   const { TRUSTED_PROXIES } = settings!.data
-  t.throws(() => readConfig({ ...NEEDED_ENV, TRUSTED_PROXIES }), { message: /^TRUSTED_PROXIES has/ })
+  t.throws(() => readConfig({ ...NEEDED_ENV, TRUSTED_PROXIES }), { message: /^TRUSTED_PROXIES contains/ })
 })

@@ -53,7 +53,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
     await picket.controlPlane.kill9()
     const words = await untilSaid(
       1,
-      /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Does a process/,
+      /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Check that a process/,
       /Region us-east has no live probe; 1 monitors use it, since/,
     )
     t.match(words, /^\d of \d+ checks found a problem:/)
@@ -63,11 +63,11 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
   await t.test('An unreachable engine does not hide the others', async t => {
     await picket.nats.stop()
     const words = await untilSaid(1, /NATS does not answer/)
-    t.match(words, 'No probe of us-east is live')
+    t.match(words, 'Region us-east has no live probe')
     t.match(words, /ok {7}ClickHouse answers/)
   })
 
-  await t.test('Without faults there are no problems again', async t => {
+  await t.test('The problems end with the faults', async t => {
     await picket.nats.restart()
     await picket.restartControlPlane()
     t.ok(await untilSaid(0, /^No problems found\./))

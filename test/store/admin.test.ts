@@ -114,8 +114,8 @@ t.test(
       api_keys: [{ name: 'Made by the operator', scope: 'admin', hint: /^svc_/ }],
     })
     t.match(await run('organization list'), `${organizationId}\tpro\t0\t1`)
-    const told = (await run(`audit list --organization ${organizationId}`)).split('\n')
-    t.match(told, [
+    const output = (await run(`audit list --organization ${organizationId}`)).split('\n')
+    t.match(output, [
       /\toperator\tcreated\tapi_key\tMade by the operator\t/,
       /\toperator\tupdated\torganization\tInitech\tname$/,
       /\toperator\tupdated\torganization\tAcme\tplan$/,
@@ -140,7 +140,7 @@ t.test('A locked-out tenant gets a key and a link to set a password', async t =>
   )
   await run(`user claim-link ${row[1]}`)
   const good = await query(db, 'SELECT 1 FROM claim_links WHERE user_id = ? AND used_at IS NULL', [userId])
-  t.equal(good.length, 1, 'the others are void, whoever made them')
+  t.equal(good.length, 1, 'all other links are void')
 })
 
 t.test('The operator removes a founder with an unconfirmed address, but not the last admin', async t => {
@@ -204,7 +204,7 @@ t.test('A confirmed deletion removes an organization with everything in it and n
   const [monitor] = await query(db, 'SELECT name, url, headers, deleted_at FROM monitors WHERE project_id = ?', [
     gone.projectId,
   ])
-  t.match(monitor, { name: '', url: null, headers: null, deleted_at: Date }, 'probes hear that it is deleted')
+  t.match(monitor, { name: '', url: null, headers: null, deleted_at: Date }, 'probes are notified of the deletion')
   const grants = await query(db, 'SELECT id, team_id, project_id, tokens FROM chat_revocations ORDER BY team_id')
   t.match(
     grants,
@@ -212,7 +212,7 @@ t.test('A confirmed deletion removes an organization with everything in it and n
       { id: revoked, team_id: 'T0' },
       { team_id: /^T1/, project_id: gone.projectId, tokens: Buffer.from('sealed') },
     ],
-    'the provider is still to be told of the grants of its chats',
+    'the grants of its chats are still to be revoked at the provider',
   )
   t.equal(await countOf('chat_installations'), 1)
   t.notMatch(await run('organization list'), gone.organizationId)
@@ -221,7 +221,7 @@ t.test('A confirmed deletion removes an organization with everything in it and n
   }
   const log = await run(`audit list --organization ${gone.organizationId}`)
   t.match(log, /\toperator\tdeleted\torganization\tAcme\t$/)
-  t.equal(log.split('\n').length, 1, 'one row tells all of it')
+  t.equal(log.split('\n').length, 1, 'one row describes the whole deletion')
 })
 
 t.test('Nothing can be added to an organization during or after its deletion', async t => {

@@ -37,7 +37,7 @@ const registries: Registries = {
 const start = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2)
 const day = (days: number) => new Date(start.getTime() + days * DAY_MS)
 const look = (at: Date, on = db) => processDueWatches(on, 'https://picket.example', 100, at)
-const told = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
+const warning = (days: number) => ({ name: 'monitor.domain_expiry', days, deliveries: 1 })
 
 /** One round of the worker, in one process or another. */
 async function refresh(at: Date, on = db): Promise<string[]> {
@@ -108,7 +108,7 @@ t.test('WHOIS answers for a registry without RDAP', async t => {
   rdap.behaveAt('/domain/example.org', { kind: 'answer', status: 404 })
   const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://old.example.org/' })
   await look(start)
-  t.same(await refresh(start), ['failed'], 'nobody knows example.org')
+  t.same(await refresh(start), ['failed'], 'no registry has example.org')
   t.ok(questions.includes('example.org\r\n'))
   t.same((await readExpiryDates(db, id)).domain, null)
 })

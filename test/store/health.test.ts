@@ -29,7 +29,7 @@ async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> 
       db,
       `INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at, lease_owner)
        VALUES (?, ?, ?, clock_timestamp() - ? * interval '1 second', ?)`,
-      [channelId, `${i}`, projectId, seconds, leased[i] ? 'somebody' : null],
+      [channelId, `${i}`, projectId, seconds, leased[i] ? 'another process' : null],
     )
   }
 }

@@ -26,11 +26,11 @@ t.test('An upgrade rewrites no monitor, and results of earlier checks still coun
   t.same(await places(), before)
   const [old] = await query<{ left: Record<string, number> }>(db, 'SELECT left_regions AS left FROM monitors LIMIT 1')
   const monitor = { regions: ['eu-west'], left: old!.left }
-  const standing = (scheduledAtMs: number, arrivedAtMs: number) =>
+  const classify = (scheduledAtMs: number, arrivedAtMs: number) =>
     classifyReport(monitor, 'us-east', { scheduledAtMs, arrivedAtMs })
-  t.equal(standing(nowMs - 3_600_000, nowMs), 'own')
-  t.equal(standing(nowMs + 3_600_000, nowMs + 3_600_000), 'foreign')
-  t.equal(standing(nowMs - 3_600_000, nowMs + 8 * 86_400_000), 'foreign', 'probes keep results for 7 days')
+  t.equal(classify(nowMs - 3_600_000, nowMs), 'own')
+  t.equal(classify(nowMs + 3_600_000, nowMs + 3_600_000), 'foreign')
+  t.equal(classify(nowMs - 3_600_000, nowMs + 8 * 86_400_000), 'foreign', 'probes keep results for 7 days')
   const [id] = await insertMonitors(db, projectId, 1)
   t.same(await query(db, 'SELECT left_regions AS left FROM monitors WHERE id = ?', [id!]), [{ left: {} }])
 })

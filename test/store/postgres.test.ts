@@ -114,27 +114,33 @@ t.test('A transaction whose COMMIT is lost ends as the database reports it', asy
 
 t.test('A listener with a dead connection reconnects and receives notifications', async t => {
   const relay = await startTcpRelay(t, url)
-  const heard: string[] = []
+  const received: string[] = []
   const timing = { askEveryMs: 200, answerMs: 1_000 }
   const log = createLog('test', 'silent')
-  const listener = listenForNotifications(relay.url, ['news'], (_channel, payload) => heard.push(payload), log, timing)
+  const listener = listenForNotifications(
+    relay.url,
+    ['news'],
+    (_channel, payload) => received.push(payload),
+    log,
+    timing,
+  )
   t.teardown(() => listener.stop())
-  await waitFor(() => heard.length === 1, { label: 'it listens' })
+  await waitFor(() => received.length === 1, { label: 'it listens' })
   relay.abandon()
-  await waitFor(() => heard.length === 2, { label: 'it listens again' })
+  await waitFor(() => received.length === 2, { label: 'it listens again' })
   await execute(direct, `NOTIFY news, 'something'`)
-  await waitFor(() => heard.at(-1) === 'something', { label: 'the news' })
+  await waitFor(() => received.at(-1) === 'something', { label: 'the news' })
 })
 
 t.test('A listener reconnects immediately when other connections of its process are dead', async t => {
   const suspicion = createStaleConnectionSignal()
   const { relay, db } = await openPool({ suspicion })
-  let heard = 0
+  let received = 0
   const options = { askEveryMs: 3_600_000, suspicion }
-  const listener = listenForNotifications(relay.url, ['news'], () => heard++, createLog('test', 'silent'), options)
+  const listener = listenForNotifications(relay.url, ['news'], () => received++, createLog('test', 'silent'), options)
   t.teardown(() => listener.stop())
-  await waitFor(() => heard === 1, { label: 'it listens' })
+  await waitFor(() => received === 1, { label: 'it listens' })
   relay.abandon()
   await t.rejects(query(db, 'SELECT 1'))
-  await waitFor(() => heard === 2, { label: 'it listens again' })
+  await waitFor(() => received === 2, { label: 'it listens again' })
 })

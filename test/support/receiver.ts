@@ -42,7 +42,7 @@ export type Receiver = {
 export async function startReceiver(t: Teardown): Promise<Receiver> {
   const received: Received[] = []
   const script: Answer[] = []
-  let standing: Answer | ((received: Received) => Answer) = 200
+  let defaultAnswer: Answer | ((received: Received) => Answer) = 200
   const server = createServer(async (request, response) => {
     const atMs = Date.now()
     response.on('error', () => {})
@@ -50,7 +50,7 @@ export async function startReceiver(t: Teardown): Promise<Receiver> {
     const { method = '', url = '/', headers } = request
     const one = { method, path: url, headers, rawBody, json: parse(rawBody), atMs }
     received.push(one)
-    act(script.shift() ?? (typeof standing === 'function' ? standing(one) : standing), response)
+    act(script.shift() ?? (typeof defaultAnswer === 'function' ? defaultAnswer(one) : defaultAnswer), response)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const close = () =>
@@ -64,7 +64,7 @@ export async function startReceiver(t: Teardown): Promise<Receiver> {
     received,
     answerWith: (...answers) => void script.push(...answers),
     always: answer => {
-      standing = answer
+      defaultAnswer = answer
     },
     waitFor: (count, { match = () => true } = {}) =>
       waitFor(() => (received.filter(match).length >= count ? received.filter(match) : null), {

@@ -18,7 +18,7 @@ export async function runWhileLocked<T>(
   return under.waiting
 }
 
-async function isSomebodyWaiting(db: Db): Promise<boolean> {
+async function isLockAwaited(db: Db): Promise<boolean> {
   const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   return (await query(db, sql)).length > 0
 }

@@ -265,13 +265,13 @@ t.test('A page shows incidents of its components with their public updates, and 
   await other.incident({ title: 'Of another project' })
   const view = await page.view()
   t.same(view.openIncidents.map(({ title }) => title).sort(), ['About nothing in particular', 'Open'])
-  const told = view.openIncidents.find(({ id }) => id === open)!
+  const openIncident = view.openIncidents.find(({ id }) => id === open)!
   t.same(
-    told.updates.map(({ message }) => message),
+    openIncident.updates.map(({ message }) => message),
     ['Found it.', 'We are looking.'],
     'newest first, no internal one',
   )
-  t.same([told.componentIds, told.componentNames], [[component], ['Shop']])
+  t.same([openIncident.componentIds, openIncident.componentNames], [[component], ['Shop']])
   t.same(
     view.pastIncidents.map(({ title }) => title),
     ['Yesterday'],

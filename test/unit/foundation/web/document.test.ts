@@ -39,7 +39,7 @@ t.test('No style and no script closes its own element', async t => {
   t.equal(html.match(/<\/style>/gi)?.length, 2)
   t.equal(html.match(/<\/script>/gi)?.length, 1)
   const inside = /<style>(.*?)<\/style>/.exec(html)?.[1] ?? ''
-  t.match(csp, hashOf(inside), 'what is hashed is what stands there')
+  t.match(csp, hashOf(inside), 'the hash belongs to the inline text')
 })
 
 t.test('Without styles and scripts none are allowed; frames only on named sites', async t => {
