@@ -68,7 +68,7 @@ const OF_SCENE = 4
 const OF_HEARTBEAT = 2
 const PER_TEXT = OF_SCENE + OF_HEARTBEAT
 
-async function tell(text: string): Promise<void> {
+async function runScene(text: string): Promise<void> {
   await createHostilePage(api, picket.apiKey, text)
   const name = /[\r\n\0]/.test(text) ? PLAIN : text
   const made = await api.call('POST', '/monitors', { body: { name, type: 'heartbeat', heartbeat_interval: 3_600 } })

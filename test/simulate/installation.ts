@@ -69,7 +69,7 @@ export const getTargetHost = (index: number): string =>
   `${index % SHARED_HOST_ONE_IN === SHARED_HOST_ONE_IN - 1 ? index - 1 : index}.example.com`
 
 /** What probes get; the address names the host and the monitor. */
-export const checkOf = ({ index }: Pick<Monitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
-  createCheckSpec({ url: `https://${hostOf(index)}/${index}`, timeoutMs })
+export const buildCheckSpec = ({ index }: Pick<SimulatedMonitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
+  createCheckSpec({ url: `https://${getTargetHost(index)}/${index}`, timeoutMs })
 
 export const parseMonitorIndex = ({ url }: CheckSpec): number => Number(url.slice(url.lastIndexOf('/') + 1))

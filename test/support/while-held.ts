@@ -12,7 +12,7 @@ export async function runWhileLocked<T>(
     await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
     await change(tx)
     const waiting = others()
-    await waitFor(() => isSomebodyWaiting(db), { label: 'a transaction that waits for the lock' })
+    await waitFor(() => isLockAwaited(db), { label: 'a transaction that waits for the lock' })
     return { waiting }
   })
   return under.waiting
