@@ -113,8 +113,8 @@ async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now
 const MAX_INTAKE_GAP_MS = 5_000
 
 /**
- * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the number
- * of evaluated heartbeats: fewer than `limit` means that no more are due.
+ * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the
+ * number of evaluated heartbeats: fewer than `limit` means that no more are due.
  */
 export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
   return tools.db.transaction(async tx => {
@@ -163,8 +163,8 @@ function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
 }
 
 /**
- * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines of
- * pings that could not arrive are extended in the same transaction, before they count as overdue.
+ * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines
+ * of pings that could not arrive are extended in the same transaction, before they count as overdue.
  */
 export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
   if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null

@@ -121,9 +121,10 @@ function isNewerAnswer({ scheduledAtMs }: VerdictResult, isWell: boolean, known:
 }
 
 /**
- * Whether a witness sees the target well; null if its check proves nothing. Without an answer, the witness itself may be
- * unable to reach the target (name, address, firewall). Doubted failures are failures without an answer, so every answer
- * except a server error contradicts them. That includes a wrong status or content, which may depend on the region.
+ * Whether a witness sees the target well; null if its check proves nothing. Without an answer, the witness itself may
+ * be unable to reach the target (name, address, firewall). Doubted failures are failures without an answer, so every
+ * answer except a server error contradicts them. That includes a wrong status or content, which may depend on the
+ * region.
  */
 function findWitnessOpinion({ outcome, statusCode, error }: VerdictResult): boolean | null {
   if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null

@@ -17,9 +17,9 @@ export type GroupLimits = {
 }
 
 /**
- * Collects items while a group is in progress, and processes them together as the next group. A single item does not wait; in
- * a burst, items share the cost of a commit. `work` returns answers in the order of its items. An Error among them rejects
- * its item; an exception rejects the whole group.
+ * Collects items while a group is in progress, and processes them together as the next group. A single item does not
+ * wait; in a burst, items share the cost of a commit. `work` returns answers in the order of its items. An Error among
+ * them rejects its item; an exception rejects the whole group.
  */
 export function createGroupCommit<Item, Answer>(
   work: (items: Item[]) => Promise<(Answer | Error)[]>,
@@ -28,7 +28,7 @@ export function createGroupCommit<Item, Answer>(
   let queue: Waiting<Item, Answer>[] = []
   let running = 0
   let ended = 0
-  let isWatched = false
+  let isWaiting = false
 
   const runGroup = async () => {
     const group = queue.slice(0, size)
@@ -52,14 +52,14 @@ export function createGroupCommit<Item, Answer>(
   const startNext = () => {
     if (queue.length === 0) return
     if (running === 0) void runGroup()
-    else if (!isWatched && running < groups) void watch()
+    else if (!isWaiting && running < groups) void startIfStuck()
   }
   /** Starts another group when the current one is stuck, for example waiting for a lock. */
-  const watch = async () => {
+  const startIfStuck = async () => {
     const endedBefore = ended
-    isWatched = true
+    isWaiting = true
     await patience()
-    isWatched = false
+    isWaiting = false
     if (ended === endedBefore && queue.length > 0) void runGroup()
     startNext()
   }

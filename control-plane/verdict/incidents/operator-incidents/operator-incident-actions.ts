@@ -5,8 +5,8 @@ import { claimSubjects, releaseSubjects } from './operator-incident-store.ts'
 import { openSystemIncident, resolveSystemIncident } from './system-incident-actions.ts'
 
 /**
- * Opens an incident of the operator project for each problem that has none, and resolves those of recovered subjects. In the
- * caller's transaction, which has read the fleet after `lockOperatorIncidents`.
+ * Opens an incident of the operator project for each problem that has none, and resolves those of recovered subjects.
+ * In the caller's transaction, which has read the fleet after `lockOperatorIncidents`.
  */
 export async function updateOperatorIncidents(
   tx: Tx,

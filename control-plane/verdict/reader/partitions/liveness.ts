@@ -23,8 +23,8 @@ export type NatsReachability = { answeredMs: number; sinceMs: number }
 /** NATS is asked every two seconds. */
 const MAX_ANSWER_GAP_MS = 5_000
 /**
- * How long NATS must have answered before a process takes partitions. If it was unavailable for all processes, the owners
- * are back by then and keep their partitions.
+ * How long NATS must have answered before a process takes partitions. If it was unavailable for all processes, the
+ * owners are back by then and keep their partitions.
  */
 const MIN_REACHABLE_MS = 6_000
 

@@ -2,8 +2,8 @@ import type { RegionAbsences } from '../../core/types.ts'
 import type { RegionLiveSet } from '../live-sets/live-sets.ts'
 
 /**
- * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive. Otherwise
- * results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
+ * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive.
+ * Otherwise results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
  */
 export type RegionCoverage = {
   /** when the newest message of a region was read */

@@ -184,7 +184,7 @@ t.test('a transition contains the doubt and its settlement', async t => {
   })
   t.equal(
     formatExplanation(confirmed.explanation),
-    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west got status 503.',
+    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at the same time; a check from eu-west got status 503.',
   )
 
   const alone = transitionsAfter([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!

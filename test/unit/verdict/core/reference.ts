@@ -2,12 +2,15 @@ import type { Policy, RegionState, VerdictResult, VerdictStatus } from '../../..
 import { Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
 
 /*
- * Decisions 4 once more, slowly: no counters, no state carried along. Each event is judged by looking through everything
- * that came before it. Times are multiples of STEP_MS, so that "at every moment" can be looked at moment by moment.
+ * The rules of docs/design/verdict.md once more, slowly: no counters and no state. Each event is decided by reading
+ * everything that came before it. Times are multiples of STEP_MS, so that "at every moment" can be looked at moment by
+ * moment.
  */
 export const STEP_MS = 5000
 
-/** A result as it arrives, the policy in force then, and whether a restart happened just before, which changes nothing. */
+/**
+ * A result as it arrives, the policy in force then, and whether a restart happened just before, which changes nothing.
+ */
 export type Arrival = { result: VerdictResult; policy: Policy; atMs: number; isAfterRestart: boolean }
 
 export type Judged = Arrival & {

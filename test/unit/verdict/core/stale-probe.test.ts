@@ -4,7 +4,9 @@ import { createMonitorState } from '../../../../control-plane/verdict/core/rules
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
 import { policyOf, resultOf, START_MS } from './runs.ts'
 
-/** slots of attempts (. up, x down, ? unknown), and after each attempt what the probe hears: o ok, f failing, - nothing */
+/**
+ * slots of attempts (. up, x down, ? unknown), and after each attempt what the probe hears: o ok, f failing, - nothing
+ */
 const ROWS: [retryCount: number, slots: string, heard: string, says: string][] = [
   [2, '. . .', 'o - -', 'a steady region receives its first state only'],
   [2, '. xxx x x', 'o --f - -', 'an outage is confirmed once; one attempt a slot shows that the probe knows'],
