@@ -33,7 +33,7 @@ type Scene = {
   hasWitness: boolean
   retries: number
   dead?: readonly number[]
-  /** with what the dead ones answer a witness; 0: not at all */
+  /** the status with which failed hosts answer a witness; 0: no answer */
   deadStatus?: number
 }
 

@@ -11,7 +11,7 @@ const REFUSED = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: '
 const TIMED_OUT = { source: FailureSource.TARGET, code: 'ETIMEDOUT', message: 'timed out' }
 const ERRORS: Record<string, typeof REFUSED> = { us: REFUSED, eu: TIMED_OUT, ap: REFUSED }
 
-/** `second region outcome` a piece; every region of the run is watched, `regions` more may be. */
+/** The items are `second region outcome`. The monitor uses every region of the run, and `regions` more. */
 function transitionsOf(
   run: [number, string, Outcome][],
   regions = ['us', 'eu', 'ap'],

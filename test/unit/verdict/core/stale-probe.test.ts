@@ -5,7 +5,7 @@ import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
 import { policyOf, resultOf, START_MS } from './runs.ts'
 
 /**
- * slots of attempts (. up, x down, ? unknown), and after each attempt what the probe hears: o ok, f failing, - nothing
+ * Slots of attempts (. up, x down, ? unknown), and what the probe receives after each attempt: o ok, f failing, - nothing.
  */
 const ROWS: [retryCount: number, slots: string, heard: string, says: string][] = [
   [2, '. . .', 'o - -', 'a steady region receives its first state only'],

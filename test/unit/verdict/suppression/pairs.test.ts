@@ -16,7 +16,7 @@ import {
   suppressTransition,
 } from '../../../../control-plane/verdict/suppression/suppressed.ts'
 
-/** What can happen to a monitor, in any order; `wait` lets time pass in which silences are looked at. */
+/** What can happen to a monitor, in any order; `wait` lets time pass in which silences are reviewed. */
 type Happening =
   | { kind: 'verdict'; to: SuppressedTransition['to'] }
   | { kind: 'maintenance'; minutes: number }
