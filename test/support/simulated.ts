@@ -6,7 +6,7 @@ import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
 /** What the verdict promises of every simulated time. */
 type Tests = { same: (a: unknown, b: unknown, message: string) => unknown; comment: (text: string) => unknown }
 
-/** Runs a simulation, and holds it against the aims (docs/design/verdict.md). */
+/** Runs a simulation, and holds it against the aims (docs/design/guarantee.md). */
 export async function testSimulated(t: Tests, options: Partial<Options>): Promise<Report> {
   const all = { ...STANDARD, ...options }
   const report = judge(await simulate(all), all.probesPerRegion)

@@ -58,7 +58,7 @@ const ANSWERS_REMEMBERED = 100
 /** A transition that was decided before the end of an outage may be committed after it. */
 const IN_FLIGHT_MS = 5_000
 
-/** Holds what was committed against what happened (docs/design/verdict.md). `probes`: how many a region has. */
+/** Holds what was committed against what happened (docs/design/guarantee.md). `probes`: how many a region has. */
 export function judge(chronicle: Chronicle, probes = 2): Report {
   const book = createFaultBook(chronicle)
   const shared = chronicle.outages.filter(({ isShared }) => isShared)

@@ -7,7 +7,7 @@ import { ANSWER_GRACE_MS } from './second-opinion.ts'
 
 /*
  * A region whose probe doubts its own failures has no vote for them until a second region confirms them, the probe is
- * sure again, or the region still fails in a later check and nothing contradicts it (docs/design/verdict.md#doubt).
+ * sure again, or the region still fails in a later check and nothing contradicts it (docs/design/doubt.md).
  */
 
 /** Least time in ms between the first doubted failure and the slot of the check by which the region decides alone. */

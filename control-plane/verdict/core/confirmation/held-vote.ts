@@ -1,7 +1,7 @@
 import type { RegionDoubt, RegionTally } from '../types.ts'
 
 /**
- * True for a failing region whose vote waits because its probe doubts its own failures (docs/design/verdict.md#doubt).
+ * True for a failing region whose vote waits because its probe doubts its own failures (docs/design/doubt.md).
  */
 export const isVoteHeld = ({ state, doubt }: RegionTally): boolean => state === 'failing' && doubt?.settledBy === null
 
