@@ -13,7 +13,7 @@ export type GroupLimits = {
   /** the error for an item when too many wait */
   full: () => Error
   /** resolves after the time after which a running group counts as stuck */
-  patience: () => Promise<void>
+  untilStuck: () => Promise<void>
 }
 
 /**
@@ -23,7 +23,7 @@ export type GroupLimits = {
  */
 export function createGroupCommit<Item, Answer>(
   work: (items: Item[]) => Promise<(Answer | Error)[]>,
-  { size, groups, waiting, full, patience }: GroupLimits,
+  { size, groups, waiting, full, untilStuck }: GroupLimits,
 ): GroupCommit<Item, Answer> {
   let queue: Waiting<Item, Answer>[] = []
   let running = 0
@@ -58,7 +58,7 @@ export function createGroupCommit<Item, Answer>(
   const startIfStuck = async () => {
     const endedBefore = ended
     isWaiting = true
-    await patience()
+    await untilStuck()
     isWaiting = false
     if (ended === endedBefore && queue.length > 0) void runGroup()
     startNext()

@@ -24,7 +24,7 @@ const GROUPS = {
   groups: 4,
   waiting: 20_000,
   full: () => unavailable('too many concurrent pings'),
-  patience: () => sleep(200),
+  untilStuck: () => sleep(200),
 }
 
 /**

@@ -16,9 +16,9 @@ export async function updateOperatorIncidents(
   now: Date,
 ): Promise<void> {
   const ids = problems.map(({ subject }) => ({ subject, incidentId: newId() }))
-  const taken = await claimSubjects(tx, ids, now)
+  const claimed = await claimSubjects(tx, ids, now)
   for (const [i, problem] of problems.entries()) {
-    if (taken.has(problem.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
+    if (claimed.has(problem.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
   }
   const messageOf = new Map(recoveries.map(({ subject, message }) => [subject, message]))
   for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {

@@ -174,7 +174,7 @@ export function countBatch(
   else {
     selectRegionCounts(effects, batch.region)
     // the fleet publishes the check of a witness
-    if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.heardMs.set(batch.region, monotonicMs)
+    if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.receivedMs.set(batch.region, monotonicMs)
   }
   const tolerance = computeTolerance(counting.streamClock, takenAtMs, monotonicMs)
   const live = tools.liveSets.of(batch.region)

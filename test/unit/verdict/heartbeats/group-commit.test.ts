@@ -12,7 +12,7 @@ function createRig() {
       groups: 2,
       waiting: 4,
       full: () => new Error('full'),
-      patience: () => new Promise<void>(resolve => watches.push(resolve)),
+      untilStuck: () => new Promise<void>(resolve => watches.push(resolve)),
     },
   )
   return { groups, watches, commit, sent: () => groups.map(({ items }) => items.join('')).join(' ') }
