@@ -18,7 +18,8 @@ export async function updateOperatorIncidents(
   const ids = problems.map(({ subject }) => ({ subject, incidentId: newId() }))
   const claimed = await claimSubjects(tx, ids, now)
   for (const [i, problem] of problems.entries()) {
-    if (claimed.has(problem.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
+    if (claimed.has(problem.subject))
+      await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
   }
   const messageOf = new Map(recoveries.map(({ subject, message }) => [subject, message]))
   for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {
