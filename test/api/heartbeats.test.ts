@@ -22,8 +22,8 @@ const read = async (id: string) => (await api.call('GET', `/monitors/${id}`)).bo
 const statusOf = async (id: string) => (await read(id)).status
 const checksOf = async (id: string, query = '') => (await api.call('GET', `/monitors/${id}/checks${query}`)).body
 /**
- * Makes a heartbeat overdue since an hour ago, which is before any gap in the acceptance of pings that a busy machine causes
- * and that extends deadlines.
+ * Makes a heartbeat overdue since an hour ago, which is before any gap in the acceptance of pings that a busy machine
+ * causes and that extends deadlines.
  */
 const runOut = (id: string) =>
   execute(api.db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [id])

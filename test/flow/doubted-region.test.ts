@@ -94,7 +94,7 @@ t.test(
     const confirmed = await waitFor(async () => (await downs([BROKEN_LATER], sinceMs))[0], { label: 'an outage' })
     const [vote] = confirmed.explanation.votes
     t.match(vote?.doubt, { settled_by: 'witness', witness: { region: 'eu-west', status_code: 503 } })
-    t.match(confirmed.summary, /us-east failed for many hosts at once; a check from eu-west got status 503/)
+    t.match(confirmed.summary, /us-east failed for many hosts at the same time; a check from eu-west got status 503/)
 
     // a chain, and a slot after it
     const isOver = (host: number) => lostBy(us, host, sinceMs) >= RETRIES + 2

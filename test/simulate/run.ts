@@ -19,7 +19,7 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log(`npm run simulate -- [options]: the verdict through a year of faults in virtual time (docs/design/verdict.md)
+  console.log(`npm run simulate -- [options]: the verdict through a year of faults in virtual time (docs/design/guarantee.md)
   --seed N      the same seed gives the same run; ${STANDARD.seed} by default
   --days D      how long; ${STANDARD.days} by default
   --monitors M  how many, every 30 s; ${STANDARD.monitors} by default

@@ -34,8 +34,8 @@ export type VerdictChange = {
 export type ApplyResult = { discarded: string[] }
 
 /**
- * `at`: the time of the transition, but never before the last change of the monitor, which another clock may have given.
- * `shown`: the status before; null while the status was unknown, whatever the stored state remembers.
+ * `at`: the time of the transition, but never before the last change of the monitor, which another clock may have
+ * given. `shown`: the status before; null while the status was unknown, whatever the stored state remembers.
  */
 type TransitionStep = {
   id: string
@@ -52,8 +52,8 @@ type TransitionStep = {
  * 1. Lock the monitors in the order of their ids.
  * 2. Discard decisions about monitors that were paused, deleted or changed in the meantime.
  * 3. Store the states.
- * 4. Store the status and the transition of each monitor whose status changed. A monitor that changed twice is handled in
- *    two rounds, each with all steps from here on.
+ * 4. Store the status and the transition of each monitor whose status changed. A monitor that changed twice is handled
+ *    in two rounds, each with all steps from here on.
  * 5. Open an incident for each monitor that went down; resolve those of monitors that came up.
  * 6. Withhold the events that must not be sent now (maintenance, parents).
  * 7. Publish the other events with their deliveries.

@@ -33,7 +33,7 @@ const SETTLED = {
   limit: 'no other region could confirm or contradict it in time',
 } as const
 
-/** " us-east failed for many hosts at once; a check from eu-west failed too." */
+/** " us-east failed for many hosts at the same time; a check from eu-west failed too." */
 function formatDoubts(failing: readonly ExplainedVote[]): string {
   return failing
     .map(({ region, doubt }) => {
@@ -41,7 +41,7 @@ function formatDoubts(failing: readonly ExplainedVote[]): string {
       const { settled_by: by, witness } = doubt
       const reason =
         by === 'witness' && witness ? `a check from ${witness.region} got status ${witness.status_code}` : SETTLED[by]
-      return ` ${region} failed for many hosts at once; ${reason}.`
+      return ` ${region} failed for many hosts at the same time; ${reason}.`
     })
     .join('')
 }

@@ -22,8 +22,9 @@ import {
 export type VerdictTools = { db: Db; publicUrl: string }
 
 /**
- * Pauses a monitor: resolves its automatic incident with an update and without `monitor.up`, deletes its verdict state, and
- * stores a transition to null, so that the time does not count as uptime. Pausing twice changes nothing. Throws 404.
+ * Pauses a monitor: resolves its automatic incident with an update and without `monitor.up`, deletes its verdict state,
+ * and stores a transition to null, so that the time does not count as uptime. Pausing twice changes nothing. Throws
+ * 404.
  */
 export async function pauseMonitor(
   { db, publicUrl }: VerdictTools,
@@ -59,8 +60,8 @@ export async function resumeMonitor(
 }
 
 /**
- * Deletes a monitor. Its row and its past remain for incidents and the delivery log. Throws 404, and 409 for a monitor of a
- * data source.
+ * Deletes a monitor. Its row and its past remain for incidents and the delivery log. Throws 404, and 409 for a monitor
+ * of a data source.
  */
 export async function deleteMonitor(
   { db, publicUrl }: VerdictTools,

@@ -85,8 +85,8 @@ export type TransitionRow = {
 }
 
 /**
- * PostgreSQL compresses only rows of more than 2 kB, and many explanations are a little shorter. Padded with blanks, which
- * JSON ignores, such an explanation needs less than half of the space.
+ * PostgreSQL compresses only rows of more than 2 kB, and many explanations are a little shorter. Padded with blanks,
+ * which JSON ignores, such an explanation needs less than half of the space.
  */
 const PADDED_EXPLANATION = `CASE WHEN length(explanation::text) > 500
   THEN rpad(explanation::text, greatest(length(explanation::text), 2100))::json ELSE explanation END`
@@ -146,7 +146,9 @@ export async function listTransitions(
   return { transitions, total: counted[0]!.total }
 }
 
-/** Schedules a fetch of the data source of a paused monitor, and makes it apply the document even if it is unchanged. */
+/**
+ * Schedules a fetch of the data source of a paused monitor, and makes it apply the document even if it is unchanged.
+ */
 export async function scheduleFetch(tx: Tx, projectId: string, monitorId: string, now: Date): Promise<void> {
   const fetched = await execute(
     tx,

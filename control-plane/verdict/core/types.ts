@@ -7,8 +7,8 @@ export type VerdictStatus = 'up' | 'down' | 'degraded' | null
 export type RegionState = 'pending' | 'ok' | 'degraded' | 'failing'
 
 /**
- * One result as the verdict reads it. All times in ms; the scheduled time is on the clock of the control plane. The state
- * keeps the object, so it must not be changed afterwards.
+ * One result as the verdict reads it. All times in ms; the scheduled time is on the clock of the control plane. The
+ * state keeps the object, so it must not be changed afterwards.
  */
 export type VerdictResult = {
   region: string
@@ -80,8 +80,8 @@ export type RegionDoubt = {
   /** the newest check by a probe of another region; JetStream time */
   witness: { check: VerdictResult; isWell: boolean; takenAtMs: number } | null
   /**
-   * Why the vote counts: another region or a witness confirmed it, the probe is sure again, or the time limit passed. null:
-   * the vote is held.
+   * Why the vote counts: another region or a witness confirmed it, the probe is sure again, or the time limit passed.
+   * null: the vote is held.
    */
   settledBy: 'region' | 'witness' | 'probe' | 'limit' | null
 }
@@ -124,8 +124,8 @@ export type MonitorState = {
   /** when other probes were last asked for a check */
   askedAtMs: number | null
   /**
-   * Set when `status` is no longer shown, because no check has counted since `sinceMs`. The next verdict is compared with
-   * `status`. `isTold`: the owner was notified. null: `status` is shown. Missing in rows of older versions.
+   * Set when `status` is no longer shown, because no check has counted since `sinceMs`. The next verdict is compared
+   * with `status`. `isTold`: the owner was notified. null: `status` is shown. Missing in rows of older versions.
    */
   unchecked: { sinceMs: number; isTold: boolean } | null
   /** after a restart without a checkpoint: votes older than this count as renewed at this time; null otherwise */

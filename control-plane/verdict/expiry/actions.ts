@@ -32,8 +32,8 @@ const SUPPRESSED_RETRY_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /**
- * Stores certificates that probes saw, in one transaction. Known certificates change nothing. Returns the monitors whose
- * certificates were not stored, because other transactions have locked them.
+ * Stores certificates that probes saw, in one transaction. Known certificates change nothing. Returns the monitors
+ * whose certificates were not stored, because other transactions have locked them.
  */
 export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
   const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
@@ -49,8 +49,8 @@ export async function storeCertificates(db: Db, seen: ObservedCertificate[], now
 }
 
 /**
- * Processes up to `limit` watches that are due, in one transaction: links new ones to their domain, and sends the warnings
- * that are due together with the mark that they were sent. Returns the number of watches.
+ * Processes up to `limit` watches that are due, in one transaction: links new ones to their domain, and sends the
+ * warnings that are due together with the mark that they were sent. Returns the number of watches.
  */
 export async function processDueWatches(db: Db, publicUrl: string, limit: number, now: Date): Promise<number> {
   if (!(await hasDueWatch(db, now))) return 0
@@ -118,8 +118,9 @@ async function publishWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: str
 }
 
 /**
- * Fetches the list of RDAP services, in the format of IANA's dns.json, for all processes. Returns the number of top-level
- * domains in it. Throws an error with a readable message if the list cannot be fetched or is invalid; the old one stays.
+ * Fetches the list of RDAP services, in the format of IANA's dns.json, for all processes. Returns the number of
+ * top-level domains in it. Throws an error with a readable message if the list cannot be fetched or is invalid; the old
+ * one stays.
  */
 export async function refreshRdapBootstrap(db: Db, egress: Egress, url: string, now: Date): Promise<number> {
   const answer = await httpGet(url, { Accept: 'application/json' }, DOCUMENT_LIMITS, egress)

@@ -21,8 +21,8 @@ type Incident = { id: string; title: string; status: string; severity: string; s
 export type ExpiryEventContext = { state: MonitorState | null; incident: Incident | null; publicUrl: string }
 
 /**
- * The warning that a certificate or a domain registration ends in `days` days. Its `check` is the last one that counted,
- * whatever its result.
+ * The warning that a certificate or a domain registration ends in `days` days. Its `check` is the last one that
+ * counted, whatever its result.
  */
 export function buildExpiryEvent(
   id: string,

@@ -5,8 +5,8 @@ import type { ObservedCertificate } from '../reader/counting/certificates.ts'
 import type { ExpiryKind } from './expiry-event.ts'
 
 /**
- * Locks monitors, and skips those that other transactions have locked. All transactions lock monitors first, in the order of
- * ids, then watches, then domains.
+ * Locks monitors, and skips those that other transactions have locked. All transactions lock monitors first, in the
+ * order of ids, then watches, then domains.
  */
 export async function tryLockMonitors(tx: Tx, ids: string[]): Promise<{ free: string[]; locked: string[] }> {
   const rows = await query<{ id: string; isFree: boolean }>(
@@ -21,8 +21,8 @@ export async function tryLockMonitors(tx: Tx, ids: string[]): Promise<{ free: st
 }
 
 /**
- * Stores the newest certificate of each region, if the configuration has not changed, on locked monitors. A certificate that
- * is older than the stored one changes nothing.
+ * Stores the newest certificate of each region, if the configuration has not changed, on locked monitors. A certificate
+ * that is older than the stored one changes nothing.
  */
 export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): Promise<void> {
   await execute(

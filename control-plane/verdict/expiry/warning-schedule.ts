@@ -11,8 +11,9 @@ export type WarningCheck = {
 }
 
 /**
- * The warning that is due for an end at `expiresAt`. `warnedDays` is the lowest threshold that was sent (null: none). Of
- * several thresholds that are reached, only the nearest to the end is sent. An end in the past counts as the last threshold.
+ * The warning that is due for an end at `expiresAt`. `warnedDays` is the lowest threshold that was sent (null: none).
+ * Of several thresholds that are reached, only the nearest to the end is sent. An end in the past counts as the last
+ * threshold.
  */
 export function checkWarnings(expiresAt: Date, warnedDays: number | null, now: Date): WarningCheck {
   const leftMs = expiresAt.getTime() - now.getTime()

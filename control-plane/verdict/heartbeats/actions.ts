@@ -69,16 +69,16 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
     const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
     const { locked, nowMs } = await loadHeartbeats(tx, monitors)
     const stored = await findStoredBefore(tx, arrivals, [...locked.keys()])
-    const taken = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
+    const effects = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
     const answers = arrivals.map(arrival => {
       const id = idOf.get(arrival.tokenHash.toString('hex'))
       if (id === undefined) return false
       if (arrival.isWithdrawn) return new WithdrawnPingError()
       if (stored.has(arrival.id)) return true
-      taken.set(id, applyPing(taken.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs)))
+      effects.set(id, applyPing(effects.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs)))
       return true
     })
-    await storeEffects(tx, [...taken.values()], publicUrl, new Date(nowMs))
+    await storeEffects(tx, [...effects.values()], publicUrl, new Date(nowMs))
     return answers
   })
 }
@@ -94,9 +94,9 @@ async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: str
   )
 }
 
-async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now: Date): Promise<void> {
-  const pings = taken.flatMap(one => one.pings)
-  const heartbeats = taken.map(({ locked: one }) => ({ id: one.monitor.id, ...one.heartbeat }))
+async function storeEffects(tx: Tx, effects: PingEffects[], publicUrl: string, now: Date): Promise<void> {
+  const pings = effects.flatMap(one => one.pings)
+  const heartbeats = effects.map(({ locked: one }) => ({ id: one.monitor.id, ...one.heartbeat }))
   await insertPings(tx, pings)
   await storeHeartbeats(tx, heartbeats)
   const full = new Set(pings.filter(ping => ping.number % PINGS_PER_PRUNING === 0).map(ping => ping.monitorId))
@@ -105,7 +105,7 @@ async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now
     heartbeats.filter(({ id }) => full.has(id)),
     MIN_KEPT_PINGS,
   )
-  const changes = taken.flatMap(({ change }) => change ?? [])
+  const changes = effects.flatMap(({ change }) => change ?? [])
   if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
 }
 
@@ -113,8 +113,8 @@ async function storeEffects(tx: Tx, taken: PingEffects[], publicUrl: string, now
 const MAX_INTAKE_GAP_MS = 5_000
 
 /**
- * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the number
- * of evaluated heartbeats: fewer than `limit` means that no more are due.
+ * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the
+ * number of evaluated heartbeats: fewer than `limit` means that no more are due.
  */
 export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
   return tools.db.transaction(async tx => {
@@ -138,8 +138,8 @@ async function evaluateHeartbeats(
 ): Promise<void> {
   const evaluateSome = (some: LockedHeartbeat[]) =>
     tx.transaction(async savepoint => {
-      const taken = some.flatMap(one => evaluateDue(one, nowMs) ?? [])
-      await storeEffects(savepoint, taken, publicUrl, new Date(nowMs))
+      const effects = some.flatMap(one => evaluateDue(one, nowMs) ?? [])
+      await storeEffects(savepoint, effects, publicUrl, new Date(nowMs))
     })
   try {
     await evaluateSome(locked)
@@ -163,8 +163,8 @@ function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
 }
 
 /**
- * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines of
- * pings that could not arrive are extended in the same transaction, before they count as overdue.
+ * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines
+ * of pings that could not arrive are extended in the same transaction, before they count as overdue.
  */
 export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
   if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null

@@ -9,8 +9,8 @@ export function computeAllowedMs({ interval, grace }: HeartbeatMonitor): number 
 export const isEvaluated = (monitor: HeartbeatMonitor) => !monitor.isPaused && monitor.interval !== null
 
 /**
- * What to do with a heartbeat that may be overdue. `disarm`: it is paused, or was paused since the deadline was set, so the
- * deadline is removed until its next ping. `wait`: a ping has arrived in the meantime.
+ * What to do with a heartbeat that may be overdue. `disarm`: it is paused, or was paused since the deadline was set, so
+ * the deadline is removed until its next ping. `wait`: a ping has arrived in the meantime.
  */
 export function checkOverdue(
   { monitor, heartbeat, state }: LockedHeartbeat,

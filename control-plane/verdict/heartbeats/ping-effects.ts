@@ -11,13 +11,14 @@ import type { Heartbeat, LockedHeartbeat, Ping, PingArrival } from './types.ts'
 /** A monitor after some pings: the pings to store, and the change that the verdict has to store (null: none). */
 export type PingEffects = { locked: LockedHeartbeat; pings: Ping[]; change: VerdictChange | null }
 
-export const createPingEffects = (watch: LockedHeartbeat): PingEffects => ({ locked: watch, pings: [], change: null })
+export const createPingEffects = (locked: LockedHeartbeat): PingEffects => ({ locked, pings: [], change: null })
 
 type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
 /**
- * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only stored. The
- * same applies to a queued ping that is older than a stored one, because it does not show the current state.
+ * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only
+ * stored. The same applies to a queued ping that is older than a stored one, because it does not show the current
+ * state.
  */
 export function applyPing(
   effects: PingEffects,
@@ -31,36 +32,36 @@ export function applyPing(
 }
 
 /** Applies a success that did not arrive in time. It counts like a ping that reports a failure. */
-export function markOverdue(watch: LockedHeartbeat, nowMs: number): PingEffects {
-  const message = buildOverdueMessage(watch.monitor)
+export function markOverdue(locked: LockedHeartbeat, nowMs: number): PingEffects {
+  const message = buildOverdueMessage(locked.monitor)
   return addPing(
-    createPingEffects(watch),
+    createPingEffects(locked),
     { kind: 'overdue', exitCode: null, message, body: null, arrivalId: null },
     nowMs,
   )
 }
 
 function addPing(
-  { locked: watch, pings, change }: PingEffects,
+  { locked, pings, change }: PingEffects,
   content: Content,
   receivedAtMs: number,
   isOld = false,
 ): PingEffects {
-  const { monitor, state } = watch
-  const heartbeat = state === null ? resetHeartbeat(watch.heartbeat) : watch.heartbeat
-  const ping = buildPing(watch, heartbeat, content, receivedAtMs)
+  const { monitor, state } = locked
+  const heartbeat = state === null ? resetHeartbeat(locked.heartbeat) : locked.heartbeat
+  const ping = buildPing(locked, heartbeat, content, receivedAtMs)
   const isCounted = isEvaluated(monitor) && ping.kind !== 'log' && !isOld
-  const judged = isCounted ? decidePing(watch, ping) : null
-  const moved = judged === null ? heartbeat : advanceHeartbeat(heartbeat, watch, ping, judged.state)
+  const decision = isCounted ? decidePing(locked, ping) : null
+  const moved = decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state)
   const isSeen = ping.kind !== 'overdue'
   return {
     locked: {
       monitor,
-      state: judged?.state ?? state,
+      state: decision?.state ?? state,
       heartbeat: { ...moved, pings: ping.number, lastPingAtMs: isSeen ? ping.at.getTime() : moved.lastPingAtMs },
     },
     pings: [...pings, ping],
-    change: judged?.mustStore ? mergeChange(change, watch, judged) : change,
+    change: decision?.mustStore ? mergeChange(change, locked, decision) : change,
   }
 }
 
@@ -74,8 +75,8 @@ function buildPing(
   content: Content,
   receivedAtMs: number,
 ): Ping {
-  const judgedAtMs = state?.cells[0]?.fence.scheduledAtMs ?? 0
-  const atMs = Math.max(receivedAtMs, (heartbeat.lastPingAtMs ?? 0) + 1, judgedAtMs + 1)
+  const decidedAtMs = state?.cells[0]?.fence.scheduledAtMs ?? 0
+  const atMs = Math.max(receivedAtMs, (heartbeat.lastPingAtMs ?? 0) + 1, decidedAtMs + 1)
   const endsRun = (content.kind === 'success' || content.kind === 'fail') && heartbeat.runStartedAtMs !== null
   return {
     ...content,
@@ -101,8 +102,8 @@ function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping): PingDecisi
 }
 
 /**
- * Sets the deadline of the next success, from the previous success or the first start. A later start does not change it: a
- * job may run for as long as interval and grace allow.
+ * Sets the deadline of the next success, from the previous success or the first start. A later start does not change
+ * it: a job may run for as long as interval and grace allow.
  */
 function advanceHeartbeat(
   heartbeat: Heartbeat,

@@ -16,7 +16,9 @@ export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonito
   )
 }
 
-/** The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less if one is; null without a deadline. */
+/**
+ * The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less if one is; null without a deadline.
+ */
 export async function findFirstDueInMs(db: Db): Promise<number | null> {
   const [row] = await query<{ ms: number | null }>(
     db,
@@ -26,8 +28,8 @@ export async function findFirstDueInMs(db: Db): Promise<number | null> {
 }
 
 /**
- * Locks at most `limit` monitors that seem overdue, and skips those of other processes. `checkOverdue` has to confirm it on
- * the result of `loadHeartbeats`, because a ping may have arrived before the lock.
+ * Locks at most `limit` monitors that seem overdue, and skips those of other processes. `checkOverdue` has to confirm
+ * it on the result of `loadHeartbeats`, because a ping may have arrived before the lock.
  */
 export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonitor[]> {
   return query(

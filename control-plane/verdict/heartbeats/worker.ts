@@ -16,9 +16,9 @@ const TOKEN_INTERVAL_MS = 60_000
 const BATCH_SIZE = 500
 
 /**
- * Finds overdue heartbeats when they are due. Several processes may run it; one of them evaluates each monitor. A ping sets
- * the deadline at least 30 s ahead, so no process has to wake the worker. A queued ping may set an earlier deadline, which
- * the next search finds.
+ * Finds overdue heartbeats when they are due. Several processes may run it; one of them evaluates each monitor. A ping
+ * sets the deadline at least 30 s ahead, so no process has to wake the worker. A queued ping may set an earlier
+ * deadline, which the next search finds.
  */
 export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & HeartbeatTools): Loop {
   const context = { db, publicUrl, log: tools.log }

@@ -15,8 +15,8 @@ const SHOWN = 'id, cause_monitor_id AS monitor_id, title, severity, status, star
 
 /**
  * Opens an incident for each outage whose monitor has no open one; the partial unique index decides. Called in the
- * transaction of the verdict, on locked monitors. Returns the open incident of each monitor, and `incident.created` for the
- * new ones.
+ * transaction of the verdict, on locked monitors. Returns the open incident of each monitor, and `incident.created` for
+ * the new ones.
  */
 export async function openAutomaticIncidents(
   tx: Tx,
@@ -59,8 +59,8 @@ export async function openAutomaticIncidents(
 export type Resolution = { monitorId: string; at: Date; message: string }
 
 /**
- * Resolves the automatic incidents of monitors, each with an update that gives the reason. Manual incidents, and automatic
- * ones that are resolved or detached from their monitor, are not changed. Returns the resolved incidents, and
+ * Resolves the automatic incidents of monitors, each with an update that gives the reason. Manual incidents, and
+ * automatic ones that are resolved or detached from their monitor, are not changed. Returns the resolved incidents, and
  * `incident.resolved` for each.
  */
 export async function resolveAutomaticIncidents(

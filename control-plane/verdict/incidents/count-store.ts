@@ -4,8 +4,8 @@ import { type Db, query } from '../../foundation/platform/postgres/client.ts'
 const PROJECTS_AT_ONCE = 200
 
 /**
- * Replaces the rows of some projects by one row for each status and severity. Returns true if there may be more projects.
- * Concurrent changes are safe: one statement deletes and sums the rows that it sees, and other rows stay.
+ * Replaces the rows of some projects by one row for each status and severity. Returns true if there may be more
+ * projects. Concurrent changes are safe: one statement deletes and sums the rows that it sees, and other rows stay.
  */
 export async function compactIncidentCounts(db: Db): Promise<boolean> {
   const [row] = await query<{ projects: number }>(

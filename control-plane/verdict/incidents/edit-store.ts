@@ -13,8 +13,8 @@ export type EditableIncident = {
 }
 
 /**
- * An incident, locked until the transaction ends; null if the project does not have it. The monitor that caused it is locked
- * first (monitors before incidents), so that no verdict about it is stored in the meantime.
+ * An incident, locked until the transaction ends; null if the project does not have it. The monitor that caused it is
+ * locked first (monitors before incidents), so that no verdict about it is stored in the meantime.
  */
 export async function lockIncident(tx: Tx, projectId: string, id: string): Promise<EditableIncident | null> {
   await execute(
@@ -68,8 +68,8 @@ export async function updateIncident(tx: Tx, incident: EditableIncident, now: Da
 }
 
 /**
- * Detaches a reopened automatic incident from its monitor, so that the system does not resolve it. It stays attached if the
- * outage of the monitor continues and no later incident is open for it: then the recovery resolves it.
+ * Detaches a reopened automatic incident from its monitor, so that the system does not resolve it. It stays attached if
+ * the outage of the monitor continues and no later incident is open for it: then the recovery resolves it.
  */
 export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
   await execute(

@@ -62,8 +62,8 @@ export function computeResolvedAt(
 type Rating = { status: IncidentStatus; severity: Severity }
 
 /**
- * The update that a change of status or severity writes; null if neither changed. An update about a severity is internal,
- * because status pages do not show severities.
+ * The update that a change of status or severity writes; null if neither changed. An update about a severity is
+ * internal, because status pages do not show severities.
  */
 export function buildChangeUpdate(before: Rating, after: Rating): { message: string; is_internal: boolean } | null {
   if (before.status !== after.status) {

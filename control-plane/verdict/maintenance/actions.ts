@@ -29,8 +29,8 @@ const EMPTY = {
 }
 
 /**
- * Creates a window. Throws 400 for an invalid schedule, 404 for a monitor that the project does not have, and 402 over the
- * limit of the plan.
+ * Creates a window. Throws 400 for an invalid schedule, 404 for a monitor that the project does not have, and 402 over
+ * the limit of the plan.
  */
 export async function createWindow(
   { db, limits }: Omit<Tools, 'review'>,
@@ -52,8 +52,8 @@ export async function createWindow(
 }
 
 /**
- * Changes the fields in the body. The current period ends, and begins again at the same moment if the new schedule contains
- * it, so that past maintenance stays as it was. Throws 400, 402 and 404.
+ * Changes the fields in the body. The current period ends, and begins again at the same moment if the new schedule
+ * contains it, so that past maintenance stays as it was. Throws 400, 402 and 404.
  */
 export async function changeWindow(
   { db, review, limits }: Tools,
@@ -103,7 +103,9 @@ export async function deleteWindow(
   })
 }
 
-/** Plans the next period of at most `limit` windows whose last planned period has begun. Returns the number of windows. */
+/**
+ * Plans the next period of at most `limit` windows whose last planned period has begun. Returns the number of windows.
+ */
 export function planDueWindows(db: Db, limit: number, now: Date): Promise<number> {
   return db.transaction(async tx => {
     const due = await lockDueWindows(tx, now, limit)

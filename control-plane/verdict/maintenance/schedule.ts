@@ -1,8 +1,8 @@
 import { Cron } from 'croner'
 
 /**
- * The schedule of a window: one period from `startsAt` to `endsAt`; or, with `cron` (five fields, in `timeZone`), recurring
- * periods of `durationMinutes` between the two.
+ * The schedule of a window: one period from `startsAt` to `endsAt`; or, with `cron` (five fields, in `timeZone`),
+ * recurring periods of `durationMinutes` between the two.
  */
 export type MaintenanceSchedule = {
   cron: string | null
@@ -52,7 +52,10 @@ export function validateCron(cron: string): string | null {
   }
 }
 
-/** Whether a name is in the IANA time zone database. Offsets such as +02:00 are refused: they have no daylight saving time. */
+/**
+ * Whether a name is in the IANA time zone database. Offsets such as +02:00 are refused: they have no daylight saving
+ * time.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -23,8 +23,9 @@ const RESULTS_PER_TURN = 5_000
  *
  * 1. Retry deferred changes whose time has come.
  * 2. Update the absences of regions, and reload monitors that were changed.
- * 3. For each message: follow steps of JetStream's clock, decode the batch, and count its results. Before a batch with unknown
- *    monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let other work run.
+ * 3. For each message: follow steps of JetStream's clock, decode the batch, and count its results. Before a batch with
+ *    unknown monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let
+ *    other work run.
  * 4. Commit the rest.
  * 5. Store the position if it was not stored for 5 s, and a checkpoint if one is due.
  */

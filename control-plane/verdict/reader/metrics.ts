@@ -33,7 +33,7 @@ export function createVerdictMetrics(metrics: Metrics) {
       'Discarded decisions about monitors that were changed in the meantime',
     ),
     disagreements: metrics.counter('picket_verdict_disagreements_total', 'Probes of a region contradicting each other'),
-    judgeSeconds: metrics.histogram(
+    applySeconds: metrics.histogram(
       'picket_verdict_judge_seconds',
       'Duration of the transaction that applies decisions',
       BUCKETS,

@@ -45,9 +45,10 @@ export type PartitionReader = {
 }
 
 /**
- * Reads one partition in order, without acknowledgements, from the position in PostgreSQL (docs/design/results.md#position).
- * A step that fails because of PostgreSQL or NATS is repeated. If that cannot help, memory is dropped and reading begins
- * again at the stored position. The reader stops and calls `onEnd` when another process has taken the partition.
+ * Reads one partition in order, without acknowledgements, from the position in PostgreSQL
+ * (docs/design/results.md#position). A step that fails because of PostgreSQL or NATS is repeated. If that cannot help,
+ * memory is dropped and reading begins again at the stored position. The reader stops and calls `onEnd` when another
+ * process has taken the partition.
  */
 export function startPartitionReader(
   owned: { id: number; epoch: number },

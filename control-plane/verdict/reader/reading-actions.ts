@@ -135,8 +135,8 @@ function reportGap({ meters, log }: ReaderTools, partition: number, memory: Trac
 }
 
 /**
- * Reads monitors from the database into memory. A monitor of another partition is unknown here. `versions`: by monitor, the
- * config version that is looked for. `before`: the states from before changes that were discarded.
+ * Reads monitors from the database into memory. A monitor of another partition is unknown here. `versions`: by monitor,
+ * the config version that is looked for. `before`: the states from before changes that were discarded.
  */
 export async function reloadMonitors(
   reading: PartitionReading,
@@ -195,9 +195,10 @@ const MIN_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 5_000
 
 /**
- * Repeats a step that PostgreSQL or NATS refused or did not answer, with growing pauses, until it succeeds. Memory stays valid
- * in the meantime, so nothing has to be read again. Throws errors that only a new start can repair (another process owns
- * the partition, the stored position is not the known one, a programming error), and any error when the reader has to stop.
+ * Repeats a step that PostgreSQL or NATS refused or did not answer, with growing pauses, until it succeeds. Memory
+ * stays valid in the meantime, so nothing has to be read again. Throws errors that only a new start can repair (another
+ * process owns the partition, the stored position is not the known one, a programming error), and any error when the
+ * reader has to stop.
  */
 export async function retryUntilDone<T>(
   { tools, partition, signal }: PartitionReading,

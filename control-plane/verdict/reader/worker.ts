@@ -56,8 +56,8 @@ export type VerdictWorker = {
 }
 
 /**
- * Starts the role `verdict`: owns a share of the partitions and reads them (docs/design/results.md#partitions). Any number of
- * processes may have the role; each partition has one reader at a time.
+ * Starts the role `verdict`: owns a share of the partitions and reads them (docs/design/results.md#partitions). Any
+ * number of processes may have the role; each partition has one reader at a time.
  */
 export async function startVerdictWorker(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
@@ -114,7 +114,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     },
     CRITICAL,
   )
-  const watch = startLoop(
+  const stream = startLoop(
     'verdict-stream',
     STREAM_INTERVAL_MS,
     { log, metrics },
@@ -146,7 +146,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
   return {
     wake: () => follow.wake(),
     async stop() {
-      await Promise.all([own.stop(), follow.stop(), watch.stop(), parents.stop(), liveSets.stop(), lag.stop()])
+      await Promise.all([own.stop(), follow.stop(), stream.stop(), parents.stop(), liveSets.stop(), lag.stop()])
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(leases, me)
     },
@@ -163,7 +163,9 @@ async function takeShare(db: Db, me: string, holdings: PartitionLease[]): Promis
 
 const filterOwned = (holdings: PartitionLease[], me: string) => holdings.filter(({ owner }) => owner === me)
 
-/** Runs a reader for each owned partition and epoch. A new reader of a partition starts after the old one has stopped. */
+/**
+ * Runs a reader for each owned partition and epoch. A new reader of a partition starts after the old one has stopped.
+ */
 function matchReaders(
   readers: Map<number, PartitionReader>,
   owned: { id: number; epoch: number }[],

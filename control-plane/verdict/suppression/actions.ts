@@ -27,9 +27,9 @@ export type StatusChange = {
 }
 
 /**
- * Returns the events that may be sent now, and withholds those of monitors that are in maintenance, or depend on a monitor
- * that is down or may go down soon (docs/design/suppression.md#suppressing-a-change). Called in the transaction of the
- * verdict, on locked monitors, at most once a monitor, before events are published:
+ * Returns the events that may be sent now, and withholds those of monitors that are in maintenance, or depend on a
+ * monitor that is down or may go down soon (docs/design/suppression.md#suppressing-a-change). Called in the transaction
+ * of the verdict, on locked monitors, at most once a monitor, before events are published:
  *
  * 1. Lock the existing silences of the monitors.
  * 2. Load maintenance periods and ancestors.
@@ -69,7 +69,10 @@ export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date)
   return decided.flatMap(({ silence, events }) => (silence ? [] : events))
 }
 
-/** The silence of a monitor; null if its events may be sent. A change after a withheld one is withheld too, to keep order. */
+/**
+ * The silence of a monitor; null if its events may be sent. A change after a withheld one is withheld too, to keep
+ * order.
+ */
 function computeSilence(
   { monitor, transition, events }: StatusChange,
   before: Silence | undefined,
@@ -100,8 +103,8 @@ function buildCauses(
 }
 
 /**
- * Ends the silences of monitors that leave the verdict. Returns those of `events`, the ends of their automatic incidents,
- * that may be sent: none for an outage that receivers do not know. The caller has locked the monitors.
+ * Ends the silences of monitors that leave the verdict. Returns those of `events`, the ends of their automatic
+ * incidents, that may be sent: none for an outage that receivers do not know. The caller has locked the monitors.
  */
 export async function endSilences(
   tx: Tx,

@@ -10,8 +10,8 @@ import { listAncestors, markParentsChecked } from './store.ts'
 type Tools = { db: Db; nats: Nats }
 
 /**
- * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If none of a
- * monitor's ancestors fails, its silence is released for review. If one fails, the silence waits for its verdict.
+ * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If none of
+ * a monitor's ancestors fails, its silence is released for review. If one fails, the silence waits for its verdict.
  * `monitorIds`: as claimed by `claimParentChecks`.
  */
 export async function checkParents(tools: Tools, monitorIds: string[]): Promise<void> {

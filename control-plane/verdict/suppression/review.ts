@@ -37,8 +37,9 @@ const REVIEW_INTERVAL_MS = 30_000
 const PARENT_PENDING_INTERVAL_MS = 1_000
 
 /**
- * Whether the withheld events of a monitor may be sent. `isOutage`: they include the beginning of an outage, which waits for
- * an ancestor that may go down soon. `graceMs`: how long the monitor's own checks may need to recover after its parent.
+ * Whether the withheld events of a monitor may be sent. `isOutage`: they include the beginning of an outage, which
+ * waits for an ancestor that may go down soon. `graceMs`: how long the monitor's own checks may need to recover after
+ * its parent.
  */
 export function reviewSuppression(
   state: ReviewState,

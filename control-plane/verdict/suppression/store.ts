@@ -18,8 +18,8 @@ const COLUMNS = `monitor_id AS "monitorId", withheld, reason, is_parent_down AS 
   due_at AS "dueAt"`
 
 /**
- * The monitors of which nothing is to be sent now: in maintenance, below an ancestor that is down, or with withheld events.
- * For events that the verdict does not publish. Areas that may not import this file use the SQL function.
+ * The monitors of which nothing is to be sent now: in maintenance, below an ancestor that is down, or with withheld
+ * events. For events that the verdict does not publish. Areas that may not import this file use the SQL function.
  */
 export async function listSilencedMonitors(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
   const sql = 'SELECT silenced_monitors(CAST(:monitorIds AS uuid[]), :now) AS id'
@@ -67,8 +67,8 @@ const CHECK_TIMING = `a.interval_seconds AS "intervalSeconds", a.timeout_ms AS "
 export type SilencedMonitor = CheckTiming & { id: string }
 
 /**
- * Locks the monitors of at most `limit` silences that are due, because monitors are always locked first. Skips monitors that
- * another transaction has locked.
+ * Locks the monitors of at most `limit` silences that are due, because monitors are always locked first. Skips monitors
+ * that another transaction has locked.
  */
 export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<SilencedMonitor[]> {
   return query(
@@ -126,8 +126,8 @@ async function loadMaintenanceEnds(db: Db, monitorIds: string[], now: Date): Pro
 }
 
 /**
- * Schedules an immediate review of the silences of these monitors and of all that depend on them. Locked rows are skipped;
- * they are reviewed within 30 s in any case.
+ * Schedules an immediate review of the silences of these monitors and of all that depend on them. Locked rows are
+ * skipped; they are reviewed within 30 s in any case.
  */
 export async function scheduleReview(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
   if (monitorIds.length === 0) return

@@ -12,9 +12,9 @@ export type SuppressedTransition = {
 }
 
 /**
- * What receivers know of a monitor, and what may have to be sent to them (docs/design/suppression.md#flapping). However often
- * the monitor changes, three transitions are enough: `ended` ended the outage that receivers know, `began` began the outage
- * that they do not know, and `last` is the last one. Stored as JSON.
+ * What receivers know of a monitor, and what may have to be sent to them (docs/design/suppression.md#flapping). However
+ * often the monitor changes, three transitions are enough: `ended` ended the outage that receivers know, `began` began
+ * the outage that they do not know, and `last` is the last one. Stored as JSON.
  */
 export type SuppressedChanges = {
   /** the status that receivers know */

@@ -15,8 +15,8 @@ const RETRY_DELAY_MS = 500
 const BATCH_SIZE = 500
 
 /**
- * Reviews silences, sends what was withheld when no reason is left, and checks parents on request. Any number of processes
- * may run it. Idle, it costs one query in ten seconds.
+ * Reviews silences, sends what was withheld when no reason is left, and checks parents on request. Any number of
+ * processes may run it. Idle, it costs one query in ten seconds.
  */
 export function startSuppressionWorker(context: LoopTools & { db: Db; nats: Nats }): Loop {
   const { db, log } = context

@@ -1,6 +1,6 @@
 import type { Chronicle, RecordedFault, SettingsPeriod } from './chronicle.ts'
 
-/** What a fault adds to the limits, by docs/design/verdict.md. */
+/** What a fault adds to the limits, by docs/design/guarantee.md. */
 const MOVES_MS = 30_000
 const TAKES_OVER_MS = 20_000
 const AFTER_MS = 60_000

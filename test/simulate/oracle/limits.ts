@@ -1,6 +1,6 @@
 import type { SettingsPeriod } from './chronicle.ts'
 
-/** What docs/design/verdict.md says of times, in ms. */
+/** What docs/design/guarantee.md says of times, in ms. */
 
 const START_MS = 1_000
 export const DECISION_MS = 2_000

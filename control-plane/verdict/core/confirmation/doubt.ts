@@ -7,7 +7,7 @@ import { ANSWER_GRACE_MS } from './second-opinion.ts'
 
 /*
  * A region whose probe doubts its own failures has no vote for them until a second region confirms them, the probe is
- * sure again, or the region still fails in a later check and nothing contradicts it (docs/design/verdict.md#doubt).
+ * sure again, or the region still fails in a later check and nothing contradicts it (docs/design/doubt.md).
  */
 
 /** Least time in ms between the first doubted failure and the slot of the check by which the region decides alone. */
@@ -121,9 +121,10 @@ function isNewerAnswer({ scheduledAtMs }: VerdictResult, isWell: boolean, known:
 }
 
 /**
- * Whether a witness sees the target well; null if its check proves nothing. Without an answer, the witness itself may be
- * unable to reach the target (name, address, firewall). Doubted failures are failures without an answer, so every answer
- * except a server error contradicts them. That includes a wrong status or content, which may depend on the region.
+ * Whether a witness sees the target well; null if its check proves nothing. Without an answer, the witness itself may
+ * be unable to reach the target (name, address, firewall). Doubted failures are failures without an answer, so every
+ * answer except a server error contradicts them. That includes a wrong status or content, which may depend on the
+ * region.
  */
 function findWitnessOpinion({ outcome, statusCode, error }: VerdictResult): boolean | null {
   if (outcome !== Outcome.DOWN) return outcome === Outcome.UP || outcome === Outcome.DEGRADED ? true : null

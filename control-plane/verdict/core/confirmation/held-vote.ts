@@ -1,6 +1,8 @@
 import type { RegionDoubt, RegionTally } from '../types.ts'
 
-/** True for a failing region whose vote waits because its probe doubts its own failures (docs/design/verdict.md#doubt). */
+/**
+ * True for a failing region whose vote waits because its probe doubts its own failures (docs/design/doubt.md).
+ */
 export const isVoteHeld = ({ state, doubt }: RegionTally): boolean => state === 'failing' && doubt?.settledBy === null
 
 /** The doubt after the target or the assertions changed: the answer of a witness does not apply to them. */

@@ -117,8 +117,8 @@ export function toSecondOpinion(result: VerdictResult, nowMs: number): SecondOpi
 }
 
 /**
- * Whether `result` would make the region failing although another probe of it, asked during the same streak, reached the
- * target. An opinion that was requested again and not answered in time does not count.
+ * Whether `result` would make the region failing although another probe of it, asked during the same streak, reached
+ * the target. An opinion that was requested again and not answered in time does not count.
  */
 export function isContradicted(cell: RegionTally, result: VerdictResult, policy: Policy, nowMs: number): boolean {
   const opinion = cell.secondOpinion

@@ -2,14 +2,14 @@ import type { MonitorState, Policy, RegionAbsences, RegionTally } from '../types
 import { resetStreaks } from './streaks.ts'
 
 /*
- * A region without a probe that can publish has no vote (docs/design/verdict.md#absent-regions). The times of absences are
- * JetStream times, so each result is decided by what was true when JetStream took it, even if it is read later.
+ * A region without a probe that can publish has no vote (docs/design/verdict.md#absent-regions). The times of absences
+ * are JetStream times, so each result is decided by what was true when JetStream took it, even if it is read later.
  */
 
 /**
- * When the vote of a region ended because the region had no probe; Infinity if it did not end. After a restart without a
- * checkpoint (`restoredAtMs`), a region that was ok may have been checked after an absence, because such a result is not
- * stored; it keeps its vote.
+ * When the vote of a region ended because the region had no probe; Infinity if it did not end. After a restart without
+ * a checkpoint (`restoredAtMs`), a region that was ok may have been checked after an absence, because such a result is
+ * not stored; it keeps its vote.
  */
 export function computeVoteLostMs(
   { region, state, votedAtMs }: RegionTally,
@@ -33,7 +33,9 @@ export function listAbsentRegions({ cells }: MonitorState, { regions, absences }
   })
 }
 
-/** The cell before the next result: after an absence a region has no vote until a chain has decided, like a new region. */
+/**
+ * The cell before the next result: after an absence a region has no vote until a chain has decided, like a new region.
+ */
 export function resetAfterAbsence(
   cell: RegionTally,
   absences: RegionAbsences,

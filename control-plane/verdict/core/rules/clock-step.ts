@@ -2,9 +2,9 @@ import { shiftDoubtTimes } from '../confirmation/held-vote.ts'
 import type { MonitorState, RegionTally } from '../types.ts'
 
 /**
- * The state after JetStream's clock was set by `stepMs`: ages stay the same, so a step ends no vote, no hold and no wait.
- * Slots move only with a clock that was set back, because the next slots use the new time. With a clock that was set
- * ahead they are in order without it.
+ * The state after JetStream's clock was set by `stepMs`: ages stay the same, so a step ends no vote, no hold and no
+ * wait. Slots move only with a clock that was set back, because the next slots use the new time. With a clock that was
+ * set ahead they are in order without it.
  */
 export function shiftStateTimes(state: MonitorState, stepMs: number): MonitorState {
   const moved = (ms: number | null) => (ms === null ? null : ms + stepMs)

@@ -4,8 +4,8 @@ import type { HighWaterMark, HistoryReason, MonitorState, Policy, RegionTally, V
 export const MAX_FUTURE_MS = 5000
 
 /**
- * How far ahead of JetStream's clock a result and a high-water mark may be, in ms. A mark that is further ahead comes from
- * before the clock was set back.
+ * How far ahead of JetStream's clock a result and a high-water mark may be, in ms. A mark that is further ahead comes
+ * from before the clock was set back.
  */
 export type ClockTolerance = { futureMs: number; highWaterMarkMs: number }
 export const DEFAULT_TOLERANCE: ClockTolerance = { futureMs: MAX_FUTURE_MS, highWaterMarkMs: MAX_FUTURE_MS }
@@ -20,8 +20,8 @@ export function checkConfigVersion(state: MonitorState, result: VerdictResult, p
 }
 
 /**
- * Only the highest (config version, epoch) counts, and each (scheduled time, attempt) once and in order. A high-water mark
- * later than `latestMs` is ignored: it would make everything history until then.
+ * Only the highest (config version, epoch) counts, and each (scheduled time, attempt) once and in order. A high-water
+ * mark later than `latestMs` is ignored: it would make everything history until then.
  */
 export function checkResultOrder(fence: HighWaterMark, result: VerdictResult, latestMs: number): HistoryReason | null {
   if (isOlderGeneration(result, fence)) return 'older_epoch'

@@ -21,17 +21,17 @@ export function createMonitorState(monitorId: string, configVersion: number): Mo
 
 /**
  * A stored state after a restart or takeover. Votes keep their age, so they end when they would have ended without the
- * restart. `knownFromMs`: the JetStream time from which all results are known; an older vote may have been renewed before
- * that time, and counts as renewed at it. null: all results are known.
+ * restart. `knownFromMs`: the JetStream time from which all results are known; an older vote may have been renewed
+ * before that time, and counts as renewed at it. null: all results are known.
  */
 export function restoreState(stored: MonitorState, knownFromMs: number | null): MonitorState {
   return stored.restoredAtMs === knownFromMs ? stored : { ...stored, restoredAtMs: knownFromMs }
 }
 
 /**
- * The state under a newer configuration: status, region states and votes stay, regions that the monitor no longer uses are
- * removed, and streaks begin again if the target or the assertions changed. If the votes are no longer a quorum, it is
- * lost from now on, not from an earlier time.
+ * The state under a newer configuration: status, region states and votes stay, regions that the monitor no longer uses
+ * are removed, and streaks begin again if the target or the assertions changed. If the votes are no longer a quorum, it
+ * is lost from now on, not from an earlier time.
  */
 export function adoptConfig(state: MonitorState, policy: Policy, nowMs: number): MonitorState {
   if (state.configVersion >= policy.configVersion) return state

@@ -18,7 +18,9 @@ export type StatusDecision = {
   noMajoritySinceMs: number | null
 }
 
-/** The status that the votes in `voted` lead to (docs/design/verdict.md#votes); `before`: without the newest of them. */
+/**
+ * The status that the votes in `voted` lead to (docs/design/verdict.md#votes); `before`: without the newest of them.
+ */
 export function decideStatus(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): StatusDecision {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = computeQuorumLostSince(before, tally, policy, nowMs)

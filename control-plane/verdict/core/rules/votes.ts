@@ -61,9 +61,9 @@ export function decideStatusByVotes({ voting, failing, degraded }: VoteCount): '
 }
 
 /**
- * Since when the quorum is lost with at least one region voting all the time; null with a quorum, or while no region votes.
- * `before` has the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without any vote
- * restarts the wait, and so does the return of a region that had no probe.
+ * Since when the quorum is lost with at least one region voting all the time; null with a quorum, or while no region
+ * votes. `before` has the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without any
+ * vote restarts the wait, and so does the return of a region that had no probe.
  */
 export function computeQuorumLostSince(
   before: MonitorState,

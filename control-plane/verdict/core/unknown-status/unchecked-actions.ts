@@ -15,10 +15,10 @@ import { storeUnknownTransitions } from './unknown-status-actions.ts'
 export type UncheckedMonitor = { monitorId: string; configVersion: number; state: MonitorState }
 
 /**
- * Stores that monitors are no longer checked (docs/design/verdict.md#unknown-status): a status of null from the last check
- * on, and `monitor.unchecked`. The owner of a silenced monitor is notified later, if it is still unchecked then. Monitors
- * that are locked, changed, paused or deleted are left out. Returns the stored states, including those of an earlier
- * transaction whose commit was not answered; these are not published a second time.
+ * Stores that monitors are no longer checked (docs/design/verdict.md#unknown-status): a status of null from the last
+ * check on, and `monitor.unchecked`. The owner of a silenced monitor is notified later, if it is still unchecked then.
+ * Monitors that are locked, changed, paused or deleted are left out. Returns the stored states, including those of an
+ * earlier transaction whose commit was not answered; these are not published a second time.
  */
 export async function storeUncheckedMonitors(
   tx: Tx,

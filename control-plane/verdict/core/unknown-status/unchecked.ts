@@ -17,8 +17,8 @@ export function findLastCountedMs({ cells }: Pick<MonitorState, 'cells'>): numbe
 }
 
 /**
- * The state of a monitor for which no check has counted since `sinceMs`. It keeps its status, with which the next verdict
- * is compared, and its outage. Every region begins like a new one.
+ * The state of a monitor for which no check has counted since `sinceMs`. It keeps its status, with which the next
+ * verdict is compared, and its outage. Every region begins like a new one.
  */
 export function markUnchecked(state: MonitorState, sinceMs: number): MonitorState {
   return {

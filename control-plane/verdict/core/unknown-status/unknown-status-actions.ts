@@ -16,9 +16,9 @@ export type UnknownTransition = {
 }
 
 /**
- * Stores that the status of monitors became unknown, or is the previous one again: a status and a transition, without an
- * event. Their verdict state, open outages and incidents stay, so that the next verdict continues from there. The caller
- * has locked the monitors.
+ * Stores that the status of monitors became unknown, or is the previous one again: a status and a transition, without
+ * an event. Their verdict state, open outages and incidents stay, so that the next verdict continues from there. The
+ * caller has locked the monitors.
  */
 export async function storeUnknownTransitions(tx: Tx, changes: UnknownTransition[], now: Date): Promise<void> {
   if (changes.length === 0) return

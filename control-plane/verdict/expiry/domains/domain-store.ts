@@ -4,8 +4,8 @@ import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/p
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
 
 /**
- * Claims domains that are due, for `leaseMs`. If the process ends in the meantime, they are due again. Deletes domains that no
- * monitor uses.
+ * Claims domains that are due, for `leaseMs`. If the process ends in the meantime, they are due again. Deletes domains
+ * that no monitor uses.
  */
 export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit: number): Promise<DueDomain[]> {
   if (!(await hasRows(db, 'SELECT FROM domains WHERE next_look_at <= ?', [now]))) return []
@@ -79,8 +79,8 @@ export async function updateWatches(tx: Tx, name: string, nextLookAt: Date, now:
 }
 
 /**
- * Links claimed watches to their domains. A new domain is looked up next; a known registration is copied now. The domain is
- * locked, so that a registration that is found in the meantime reaches the watches as well.
+ * Links claimed watches to their domains. A new domain is looked up next; a known registration is copied now. The
+ * domain is locked, so that a registration that is found in the meantime reaches the watches as well.
  */
 export async function linkWatches(
   tx: Tx,

@@ -5,8 +5,8 @@ import { parseTarget } from '../../../../shared/checks/target.ts'
 const SAME_REGISTRATION_MS = 3 * 86_400_000
 
 /**
- * The registrable domain of a monitor's host ("example.co.uk"), by the public suffix list, in lower case and punycode. Null
- * for an IP address, a name without a public suffix, and a url without a host.
+ * The registrable domain of a monitor's host ("example.co.uk"), by the public suffix list, in lower case and punycode.
+ * Null for an IP address, a name without a public suffix, and a url without a host.
  */
 export function findRegistrableDomain(type: MonitorType, url: string | null): string | null {
   const target = url === null ? null : parseTarget(type, url)
@@ -17,8 +17,8 @@ export function findRegistrableDomain(type: MonitorType, url: string | null): st
 type Registration = { identity: string; expiresAt: Date }
 
 /**
- * The identity of one registration period of a domain. RDAP and WHOIS may differ by hours about the same end, so a date that
- * moves by less than three days is the same registration. A renewal is a new one.
+ * The identity of one registration period of a domain. RDAP and WHOIS may differ by hours about the same end, so a date
+ * that moves by less than three days is the same registration. A renewal is a new one.
  */
 export function buildRegistrationIdentity(domain: string, known: Registration | null, expiresAt: Date): string {
   const movedMs = known === null ? Number.POSITIVE_INFINITY : Math.abs(known.expiresAt.getTime() - expiresAt.getTime())

@@ -13,22 +13,22 @@ export type GroupLimits = {
   /** the error for an item when too many wait */
   full: () => Error
   /** resolves after the time after which a running group counts as stuck */
-  patience: () => Promise<void>
+  untilStuck: () => Promise<void>
 }
 
 /**
- * Collects items while a group is in progress, and processes them together as the next group. A single item does not wait; in
- * a burst, items share the cost of a commit. `work` returns answers in the order of its items. An Error among them rejects
- * its item; an exception rejects the whole group.
+ * Collects items while a group is in progress, and processes them together as the next group. A single item does not
+ * wait; in a burst, items share the cost of a commit. `work` returns answers in the order of its items. An Error among
+ * them rejects its item; an exception rejects the whole group.
  */
 export function createGroupCommit<Item, Answer>(
   work: (items: Item[]) => Promise<(Answer | Error)[]>,
-  { size, groups, waiting, full, patience }: GroupLimits,
+  { size, groups, waiting, full, untilStuck }: GroupLimits,
 ): GroupCommit<Item, Answer> {
   let queue: Waiting<Item, Answer>[] = []
   let running = 0
   let ended = 0
-  let isWatched = false
+  let isWaiting = false
 
   const runGroup = async () => {
     const group = queue.slice(0, size)
@@ -52,14 +52,14 @@ export function createGroupCommit<Item, Answer>(
   const startNext = () => {
     if (queue.length === 0) return
     if (running === 0) void runGroup()
-    else if (!isWatched && running < groups) void watch()
+    else if (!isWaiting && running < groups) void startIfStuck()
   }
   /** Starts another group when the current one is stuck, for example waiting for a lock. */
-  const watch = async () => {
+  const startIfStuck = async () => {
     const endedBefore = ended
-    isWatched = true
-    await patience()
-    isWatched = false
+    isWaiting = true
+    await untilStuck()
+    isWaiting = false
     if (ended === endedBefore && queue.length > 0) void runGroup()
     startNext()
   }

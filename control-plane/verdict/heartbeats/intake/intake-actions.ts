@@ -16,9 +16,9 @@ const PUBLISH_TIMEOUT_MS = 3_000
 export type PingIntakeTools = { nats: Nats; log: Log; metrics: Metrics }
 
 /**
- * Stores a ping with `commit`. If PostgreSQL is unavailable or does not commit in time, publishes it to the message stream,
- * from where any process stores it (queued-ping-recorder.ts). Throws an ApiError 503 if neither is possible; the ping is
- * then not acknowledged.
+ * Stores a ping with `commit`. If PostgreSQL is unavailable or does not commit in time, publishes it to the message
+ * stream, from where any process stores it (queued-ping-recorder.ts). Throws an ApiError 503 if neither is possible;
+ * the ping is then not acknowledged.
  */
 export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingArrival) => Promise<boolean>) {
   const kept = tools.metrics.counter(

@@ -34,8 +34,8 @@ export async function loadIntakeGapMs(db: Db): Promise<number> {
 }
 
 /**
- * Gives heartbeats whose ping was due in a gap a whole interval and grace from the end of the gap. Heartbeats that were overdue
- * before it, or have more time, are not changed.
+ * Gives heartbeats whose ping was due in a gap a whole interval and grace from the end of the gap. Heartbeats that were
+ * overdue before it, or have more time, are not changed.
  */
 export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<number> {
   const extended = await query<{ id: string }>(

@@ -2,7 +2,9 @@ import { createMissCounter } from '../../../foundation/web/limits/miss-counter.t
 import { createRateLimit, type RateLimitUsage } from '../../../foundation/web/limits/rate-limit.ts'
 import type { PingOutcome } from '../types.ts'
 
-/** Unknown tokens a minute and client. Over this limit, only tokens that this process has accepted before are looked up. */
+/**
+ * Unknown tokens a minute and client. Over this limit, only tokens that this process has accepted before are looked up.
+ */
 const GUESSES_PER_MINUTE = 60
 const MAX_KNOWN_TOKENS = 100_000
 
@@ -14,8 +16,8 @@ export type PingLimits = {
 }
 
 /**
- * Two limits: pings of a token, for a job in a loop; and unknown tokens of a client, for guesses. A token that this process
- * has accepted is not a guess, even if other users share the address.
+ * Two limits: pings of a token, for a job in a loop; and unknown tokens of a client, for guesses. A token that this
+ * process has accepted is not a guess, even if other users share the address.
  */
 export function createPingLimits(pingsPerMinute: number): PingLimits {
   const ofToken = createRateLimit(pingsPerMinute)

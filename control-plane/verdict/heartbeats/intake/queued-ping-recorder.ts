@@ -22,8 +22,8 @@ const RETRY_DELAY_MS = 1_000
 type RecorderTools = LoopTools & HeartbeatTools & { nats: Nats }
 
 /**
- * Stores queued pings, which were acknowledged without PostgreSQL (intake-actions.ts), each once. It runs in every process
- * that accepts pings; the processes that reach PostgreSQL do the work.
+ * Stores queued pings, which were acknowledged without PostgreSQL (intake-actions.ts), each once. It runs in every
+ * process that accepts pings; the processes that reach PostgreSQL do the work.
  */
 export function startQueuedPingRecorder(tools: RecorderTools): Loop {
   let consumer: Awaited<ReturnType<typeof openDurableConsumer>> | null = null

@@ -23,14 +23,14 @@ const GROUPS = {
   size: 500,
   groups: 4,
   waiting: 20_000,
-  full: () => unavailable('too many pings at once'),
-  patience: () => sleep(200),
+  full: () => unavailable('too many concurrent pings'),
+  untilStuck: () => sleep(200),
 }
 
 /**
- * Ping URLs (docs/design/heartbeats.md#ping-urls), outside /api/v1: the token is the only secret, responses are short texts. A
- * ping is answered with `OK` after its commit, or after JetStream has stored it while PostgreSQL is unavailable, so that no
- * acknowledged ping is lost.
+ * Ping URLs (docs/design/heartbeats.md#ping-urls), outside /api/v1: the token is the only secret, responses are short
+ * texts. A ping is answered with `OK` after its commit, or after JetStream has stored it while PostgreSQL is
+ * unavailable, so that no acknowledged ping is lost.
  */
 export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext): void {
   const store = (arrivals: PingArrival[]) => storePings(tools, arrivals)

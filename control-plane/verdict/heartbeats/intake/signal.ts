@@ -6,8 +6,8 @@ const TOKEN = /^[0-9A-Za-z]{24}$/
 export const isPingToken = (text: string) => TOKEN.test(text)
 
 /**
- * Parses the text after the token of a ping URL: nothing for a success, `start`, `fail`, `log`, or an exit code from 0 to
- * 255, of which 0 is a success. Null for anything else.
+ * Parses the text after the token of a ping URL: nothing for a success, `start`, `fail`, `log`, or an exit code from 0
+ * to 255, of which 0 is a success. Null for anything else.
  */
 export function parseSignal(text: string | undefined): PingSignal | null {
   if (text === undefined) return { kind: 'success', exitCode: null }

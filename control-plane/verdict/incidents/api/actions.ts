@@ -23,7 +23,9 @@ export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLim
 /** The project and the acting user; `userId` is null if the account was deleted. */
 export type IncidentActor = { projectId: string; userId: string | null }
 
-/** Opens a manual incident; `message` becomes its first update. Throws 404 for an unknown monitor, 402 over the limit. */
+/**
+ * Opens a manual incident; `message` becomes its first update. Throws 404 for an unknown monitor, 402 over the limit.
+ */
 export async function openIncident(
   { db, publicUrl, limits }: IncidentTools,
   actor: IncidentActor,
@@ -47,8 +49,8 @@ export async function openIncident(
 }
 
 /**
- * Changes the fields in the body. A new status or severity writes an update and publishes an event; a new title alone does
- * not. Throws 404.
+ * Changes the fields in the body. A new status or severity writes an update and publishes an event; a new title alone
+ * does not. Throws 404.
  */
 export async function changeIncident(
   { db, publicUrl, limits }: IncidentTools,
@@ -91,8 +93,8 @@ export async function postUpdate(
 }
 
 /**
- * Acknowledges an incident. A second acknowledgement changes nothing. Throws 404, and 409 for an incident that was resolved
- * without one.
+ * Acknowledges an incident. A second acknowledgement changes nothing. Throws 404, and 409 for an incident that was
+ * resolved without one.
  */
 export async function acknowledgeIncident(
   { db, publicUrl }: Omit<IncidentTools, 'limits'>,

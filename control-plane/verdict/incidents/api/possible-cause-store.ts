@@ -15,8 +15,8 @@ export type PossibleCause = {
 const MAX_CAUSES = 20
 
 /**
- * Incidents that vendors of the project reported while an automatic incident lasted, worst first. They are read on request,
- * because vendors usually report later than monitors.
+ * Incidents that vendors of the project reported while an automatic incident lasted, worst first. They are read on
+ * request, because vendors usually report later than monitors.
  */
 export async function listPossibleCauses(
   db: Db,

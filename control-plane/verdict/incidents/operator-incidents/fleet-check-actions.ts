@@ -11,8 +11,9 @@ import { listOpenSubjects, lockOperatorIncidents } from './operator-incident-sto
 export type FleetCheck = FleetReport & { regions: RegionHealth[] }
 
 /**
- * Checks all regions, drains probes that disagree often, and opens and resolves incidents of the operator project, if there
- * is one. An advisory lock lets one process check at a time. `watchedMs`: for how long the caller has checked without a gap.
+ * Checks all regions, drains probes that disagree often, and opens and resolves incidents of the operator project, if
+ * there is one. An advisory lock lets one process check at a time. `watchedMs`: for how long the caller has checked
+ * without a gap.
  */
 export function checkFleet(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
   return db.transaction(async tx => {

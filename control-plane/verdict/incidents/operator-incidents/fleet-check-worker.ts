@@ -14,8 +14,9 @@ const PRUNE_INTERVAL_MS = 60_000
 const MAX_GAP_MS = 60_000
 
 /**
- * Drains probes that disagree often, and reports problems of the fleet by incidents of the operator project, log lines and
- * gauges. Any number of processes may run it. Without an operator project, only the log and the gauges report problems.
+ * Drains probes that disagree often, and reports problems of the fleet by incidents of the operator project, log lines
+ * and gauges. Any number of processes may run it. Without an operator project, only the log and the gauges report
+ * problems.
  */
 export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: string }): Loop {
   const { db, publicUrl } = context

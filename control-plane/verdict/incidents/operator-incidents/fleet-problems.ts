@@ -18,8 +18,8 @@ export type RegionHealth = {
 }
 
 /**
- * A probe is unreachable after 10 s and its work moves within 15 s. A restarted probe or control plane needs some 20 s. No
- * vote ends within 60 s, because it lasts three intervals of at least 30 s.
+ * A probe is unreachable after 10 s and its work moves within 15 s. A restarted probe or control plane needs some 20 s.
+ * No vote ends within 60 s, because it lasts three intervals of at least 30 s.
  */
 export const NO_PROBE_GRACE_MS = 60_000
 /** A region that had a probe within this time is in use, even if no monitor uses it. */
@@ -31,8 +31,9 @@ export function isRegionInUse({ monitors, lastHeartbeatAt, readAt }: RegionHealt
 }
 
 /**
- * Finds regions without a live probe. `watchedMs`: for how long the caller has checked without a gap, because heartbeats are
- * not recorded while the control plane is unavailable. A region that is not yet either is in neither list.
+ * Finds regions without a live probe. `watchedMs`: for how long the caller has checked without a gap, because
+ * heartbeats are not recorded while the control plane is unavailable. A region that is not yet either is in neither
+ * list.
  */
 export function findRegionProblems(regions: readonly RegionHealth[], watchedMs: number): FleetReport {
   const problems: FleetProblem[] = []

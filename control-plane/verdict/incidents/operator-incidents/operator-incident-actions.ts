@@ -5,8 +5,8 @@ import { claimSubjects, releaseSubjects } from './operator-incident-store.ts'
 import { openSystemIncident, resolveSystemIncident } from './system-incident-actions.ts'
 
 /**
- * Opens an incident of the operator project for each problem that has none, and resolves those of recovered subjects. In the
- * caller's transaction, which has read the fleet after `lockOperatorIncidents`.
+ * Opens an incident of the operator project for each problem that has none, and resolves those of recovered subjects.
+ * In the caller's transaction, which has read the fleet after `lockOperatorIncidents`.
  */
 export async function updateOperatorIncidents(
   tx: Tx,
@@ -16,9 +16,10 @@ export async function updateOperatorIncidents(
   now: Date,
 ): Promise<void> {
   const ids = problems.map(({ subject }) => ({ subject, incidentId: newId() }))
-  const taken = await claimSubjects(tx, ids, now)
+  const claimed = await claimSubjects(tx, ids, now)
   for (const [i, problem] of problems.entries()) {
-    if (taken.has(problem.subject)) await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
+    if (claimed.has(problem.subject))
+      await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
   }
   const messageOf = new Map(recoveries.map(({ subject, message }) => [subject, message]))
   for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {

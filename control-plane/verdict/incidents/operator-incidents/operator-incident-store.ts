@@ -16,7 +16,7 @@ export async function claimSubjects(
   rows: { subject: string; incidentId: string }[],
   now: Date,
 ): Promise<Set<string>> {
-  const taken = await query<{ subject: string }>(
+  const claimed = await query<{ subject: string }>(
     tx,
     `INSERT INTO operator_incidents (subject, incident_id, created_at)
      SELECT subject, "incidentId", :now
@@ -24,7 +24,7 @@ export async function claimSubjects(
      ON CONFLICT DO NOTHING RETURNING subject`,
     { rows: JSON.stringify(rows), now },
   )
-  return new Set(taken.map(({ subject }) => subject))
+  return new Set(claimed.map(({ subject }) => subject))
 }
 
 /** Releases recovered subjects. Returns their open incidents. */

@@ -13,8 +13,8 @@ import { type ByteReader, type ByteWriter, createByteReader } from './bytes.ts'
 
 /*
  * A checkpoint contains what results change in memory without being stored: for each region of a monitor the high-water
- * mark, the vote time, the newest result and the length of its streaks; for a monitor whose growing streak is not stored
- * yet, everything except its status. Everything else is in the stored state, which is never older.
+ * mark, the vote time, the newest result and the length of its streaks; for a monitor whose growing streak is not
+ * stored yet, everything except its status. Everything else is in the stored state, which is never older.
  */
 
 const VERSION = 2

@@ -6,8 +6,8 @@ import { applyDecisionsLocked, isMonitorError, type VerdictChange } from '../../
 import type { ReaderTools } from '../reading-actions.ts'
 
 /**
- * The changes that were not stored: `deferred` ones wait for locked rows. Later changes of `lockedProjects` have to wait as
- * well.
+ * The changes that were not stored: `deferred` ones wait for locked rows. Later changes of `lockedProjects` have to
+ * wait as well.
  */
 export type ApplyOutcome = { discarded: string[]; deferred: VerdictChange[]; lockedProjects: string[] }
 
@@ -39,8 +39,8 @@ export async function applyUnlocked(
 }
 
 /**
- * Applies each project under its own savepoint, so that the rows of one tenant do not stop the others. After a lock timeout
- * all changes of the project are deferred; after another error its monitors are applied one by one.
+ * Applies each project under its own savepoint, so that the rows of one tenant do not stop the others. After a lock
+ * timeout all changes of the project are deferred; after another error its monitors are applied one by one.
  */
 export async function applyPerProject(tx: Tx, changes: VerdictChange[], tools: ReaderTools): Promise<ApplyOutcome> {
   const projects = await findProjectIds(
@@ -62,7 +62,9 @@ export async function applyPerProject(tx: Tx, changes: VerdictChange[], tools: R
   return mergeOutcomes(outcomes)
 }
 
-/** Applies each change under its own savepoint, so that one invalid row does not stop the others. Sets that one aside. */
+/**
+ * Applies each change under its own savepoint, so that one invalid row does not stop the others. Sets that one aside.
+ */
 async function applyOneByOne(tx: Tx, changes: VerdictChange[], tools: ReaderTools): Promise<ApplyOutcome> {
   const outcomes: ApplyOutcome[] = []
   for (const change of changes.toSorted((a, b) => (a.monitorId < b.monitorId ? -1 : 1))) {

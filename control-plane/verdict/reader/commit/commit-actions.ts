@@ -66,7 +66,7 @@ async function storeChanges(reading: PartitionReading, effects: BatchEffects): P
   }))
   const startedMs = monotonicMs()
   const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, effects.disagreements))
-  tools.meters.judgeSeconds.observe((monotonicMs() - startedMs) / 1_000)
+  tools.meters.applySeconds.observe((monotonicMs() - startedMs) / 1_000)
   markSaved(reading)
   recordDeferred(reading, outcome, effects.statesBefore)
   const { discarded } = outcome
@@ -82,14 +82,14 @@ async function storeChanges(reading: PartitionReading, effects: BatchEffects): P
  * Stores a run of changes in one transaction (docs/design/results.md#commit):
  *
  * 1. Split the changes: those of monitors or projects with deferred changes have to wait behind them.
- * 2. Move the stored position, fenced by the partition's epoch and the old position. It also renews the lease, and sets the
- *    lock timeout of the transaction.
+ * 2. Move the stored position, fenced by the partition's epoch and the old position. It also renews the lease, and sets
+ *    the lock timeout of the transaction.
  * 3. Store disagreements between probes under a savepoint.
  * 4. Apply the changes of monitors whose rows are free, with everything that follows from them (`applyDecisions`).
  * 5. Store the other changes as deferred changes.
  *
- * After an error of one tenant's rows or a lock timeout, the whole transaction is repeated, with each project under its own
- * savepoint.
+ * After an error of one tenant's rows or a lock timeout, the whole transaction is repeated, with each project under its
+ * own savepoint.
  */
 async function applyInTransaction(
   reading: PartitionReading,

@@ -47,8 +47,8 @@ export const limitWaitMs = ({ deferred, retry }: PartitionReading, ms: number): 
   deferred.size === 0 ? ms : Math.min(ms, Math.max(0, retry.dueMs - monotonicMs()))
 
 /**
- * Applies deferred changes whose rows are free by now, in one transaction that deletes them from `deferred_changes`, so that
- * each change is stored once. To be called when everything that was counted is stored.
+ * Applies deferred changes whose rows are free by now, in one transaction that deletes them from `deferred_changes`, so
+ * that each change is stored once. To be called when everything that was counted is stored.
  */
 export async function retryDeferred(reading: PartitionReading): Promise<void> {
   const { tools, deferred, lockedProjects, retry } = reading

@@ -32,7 +32,9 @@ export async function loadDeferredChanges(db: Db, partition: number): Promise<De
   return deferred
 }
 
-/** Throws a PositionMovedError if rows are missing: then a transaction was committed without an answer to the reader. */
+/**
+ * Throws a PositionMovedError if rows are missing: then a transaction was committed without an answer to the reader.
+ */
 export async function deleteDeferredChanges(
   tx: Tx,
   partition: number,

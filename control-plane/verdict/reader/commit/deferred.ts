@@ -25,8 +25,8 @@ export function deferChange(deferred: DeferredChanges, change: VerdictChange, st
 type StoredMonitorRow = VerdictMonitorRow & { state: MonitorState | null }
 
 /**
- * The monitor as it will be when its deferred change is stored. If the monitor was paused, deleted or changed since, the
- * change no longer counts (`isVoid`), and the monitor is as it is stored, or as it was before the change.
+ * The monitor as it will be when its deferred change is stored. If the monitor was paused, deleted or changed since,
+ * the change no longer counts (`isVoid`), and the monitor is as it is stored, or as it was before the change.
  */
 export function applyDeferredChange(
   deferred: DeferredChanges,

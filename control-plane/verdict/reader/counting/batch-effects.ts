@@ -57,7 +57,9 @@ export function createBatchEffects(): BatchEffects {
   }
 }
 
-/** Selects the counters for the next results. To be called once a message, because all its results are of one region. */
+/**
+ * Selects the counters for the next results. To be called once a message, because all its results are of one region.
+ */
 export function selectRegionCounts(effects: BatchEffects, region: string): void {
   effects.counts = effects.countsByRegion.get(region) ?? createResultCounts()
   effects.countsByRegion.set(region, effects.counts)

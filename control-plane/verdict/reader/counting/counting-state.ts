@@ -68,13 +68,15 @@ const LONG_AGO = 0
 
 /**
  * How long a state that decides nothing may be in memory and in checkpoints only: half of what is read again after a
- * restart. So a region that fails for all its monitors causes no writes while streaks grow, and later one write a monitor, a
- * few at a time.
+ * restart. So a region that fails for all its monitors causes no writes while streaks grow, and later one write a
+ * monitor, a few at a time.
  */
 const MAX_UNSTORED_MS = 60_000
 const LATE_STORES_PER_BATCH = 200
 
-/** What is known when reading begins. `foundAtMs`: the time of the message at the stored position; null if it is gone. */
+/**
+ * What is known when reading begins. `foundAtMs`: the time of the message at the stored position; null if it is gone.
+ */
 type ReadingStart = {
   stream: StreamBounds
   foundAtMs: number | null
@@ -130,8 +132,8 @@ export function markReloaded(
 }
 
 /**
- * If JetStream's clock was set, moves all remembered times with it before the next result counts. Returns the step in ms; 0
- * without a step.
+ * If JetStream's clock was set, moves all remembered times with it before the next result counts. Returns the step in
+ * ms; 0 without a step.
  */
 export function applyClockStep(counting: CountingState, takenAtMs: number, monotonicMs: number, logMs: number): number {
   const { memory, unstored, streamClock } = counting
@@ -172,7 +174,7 @@ export function countBatch(
   else {
     selectRegionCounts(effects, batch.region)
     // the fleet publishes the check of a witness
-    if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.heardMs.set(batch.region, monotonicMs)
+    if (batch.results[0]?.trigger !== Trigger.WITNESS) tools.regionCoverage.receivedMs.set(batch.region, monotonicMs)
   }
   const tolerance = computeTolerance(counting.streamClock, takenAtMs, monotonicMs)
   const live = tools.liveSets.of(batch.region)

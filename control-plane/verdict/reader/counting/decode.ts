@@ -9,9 +9,9 @@ const MAX_TEXT_LENGTH = 500
 const internName = createInterner<string>(10_000)
 
 /**
- * The batch in a message of `RESULTS.<partition>.<region>`. Throws if it cannot be decoded, or if its region is not that of
- * the subject. Results of witnesses are accepted only on the subject of witnesses, where only the fleet may publish; no
- * other results are accepted there.
+ * The batch in a message of `RESULTS.<partition>.<region>`. Throws if it cannot be decoded, or if its region is not
+ * that of the subject. Results of witnesses are accepted only on the subject of witnesses, where only the fleet may
+ * publish; no other results are accepted there.
  */
 export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
   const batch = ResultBatch.decode(data)

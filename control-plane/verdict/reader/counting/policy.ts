@@ -20,7 +20,9 @@ export type VerdictMonitorRow = {
 
 const onePolicy = createInterner<Policy>(10_000)
 
-/** The policy of a monitor that probes check. Limits the timeout to the interval. Monitors with equal policies share it. */
+/**
+ * The policy of a monitor that probes check. Limits the timeout to the interval. Monitors with equal policies share it.
+ */
 export function buildPolicy(monitor: VerdictMonitorRow): Policy {
   const { configVersion, streaksSince, regions, retryCount, intervalSeconds, timeoutMs, witness = false } = monitor
   const intervalMs = intervalSeconds * 1_000

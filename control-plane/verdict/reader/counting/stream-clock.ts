@@ -1,8 +1,8 @@
 import { type ClockTolerance, DEFAULT_TOLERANCE } from '../../core/rules/result-order.ts'
 
 /**
- * JetStream's clock as the reader of a partition sees it, message by message. A message cannot be from the future, nor from
- * before the previous message. If it seems to be, JetStream's clock was set in between.
+ * JetStream's clock as the reader of a partition sees it, message by message. A message cannot be from the future, nor
+ * from before the previous message. If it seems to be, JetStream's clock was set in between.
  */
 export type StreamClock = {
   /** how far JetStream's clock is ahead of the monotonic clock of this process */
@@ -25,8 +25,8 @@ export const createStreamClock = (logNowMs: number, monotonicMs: number): Stream
 })
 
 /**
- * Processes a message that is read at `monotonicMs`, when JetStream's clock is believed to be at `logNowMs`. Returns by how
- * many ms the clock was set between it and the previous message; 0 if it was not.
+ * Processes a message that is read at `monotonicMs`, when JetStream's clock is expected to be at `logNowMs`. Returns by
+ * how many ms the clock was set between it and the previous message; 0 if it was not.
  */
 export function detectClockStep(time: StreamClock, takenAtMs: number, monotonicMs: number, logNowMs: number): number {
   // follow small differences of the rates; a real step is applied with the message that shows where it happened
@@ -56,8 +56,8 @@ function computeStep(last: NonNullable<StreamClock['last']>, takenAtMs: number, 
 }
 
 /**
- * The tolerance for a message that is read at `monotonicMs`. A high-water mark is compared with the present, however late
- * the message is read.
+ * The tolerance for a message that is read at `monotonicMs`. A high-water mark is compared with the present, however
+ * late the message is read.
  */
 export function computeTolerance(
   { offsetMs, grace }: StreamClock,

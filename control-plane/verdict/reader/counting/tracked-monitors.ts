@@ -32,9 +32,9 @@ export function needsReload(memory: TrackedMonitors, result: { monitorId: string
 }
 
 /**
- * Updates memory with the stored monitor and removes a deleted one; `stored` is null if the partition has no such monitor.
- * The state in memory is newer than the stored one and stays, unless it was discarded (`isDiscarded`). If the stored
- * state is missing, the monitor was paused in the meantime and begins like a new one.
+ * Updates memory with the stored monitor and removes a deleted one; `stored` is null if the partition has no such
+ * monitor. The state in memory is newer than the stored one and stays, unless it was discarded (`isDiscarded`). If the
+ * stored state is missing, the monitor was paused in the meantime and begins like a new one.
  */
 export function loadMonitor(
   memory: TrackedMonitors,
@@ -88,8 +88,8 @@ export function startCountingAt(memory: TrackedMonitors, nowMs: number, position
 }
 
 /**
- * Moves all times by `stepMs` after JetStream's clock was set, so that ages stay the same. Returns the monitors whose stored
- * states have to be replaced, because their times would be wrong after a restart.
+ * Moves all times by `stepMs` after JetStream's clock was set, so that ages stay the same. Returns the monitors whose
+ * stored states have to be replaced, because their times would be wrong after a restart.
  */
 export function shiftAllTimes(memory: TrackedMonitors, stepMs: number): string[] {
   const toStore: string[] = []
@@ -109,8 +109,8 @@ export function computeMaxVoteLifetimeMs(memory: TrackedMonitors): number {
 }
 
 /**
- * Counts one result and adds what has to be stored or published to the effects. The first failure of a monitor in `parents`
- * is stored with its result, because other processes read it.
+ * Counts one result and adds what has to be stored or published to the effects. The first failure of a monitor in
+ * `parents` is stored with its result, because other processes read it.
  */
 export function countResult(
   memory: TrackedMonitors,
@@ -155,9 +155,9 @@ function recordDisagreement(
 }
 
 /**
- * Counts a result again that was counted before the restart. It rebuilds what was not stored; a result that is part of the
- * stored state is out of order. No status changes: if the result would decide now what it did not decide then, its streak
- * counts and the next result decides.
+ * Counts a result again that was counted before the restart. It rebuilds what was not stored; a result that is part of
+ * the stored state is out of order. No status changes: if the result would decide now what it did not decide then, its
+ * streak counts and the next result decides.
  */
 export function replayResult(
   memory: TrackedMonitors,
@@ -176,8 +176,8 @@ export function replayResult(
 }
 
 /**
- * Second opinions do not move the high-water mark. One from before the newest result of its region is in the stored state
- * already.
+ * Second opinions do not move the high-water mark. One from before the newest result of its region is in the stored
+ * state already.
  */
 const isKnownOpinion = ({ cells }: MonitorState, { trigger, region }: VerdictResult, takenAtMs: number) =>
   trigger === Trigger.OTHER_PROBE &&
@@ -197,8 +197,8 @@ function recordChange(
 }
 
 /**
- * Adds the states that have waited to be stored for `ageMs` or longer at `nowMs` to the effects, at most `limit`, the oldest
- * first. A time in the future is from before JetStream's clock was set back.
+ * Adds the states that have waited to be stored for `ageMs` or longer at `nowMs` to the effects, at most `limit`, the
+ * oldest first. A time in the future is from before JetStream's clock was set back.
  */
 export function addOverdueChanges(
   memory: TrackedMonitors,

@@ -5,9 +5,9 @@ import type { TrackedMonitors } from '../counting/tracked-monitors.ts'
 import type { RegionEpochRow } from './live-sets-store.ts'
 
 /**
- * The regions without a probe, as one process knows them. `absences` is the same map until something changes. `known`: the
- * times in the database from which each absence was computed. `offsetMs`: how far JetStream's clock was ahead of the
- * monotonic clock then.
+ * The regions without a probe, as one process knows them. `absences` is the same map until something changes. `known`:
+ * the times in the database from which each absence was computed. `offsetMs`: how far JetStream's clock was ahead of
+ * the monotonic clock then.
  */
 export type KnownAbsences = {
   absences: RegionAbsences
@@ -30,8 +30,8 @@ const CLOCK_SETTLE_MS = 5_000
 
 /**
  * The absences in JetStream time. The database returns how long ago each was. A known absence keeps its time, whatever
- * PostgreSQL's clock says later, and moves with JetStream's clock when that is set. An absence that ended in the future is
- * from before PostgreSQL's clock was set back, and is ignored.
+ * PostgreSQL's clock says later, and moves with JetStream's clock when that is set. An absence that ended in the future
+ * is from before PostgreSQL's clock was set back, and is ignored.
  */
 export function updateAbsences(
   before: KnownAbsences,

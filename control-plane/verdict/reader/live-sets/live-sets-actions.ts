@@ -24,9 +24,9 @@ export type KnownLiveSets = {
   /** Reads what has changed. */
   refresh(): Promise<void>
   /**
-   * To be called before results of an epoch that is ahead are refused. Reads again, and waits some seconds if PostgreSQL may
-   * have been restored and the fleet is about to give out a higher epoch. Rejects if `signal` ends the wait; the results are
-   * then read again and not refused.
+   * To be called before results of an epoch that is ahead are refused. Reads again, and waits some seconds if
+   * PostgreSQL may have been restored and the fleet is about to give out a higher epoch. Rejects if `signal` ends the
+   * wait; the results are then read again and not refused.
    */
   waitForEpoch(region: string, epoch: number, probeId: string, signal: AbortSignal): Promise<void>
 }
@@ -71,8 +71,8 @@ export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log 
 }
 
 /**
- * Reads changed live sets. Epochs never go back: if PostgreSQL has an older epoch than this process read before, the region
- * gets a higher one. Until then the newer live set counts.
+ * Reads changed live sets. Epochs never go back: if PostgreSQL has an older epoch than this process read before, the
+ * region gets a higher one. Until then the newer live set counts.
  */
 async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<RegionEpochRow[]> {
   const rows = await loadRegionEpochs(db)

@@ -1,7 +1,9 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { EpochSpan, RegionLiveSet } from './live-sets.ts'
 
-/** A region's epoch, and its newest absence: begin and end as texts, which identify it, and how long ago. null: none. */
+/**
+ * A region's epoch, and its newest absence: begin and end as texts, which identify it, and how long ago. null: none.
+ */
 export type RegionEpochRow = {
   region: string
   epoch: number

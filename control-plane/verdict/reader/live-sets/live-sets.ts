@@ -43,7 +43,10 @@ export function findNewestEpoch(results: readonly { epoch: number }[]): number {
 /** How long to wait for an unknown epoch of a region, and how long not to wait for the region after that. */
 const EPOCH_WAIT_TIMEOUT_MS = 10_000
 const EPOCH_WAIT_COOLDOWN_MS = 300_000
-/** How long a process waits in `EPOCH_WAIT_COOLDOWN_MS` in all, because a reader that waits too long loses its partition. */
+/**
+ * How long a process waits in `EPOCH_WAIT_COOLDOWN_MS` in all, because a reader that waits too long loses its
+ * partition.
+ */
 const MAX_TOTAL_WAIT_MS = 20_000
 
 /** Until when to wait, by region, on the monotonic clock; and the remaining budget at `atMs`. */
@@ -55,7 +58,9 @@ export const createEpochWaits = (): EpochWaits => ({
   atMs: Number.NEGATIVE_INFINITY,
 })
 
-/** Whether a reader may wait now. A probe that sends invented epochs delays the verdict for at most 1/30 of the time. */
+/**
+ * Whether a reader may wait now. A probe that sends invented epochs delays the verdict for at most 1/30 of the time.
+ */
 export function mayWaitForEpoch(waits: EpochWaits, region: string, nowMs: number): boolean {
   const untilMs = waits.until.get(region) ?? Number.NEGATIVE_INFINITY
   if (nowMs < untilMs) return true

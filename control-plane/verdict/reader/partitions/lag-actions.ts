@@ -11,8 +11,8 @@ export type LagState = { caughtUpWith: { created: string; lastSequence: number }
 
 /**
  * Measures how far all partitions are behind, whichever process reads them, because a stuck reader cannot report it.
- * `countedHere` returns the position of this process, which is newer than the stored one. If the lag cannot be measured,
- * the gauges have no values.
+ * `countedHere` returns the position of this process, which is newer than the stored one. If the lag cannot be
+ * measured, the gauges have no values.
  */
 export async function measureLag(
   { db, nats, meters }: Pick<ReaderTools, 'db' | 'nats' | 'meters'>,

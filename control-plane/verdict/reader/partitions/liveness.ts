@@ -11,10 +11,10 @@ const SERVER_SILENCE_TIMEOUT_MS = 5_000
 /** Longer than any step of work may take, because each statement has its own timeout. */
 const WORK_TIMEOUT_MS = 30_000
 
-/** Whether a reader works: it processes messages, or received something from the server recently (`heardAtMs`). */
-export function isReaderAlive({ atMs, workingSinceMs }: ReaderLiveness, heardAtMs: number, nowMs: number): boolean {
+/** Whether a reader works: it processes messages, or received something from the server recently (`receivedAtMs`). */
+export function isReaderAlive({ atMs, workingSinceMs }: ReaderLiveness, receivedAtMs: number, nowMs: number): boolean {
   if (workingSinceMs !== null) return nowMs - workingSinceMs < WORK_TIMEOUT_MS
-  return nowMs - Math.max(atMs, heardAtMs) < SERVER_SILENCE_TIMEOUT_MS
+  return nowMs - Math.max(atMs, receivedAtMs) < SERVER_SILENCE_TIMEOUT_MS
 }
 
 /** When NATS last answered this process, and since when without a gap. */
@@ -23,8 +23,8 @@ export type NatsReachability = { answeredMs: number; sinceMs: number }
 /** NATS is asked every two seconds. */
 const MAX_ANSWER_GAP_MS = 5_000
 /**
- * How long NATS must have answered before a process takes partitions. If it was unavailable for all processes, the owners
- * are back by then and keep their partitions.
+ * How long NATS must have answered before a process takes partitions. If it was unavailable for all processes, the
+ * owners are back by then and keep their partitions.
  */
 const MIN_REACHABLE_MS = 6_000
 

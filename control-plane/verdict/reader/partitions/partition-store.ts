@@ -18,18 +18,20 @@ export type OwnedPartition = {
   streamCreated: string | null
 }
 
-/** Skips rows that are locked by a commit: they cannot be taken meanwhile, and the commit renews the lease. */
+/** Skips rows that are locked by a commit: they cannot be taken in the meantime, and the commit renews the lease. */
 const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
 
-/** All leases use PostgreSQL's clock. A lease that is longer by more than this is from before the clock was set back. */
+/**
+ * All leases use PostgreSQL's clock. A lease that is longer by more than this is from before the clock was set back.
+ */
 const LEASE_TOLERANCE_MS = 1_000
 
 /**
  * Renews the leases of `owner`, except for the partitions that it cannot read now (`silent`): their leases end, so that
- * another process can take them. Until then they remain the owner's. Leases of other processes that are longer than a lease
- * can be are from before PostgreSQL's clock was set back; they are cut to `leaseMs`, so that the partitions of a process
- * that has ended since become free in time. Returns the owners of all partitions, in the same statement, because each
- * process runs it every 1.5 s.
+ * another process can take them. Until then they remain the owner's. Leases of other processes that are longer than a
+ * lease can be are from before PostgreSQL's clock was set back; they are cut to `leaseMs`, so that the partitions of a
+ * process that has ended since become free in time. Returns the owners of all partitions, in the same statement,
+ * because each process runs it every 1.5 s.
  */
 export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<PartitionLease[]> {
   return query(
@@ -78,8 +80,8 @@ export function listStoredPositions(
 }
 
 /**
- * The stored position, after waiting for transactions that move it: one whose connection broke may still commit. Throws a
- * FencedError if another process has taken the partition.
+ * The stored position, after waiting for transactions that move it: one whose connection broke may still commit. Throws
+ * a FencedError if another process has taken the partition.
  */
 export async function lockPartition(db: Db, id: number, epoch: number): Promise<OwnedPartition> {
   const rows = await query<OwnedPartition>(
@@ -106,8 +108,8 @@ export type PartitionPosition = { sequence: number; takenAtMs: number | null; st
 export type StoredPosition = { sequence: number; streamCreated: string | null }
 
 /**
- * Moves the stored position from the one that the reader knows (`from`), and renews the lease. From then on the transaction
- * waits at most `lockMs` for any other lock. Throws a FencedError if the partition has another epoch, and a
+ * Moves the stored position from the one that the reader knows (`from`), and renews the lease. From then on the
+ * transaction waits at most `lockMs` for any other lock. Throws a FencedError if the partition has another epoch, and a
  * PositionMovedError if it has another position: then a transaction was committed without an answer to the reader.
  */
 export async function storePosition(
@@ -151,8 +153,8 @@ export function loadPartitionMonitors(db: Db, partition: number): Promise<Stored
 }
 
 /**
- * Some monitors of the partition with their verdict states, including deleted ones. Monitors of data sources and heartbeats
- * count as deleted here.
+ * Some monitors of the partition with their verdict states, including deleted ones. Monitors of data sources and
+ * heartbeats count as deleted here.
  */
 export function loadMonitors(db: Db, partition: number, monitorIds: string[]): Promise<StoredVerdictMonitor[]> {
   return query(

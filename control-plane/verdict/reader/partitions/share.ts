@@ -2,8 +2,8 @@
 export type PartitionLease = { id: number; owner: string | null; epoch: number; isLive: boolean }
 
 /**
- * The partitions that `me` should take now: free ones up to its share; then, one by one, those of a process that has at least
- * two more than `me`. A difference of one stays, so that partitions do not move back and forth.
+ * The partitions that `me` should take now: free ones up to its share; then, one by one, those of a process that has at
+ * least two more than `me`. A difference of one stays, so that partitions do not move back and forth.
  */
 export function selectPartitionsToTake(holdings: PartitionLease[], me: string): number[] {
   const byOwner = new Map<string, number[]>([[me, []]])

@@ -6,8 +6,8 @@ const MIN_REPLAY_MS = 120_000
 const MAX_REPLAY_MS = 16 * 60_000
 
 /**
- * How long before the position results are read again without a checkpoint: twice the lifetime of a vote (`voteMs`). So the
- * votes that may still count are known, and also when the votes before them expired, because a hold begins then.
+ * How long before the position results are read again without a checkpoint: twice the lifetime of a vote (`voteMs`). So
+ * the votes that may still count are known, and also when the votes before them expired, because a hold begins then.
  */
 export const computeReplayMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, MIN_REPLAY_MS), MAX_REPLAY_MS)
 
@@ -31,16 +31,16 @@ export type StreamBounds = { created: string; firstSequence: number; lastSequenc
 export type CheckpointPosition = { streamCreated: string; sequence: number; takenAtMs: number }
 
 /**
- * `mark`: the position of the newest checkpoint. `foundAtMs`: when the message at the stored position was taken; null if the
- * message is gone. `voteMs`: the longest lifetime of a vote in the partition.
+ * `mark`: the position of the newest checkpoint. `foundAtMs`: when the message at the stored position was taken; null
+ * if the message is gone. `voteMs`: the longest lifetime of a vote in the partition.
  */
 type StartFacts = { mark: CheckpointPosition | null; foundAtMs: number | null; voteMs: number }
 
 /**
- * Where to begin to read: at the time of a recent checkpoint (`isMarked`), otherwise so long before the position that the
- * votes are known. Reading starts at a time and not at a sequence, because a stream that lost its end assigns the same
- * sequences again. A stream that was created again does not contain the stored position, but the checkpoint still belongs
- * to the stored states.
+ * Where to begin to read: at the time of a recent checkpoint (`isMarked`), otherwise so long before the position that
+ * the votes are known. Reading starts at a time and not at a sequence, because a stream that lost its end assigns the
+ * same sequences again. A stream that was created again does not contain the stored position, but the checkpoint still
+ * belongs to the stored states.
  */
 export function computeStartPosition(
   partition: OwnedPartition,
@@ -73,8 +73,8 @@ function belongsToPartition(
 }
 
 /**
- * Whether a message was counted before this start. A stream that lost its end in a crash assigns the same sequences again,
- * but never the same times.
+ * Whether a message was counted before this start. A stream that lost its end in a crash assigns the same sequences
+ * again, but never the same times.
  */
 export function isAlreadyCounted(
   { position, positionAtMs, isFound }: StartPosition,
@@ -84,8 +84,8 @@ export function isAlreadyCounted(
 }
 
 /**
- * How many messages of all partitions left the stream after the stored position, by age or to make room. Some of them may
- * have belonged to this partition.
+ * How many messages of all partitions left the stream after the stored position, by age or to make room. Some of them
+ * may have belonged to this partition.
  */
 export function countDroppedMessages({ position }: StartPosition, { firstSequence }: StreamBounds): number {
   return position === 0 ? 0 : Math.max(0, firstSequence - position - 1)

@@ -2,19 +2,19 @@ import type { RegionAbsences } from '../../core/types.ts'
 import type { RegionLiveSet } from '../live-sets/live-sets.ts'
 
 /**
- * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive. Otherwise
- * results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
+ * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive.
+ * Otherwise results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
  */
 export type RegionCoverage = {
   /** when the newest message of a region was read */
-  heardMs: Map<string, number>
+  receivedMs: Map<string, number>
   /** since when missing results are explained without a gap; a region is absent from the map if they are not */
   explainedSinceMs: Map<string, number>
   updatedMs: number
 }
 
 export const createRegionCoverage = (): RegionCoverage => ({
-  heardMs: new Map(),
+  receivedMs: new Map(),
   explainedSinceMs: new Map(),
   updatedMs: Number.NEGATIVE_INFINITY,
 })
@@ -31,12 +31,12 @@ export function updateRegionCoverage(
   isGone: (region: string) => boolean,
   nowMs: number,
 ): void {
-  const { explainedSinceMs, heardMs } = coverage
+  const { explainedSinceMs, receivedMs } = coverage
   if (nowMs - coverage.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
   coverage.updatedMs = nowMs
   for (const region of regions) {
-    const isHeard = nowMs - (heardMs.get(region) ?? Number.NEGATIVE_INFINITY) <= MAX_SILENCE_MS
-    if (!isHeard && !isGone(region)) explainedSinceMs.delete(region)
+    const isRecent = nowMs - (receivedMs.get(region) ?? Number.NEGATIVE_INFINITY) <= MAX_SILENCE_MS
+    if (!isRecent && !isGone(region)) explainedSinceMs.delete(region)
     else if (!explainedSinceMs.has(region)) explainedSinceMs.set(region, nowMs)
   }
 }

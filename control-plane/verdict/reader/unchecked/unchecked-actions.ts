@@ -18,8 +18,8 @@ const SINGLE_LOCK_TIMEOUT_MS = 20
 
 /**
  * Clears the status of monitors for which no check counts (docs/design/verdict.md#unknown-status). To be called when
- * everything that was counted is stored. `silentMs`: for how long the server had sent nothing when the newest messages were
- * fetched. `isAll`: there were no more messages.
+ * everything that was counted is stored. `silentMs`: for how long the server had sent nothing when the newest messages
+ * were fetched. `isAll`: there were no more messages.
  */
 export async function clearUncheckedStatuses(
   reading: PartitionReading,
@@ -56,7 +56,9 @@ export async function clearUncheckedStatuses(
   tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
 }
 
-/** Stores all together; after an error or a lock timeout one by one, so that one tenant's rows delay only themselves. */
+/**
+ * Stores all together; after an error or a lock timeout one by one, so that one tenant's rows delay only themselves.
+ */
 async function storeIsolated(
   tx: Tx,
   found: UncheckedMonitor[],

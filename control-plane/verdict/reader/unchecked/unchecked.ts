@@ -45,8 +45,8 @@ export type UncheckedScan = {
 }
 
 /**
- * The monitors for which no check has counted for the lifetime of a vote (three intervals + timeout), although this reader
- * would have seen it; and those whose owners were not notified yet. At most `limit`, each with its new state.
+ * The monitors for which no check has counted for the lifetime of a vote (three intervals + timeout), although this
+ * reader would have seen it; and those whose owners were not notified yet. At most `limit`, each with its new state.
  */
 export function findUncheckedMonitors(memory: TrackedMonitors, scan: UncheckedScan, limit: number): UncheckedMonitor[] {
   const { coverage, monotonicMs } = scan

@@ -143,7 +143,7 @@ testRows([
   },
 ])
 
-/** Of a region that was checked once at 0, restored as known from 600 on. */
+/** The state of a region that was checked once at 0, restored with all results known from 600. */
 function restored(outcome: Outcome, knownFromSecond: number | null): MonitorState {
   const result = resultOf({ region: 'eu-west', scheduledAtMs: START_MS, outcome })
   const { state } = decide(createMonitorState('m-1', 1), result, hourly(), START_MS)

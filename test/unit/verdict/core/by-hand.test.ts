@@ -6,7 +6,7 @@ import type { MonitorState } from '../../../../control-plane/verdict/core/types.
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
 import { asStored, play, policyOf, resultOf, START_MS, testRows } from './runs.ts'
 
-// Faults and changes at the worst moment, one row each.
+// Faults and changes at the worst moment, one row for each.
 testRows([
   {
     says: 'a restart in the middle of a failing streak with retry_count 5 neither loses nor adds an attempt',

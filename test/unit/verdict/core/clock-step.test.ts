@@ -33,7 +33,7 @@ function resultAt(region: string, scheduledAtMs: number, isUp: boolean): Verdict
   }
 }
 
-/** Feeds results; each is [region, time, up?]. Answers the state and what became of each. */
+/** Counts results; each is [region, time, up?]. Returns the state and the outcome of each. */
 function feed(state: MonitorState, results: [string, number, boolean][]) {
   const made = results.map(([region, atMs, isUp]) => {
     const decision = decide(state, resultAt(region, atMs, isUp), policy, atMs)

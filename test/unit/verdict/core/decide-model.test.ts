@@ -79,7 +79,7 @@ function run(arrivals: readonly Arrival[]): Decision[] {
   })
 }
 
-/** Keeps what must be stored only, and loses the rest at each restart, as the judge does. */
+/** Keeps only what must be stored, and loses the rest at each restart. */
 function runForgetting(arrivals: readonly Arrival[], restarts: ReadonlySet<number>): Decision[] {
   let state: MonitorState = createMonitorState('m-1', 1)
   let stored = state
@@ -92,7 +92,7 @@ function runForgetting(arrivals: readonly Arrival[], restarts: ReadonlySet<numbe
   })
 }
 
-/** A slot of its own each, so that a forgotten fence lets nothing in twice. */
+/** Each result has its own slot, so that a lost high-water mark counts nothing twice. */
 function inOrder(one: Step): Step {
   return { ...one, event: '', order: 'slot', waitSteps: one.waitSteps || 1 }
 }

@@ -12,7 +12,7 @@ const absences = (region: string, from: number, until = Infinity) => ({
 })
 const doubtedAt = (at: number) => `us ${at} x[d] ${at + 1} x[d,s=${at},a=2] ${at + 4} x[d,s=${at},a=3]`
 
-// docs/design/verdict.md#doubt and docs/design/verdict.md#absent-regions together
+// docs/design/doubt.md and docs/design/verdict.md#absent-regions together
 testRows([
   {
     says: 'a doubt from before the region lost its probe has no effect after that',

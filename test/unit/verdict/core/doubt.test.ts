@@ -3,7 +3,7 @@ import { testRows } from './runs.ts'
 const alone = { regions: ['us-east'], witness: true }
 const fails = 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]'
 
-// docs/design/verdict.md#doubt: failures that many hosts begin to have at the same time wait for a second region.
+// docs/design/doubt.md: failures that many hosts begin to have at the same time wait for a second region.
 testRows([
   {
     says: 'a doubted region that recovers in its next check does not make the monitor down',

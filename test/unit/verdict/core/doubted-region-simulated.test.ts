@@ -21,7 +21,10 @@ const QUICK_MS = 40
 const FAULT_MS = 12 * 60_000
 const MINUTE_MS = 60_000
 
-/** What the network of the probe does to the checks of a host at a moment of the fault. `failsAfterMs`: until the failure. */
+/**
+ * What the network of the probe does to the checks of a host at a moment of the fault. `failsAfterMs`: until the
+ * failure.
+ */
 type Fault = { seconds: number; share: number; failsAfterMs: number }
 
 type Scene = {
@@ -30,7 +33,7 @@ type Scene = {
   hasWitness: boolean
   retries: number
   dead?: readonly number[]
-  /** with what the dead ones answer a witness; 0: not at all */
+  /** the status with which failed hosts answer a witness; 0: no answer */
   deadStatus?: number
 }
 

@@ -11,7 +11,7 @@ const REFUSED = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: '
 const TIMED_OUT = { source: FailureSource.TARGET, code: 'ETIMEDOUT', message: 'timed out' }
 const ERRORS: Record<string, typeof REFUSED> = { us: REFUSED, eu: TIMED_OUT, ap: REFUSED }
 
-/** `second region outcome` a piece; every region of the run is watched, `regions` more may be. */
+/** The items are `second region outcome`. The monitor uses every region of the run, and `regions` more. */
 function transitionsOf(
   run: [number, string, Outcome][],
   regions = ['us', 'eu', 'ap'],
@@ -184,7 +184,7 @@ t.test('a transition contains the doubt and its settlement', async t => {
   })
   t.equal(
     formatExplanation(confirmed.explanation),
-    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at once; a check from eu-west got status 503.',
+    '1 of 1 region failed 1 check: us-east (connection refused). us-east failed for many hosts at the same time; a check from eu-west got status 503.',
   )
 
   const alone = transitionsAfter([us(0, UP), us(60, DOWN), us(90, DOWN)]).at(-1)!

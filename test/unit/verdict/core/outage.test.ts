@@ -2,7 +2,7 @@ import t from 'tap'
 import { wasInOutage } from '../../../../control-plane/verdict/core/outage.ts'
 import type { StatusTransition } from '../../../../control-plane/verdict/core/types.ts'
 
-/** At minute 5; `since`: the minute at which the outage began that goes on or ends with it. */
+/** At minute 5; `since`: the minute at which the outage that continues or ends with it began. */
 const ROWS: [
   title: string,
   from: StatusTransition['from'],

@@ -221,7 +221,7 @@ testRows([
   },
   {
     says: 'a check on request during a chain neither ends its streak nor counts in it',
-    run: 'us 0 . 60 x 60.5 .[beside] 61 x[s=60,a=2] 62 x[beside] 64 x[s=60,a=3]',
+    run: 'us 0 . 60 x 60.5 .[extra] 61 x[s=60,a=2] 62 x[extra] 64 x[s=60,a=3]',
     statuses: 'up@0 down@64',
     asks: 'first_failure:us@60',
     ignored: 2,

@@ -2,12 +2,15 @@ import type { Policy, RegionState, VerdictResult, VerdictStatus } from '../../..
 import { Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
 
 /*
- * Decisions 4 once more, slowly: no counters, no state carried along. Each event is judged by looking through everything
- * that came before it. Times are multiples of STEP_MS, so that "at every moment" can be looked at moment by moment.
+ * The rules of docs/design/verdict.md once more, slowly: no counters and no state. Each event is decided by reading
+ * everything that came before it. Times are multiples of STEP_MS, so that "at every moment" can be looked at moment by
+ * moment.
  */
 export const STEP_MS = 5000
 
-/** A result as it arrives, the policy in force then, and whether a restart happened just before, which changes nothing. */
+/**
+ * A result as it arrives, the policy in force then, and whether a restart happened just before, which changes nothing.
+ */
 export type Arrival = { result: VerdictResult; policy: Policy; atMs: number; isAfterRestart: boolean }
 
 export type Judged = Arrival & {
@@ -25,7 +28,7 @@ export type Judged = Arrival & {
 }
 
 const isCounting = (outcome: Outcome) => outcome !== Outcome.UNKNOWN && outcome !== Outcome.MISSED
-const isHeard = (one: Judged) => one.use !== 'refused'
+const isReceived = (one: Judged) => one.use !== 'refused'
 const last = <T>(list: readonly T[]): T | undefined => list[list.length - 1]
 const lastWhere = <T>(list: readonly T[], test: (one: T) => boolean) => last(list.filter(test))
 /** The end of the list as far back as the test holds. */
@@ -70,8 +73,8 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
 
 /** The results of a region since it was last left out of the configuration. */
 function resultsOf(past: readonly Judged[], region: string, policy: Policy): Judged[] {
-  const heard = past.filter(isHeard)
-  const kept = policy.regions.includes(region) ? tail(heard, one => one.policy.regions.includes(region)) : []
+  const received = past.filter(isReceived)
+  const kept = policy.regions.includes(region) ? tail(received, one => one.policy.regions.includes(region)) : []
   return kept.filter(one => one.result.region === region)
 }
 
@@ -167,7 +170,7 @@ function votersAt(seen: readonly Judged[], policy: Policy, atMs: number): Voter[
 const isQuorum = (votes: number, policy: Policy) => votes * 2 > policy.regions.length
 
 /** The configuration that streaks were counted by; a monitor begins with its first. */
-const configBefore = (past: readonly Judged[]) => lastWhere(past, isHeard)?.policy.configVersion ?? 1
+const configBefore = (past: readonly Judged[]) => lastWhere(past, isReceived)?.policy.configVersion ?? 1
 
 /** The hold before this result; a new configuration evaluates it again. */
 function heldBefore(past: readonly Judged[], now: Arrival): number | null {
@@ -195,7 +198,7 @@ function heldSince(past: readonly Judged[], now: Judged, votes: number): number 
 }
 
 function isAdoption(past: readonly Judged[], one: Judged): boolean {
-  return isHeard(one) && configBefore(past.slice(0, past.indexOf(one))) !== one.policy.configVersion
+  return isReceived(one) && configBefore(past.slice(0, past.indexOf(one))) !== one.policy.configVersion
 }
 
 function decideStatus(past: readonly Judged[], now: Judged): Judged {

@@ -10,9 +10,9 @@ import { FailureSource, Outcome, Trigger } from '../../../../proto/gen/probe/v1/
  *   us  0 .  60 x  61 x  64 x        . up   x down   ~ degraded   ? unknown   - missed
  *   eu  0..300/60 .                  up every 60 s from 0 to 300
  *   us  70 x[s=60,a=2,p=p2,e=3]      scheduled at 60, attempt 2, probe p2, epoch 3; c=2 config version
- *   us  70 .[o,p=p2]                 second opinion of a probe that does not check the monitor; asked: of the one that does
+ *   us  70 .[o,p=p2]                 second opinion of another probe; asked: of the one that checks the monitor
  *   us  70 x[d]                      doubted by its probe; a policy with a witness: [w] is the check of one
- *   us  70 .[beside]                 a check on request while a chain ran
+ *   us  70 .[extra]                 a check on request while a chain ran
  *   policy  90 retry=0,c=2           a newer configuration: retry, interval, timeout (seconds), regions=us+eu
  *   restart 100                      stored, killed, and taken up again
  *
@@ -38,7 +38,7 @@ const OUTCOMES: Record<string, Outcome> = {
 const TRIGGERS = [
   ['o', Trigger.OTHER_PROBE],
   ['asked', Trigger.SECOND_OPINION],
-  ['beside', Trigger.ASIDE],
+  ['extra', Trigger.ASIDE],
   ['w', Trigger.WITNESS],
 ] as const
 

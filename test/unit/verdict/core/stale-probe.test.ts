@@ -4,8 +4,10 @@ import { createMonitorState } from '../../../../control-plane/verdict/core/rules
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
 import { policyOf, resultOf, START_MS } from './runs.ts'
 
-/** slots of attempts (. up, x down, ? unknown), and after each attempt what the probe hears: o ok, f failing, - nothing */
-const ROWS: [retryCount: number, slots: string, heard: string, says: string][] = [
+/**
+ * Slots of attempts (. up, x down, ? unknown), and what the probe receives after each attempt: o ok, f failing, - nothing.
+ */
+const ROWS: [retryCount: number, slots: string, expected: string, says: string][] = [
   [2, '. . .', 'o - -', 'a steady region receives its first state only'],
   [2, '. xxx x x', 'o --f - -', 'an outage is confirmed once; one attempt a slot shows that the probe knows'],
   [2, '. xxx xxx', 'o --f -ff', 'a probe that missed the state re-checks a known failure'],
@@ -17,11 +19,11 @@ const ROWS: [retryCount: number, slots: string, heard: string, says: string][] =
   [0, '. x x .', 'o f - o', 'without re-checks there is nothing to see'],
 ]
 
-for (const [retryCount, slots, heard, says] of ROWS) {
+for (const [retryCount, slots, expected, says] of ROWS) {
   t.test(`a probe receives the state of its region: ${says}`, async t => {
     const policy = policyOf({ retryCount })
     let state = createMonitorState('m-1', 1)
-    const hears = slots.split(' ').map((attempts, slot) => {
+    const received = slots.split(' ').map((attempts, slot) => {
       const sent = [...attempts].map((sign, i) => {
         const outcome = sign === '.' ? Outcome.UP : sign === 'x' ? Outcome.DOWN : Outcome.UNKNOWN
         const scheduledAtMs = START_MS + slot * 60_000
@@ -32,6 +34,6 @@ for (const [retryCount, slots, heard, says] of ROWS) {
       })
       return sent.join('')
     })
-    t.equal(hears.join(' '), heard)
+    t.equal(received.join(' '), expected)
   })
 }

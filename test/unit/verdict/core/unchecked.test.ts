@@ -12,7 +12,7 @@ import { policyOf, resultOf, START_MS } from './runs.ts'
 
 const [US, EU, AP] = ['us-east', 'eu-west', 'ap-southeast']
 
-/** Feeds `us 0 .` as [region, second, up]; answers the state and the transitions, as `up>down@64`. */
+/** Counts `us 0 .` as [region, second, up]; returns the state and the transitions, such as `up>down@64`. */
 function feed(state: MonitorState, policy: Policy, checks: [string, number, boolean][]) {
   const transitions: string[] = []
   let next = state

@@ -9,7 +9,7 @@ const rdap = await startTarget(t)
 const END = new Date('2027-08-13T04:00:00Z')
 const GOOD = JSON.stringify({ objectClassName: 'domain', events: [{ eventAction: 'expiration', eventDate: END }] })
 
-/** A WHOIS server that answers each question with what the test says; null never answers. */
+/** A WHOIS server that answers each query with the given text; null: it never answers. */
 const startWhois = (answer: (question: string) => string | null) =>
   startRawServer(t, socket =>
     socket.once('data', question => {

@@ -6,7 +6,7 @@ const now = new Date('2026-11-21T12:00:00Z')
 const inDays = (days: number) => new Date(now.getTime() + days * DAY_MS)
 
 t.test('a warning is due at 30, 14, 7, 3 and 1 days, once each, and only the nearest of several', async t => {
-  const rows: [what: string, left: number, told: number | null, warn: number | null, nextInDays: number | null][] = [
+  const rows: [what: string, left: number, sent: number | null, warn: number | null, nextInDays: number | null][] = [
     ['far away', 90, null, null, 60],
     ['just before the first', 30.001, null, null, 0.001],
     ['at the first', 30, null, 30, 16],
@@ -25,33 +25,33 @@ t.test('a warning is due at 30, 14, 7, 3 and 1 days, once each, and only the nea
     ['expired, last sent at three days', -0.1, 3, 1, null],
     ['expired, already sent', -400, 1, null, null],
   ]
-  for (const [what, left, told, warn, nextInDays] of rows) {
+  for (const [what, left, sent, warn, nextInDays] of rows) {
     const nextLookAt = nextInDays === null ? null : inDays(nextInDays)
-    t.same(checkWarnings(inDays(left), told, now), { warn, nextLookAt }, what)
+    t.same(checkWarnings(inDays(left), sent, now), { warn, nextLookAt }, what)
   }
 })
 
 t.test('repeated checks from 40 days before the end warn five times at any pace', async t => {
   for (const stepHours of [1, 5, 23]) {
-    const told: number[] = []
+    const sent: number[] = []
     const end = inDays(40)
     for (let hours = 0; hours < 45 * 24; hours += stepHours) {
-      const { warn } = checkWarnings(end, told.at(-1) ?? null, new Date(now.getTime() + hours * 3_600_000))
-      if (warn !== null) told.push(warn)
+      const { warn } = checkWarnings(end, sent.at(-1) ?? null, new Date(now.getTime() + hours * 3_600_000))
+      if (warn !== null) sent.push(warn)
     }
-    t.same(told, [30, 14, 7, 3, 1], `every ${stepHours} h`)
+    t.same(sent, [30, 14, 7, 3, 1], `every ${stepHours} h`)
   }
 })
 
 t.test('checking at the returned times misses no threshold', async t => {
-  const told: number[] = []
+  const sent: number[] = []
   let at: Date | null = now
   while (at) {
-    const look = checkWarnings(inDays(40), told.at(-1) ?? null, at)
-    if (look.warn !== null) told.push(look.warn)
+    const look = checkWarnings(inDays(40), sent.at(-1) ?? null, at)
+    if (look.warn !== null) sent.push(look.warn)
     at = look.nextLookAt
   }
-  t.same(told, [30, 14, 7, 3, 1])
+  t.same(sent, [30, 14, 7, 3, 1])
 })
 
 t.test('days are rounded up, and an expired one has a negative number of days', async t => {

@@ -47,7 +47,7 @@ t.test('text in a notice is not parsed as a date', async t => {
   ]) {
     const before = process.cpuUsage()
     t.equal(parseWhoisExpiry(text), null, text.slice(0, 40))
-    // the machine may have other things to do at the same time
+    // the machine may be busy
     const { user, system } = process.cpuUsage(before)
     t.ok((user + system) / 1_000 < 200, 'in no time')
   }

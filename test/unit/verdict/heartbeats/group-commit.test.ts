@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createGroupCommit } from '../../../../control-plane/verdict/heartbeats/intake/group-commit.ts'
 
-/** A group commit whose groups end, and whose patience runs out, when the test says so. */
+/** A group commit whose groups end, and whose wait ends, when the test decides. */
 function createRig() {
   const groups: { items: string[]; end: (answers: (string | Error)[]) => void; fail: (error: Error) => void }[] = []
   const watches: (() => void)[] = []
@@ -12,7 +12,7 @@ function createRig() {
       groups: 2,
       waiting: 4,
       full: () => new Error('full'),
-      patience: () => new Promise<void>(resolve => watches.push(resolve)),
+      untilStuck: () => new Promise<void>(resolve => watches.push(resolve)),
     },
   )
   return { groups, watches, commit, sent: () => groups.map(({ items }) => items.join('')).join(' ') }

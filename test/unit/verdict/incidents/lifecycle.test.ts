@@ -30,7 +30,7 @@ t.test('The last update of an automatic incident contains the duration of the ou
 
 const at = (minute: number) => new Date(Date.UTC(2026, 7, 1, 12, minute))
 
-/** An update on an incident: its status before, what the update names, its status after and the event. */
+/** An update of an incident: its status before, the requested status, its status after and the event. */
 const UPDATES: [IncidentStatus, IncidentStatus | undefined, IncidentStatus, string][] = [
   ['investigating', undefined, 'investigating', 'updated'],
   ['monitoring', undefined, 'investigating', 'updated'],

@@ -14,7 +14,7 @@ const NIGHTLY: MaintenanceSchedule = {
   endsAt: null,
 }
 
-/** The places that are complained about. */
+/** The paths of the errors. */
 const ROWS: [title: string, schedule: MaintenanceSchedule, paths: string[]][] = [
   ['once', ONCE, []],
   ['one period, already running', { ...ONCE, startsAt: at(-1) }, []],

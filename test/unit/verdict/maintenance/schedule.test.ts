@@ -30,17 +30,17 @@ function periodsOf(schedule: MaintenanceSchedule, after: string, count: number):
   return found
 }
 
-/** Around changes of the clocks: the length stays, the start goes with the clock on the wall. */
+/** Across changes to daylight saving time: the length stays, and the start follows local time. */
 const CLOCKS: [title: string, cron: string, timeZone: string, after: string, expected: string[]][] = [
   [
-    'Berlin in spring: 02:30 does not exist, the night still has its window',
+    'Berlin in spring: 02:30 does not exist, and the night still has its period',
     '30 2 * * *',
     'Europe/Berlin',
     '2026-03-27 12:00',
     ['2026-03-28 01:30 to 02:30', '2026-03-29 01:00 to 02:00', '2026-03-30 00:30 to 01:30'],
   ],
   [
-    'Berlin in autumn: 02:30 comes twice, the window once',
+    'Berlin in autumn: 02:30 happens twice, and the period once',
     '30 2 * * *',
     'Europe/Berlin',
     '2026-10-23 12:00',

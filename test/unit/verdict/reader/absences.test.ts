@@ -23,7 +23,7 @@ const at = (second: number, logAheadS = 1_000_000) => ({
   logMs: (second + logAheadS) * 1_000,
   monotonicMs: second * 1_000,
 })
-/** In seconds of the monotonic clock, by the usual difference to JetStream's. */
+/** In seconds of the monotonic clock, with the usual difference to JetStream's. */
 const shown = ({ absences }: ReturnType<typeof createKnownAbsences>) => {
   const absence = absences.get('eu-west')
   return absence ? [absence.fromMs / 1_000 - 1_000_000, absence.untilMs / 1_000 - 1_000_000] : null

@@ -62,9 +62,9 @@ t.test('Results of witnesses are accepted only on their own subject, and no othe
 t.test('The error of a result is its own, otherwise the first failed assertion', async t => {
   const batch = { probeId: 'p', region: 'eu-west', results: [] }
   const error = { source: FailureSource.TARGET, code: 'reset', message: `a\0b${'x'.repeat(600)}` }
-  const told = toVerdictResult(batch, { ...result, error }).error
-  t.equal(told?.message.slice(0, 3), 'abx')
-  t.ok(told!.message.length <= 500)
+  const decoded = toVerdictResult(batch, { ...result, error }).error
+  t.equal(decoded?.message.slice(0, 3), 'abx')
+  t.ok(decoded!.message.length <= 500)
   const failedAssertions = [{ type: 'body', operator: 'contains', value: 'OK', actual: 'no' }]
   t.match(toVerdictResult(batch, { ...result, failedAssertions }), {
     responseTimeMs: 2,

@@ -62,7 +62,7 @@ t.test(
   async t => {
     for (const other of [{ ...row, isPaused: true }, { ...row, isDeleted: true }, { ...row, configVersion: 2 }, null]) {
       const deferred = waiting()
-      // an edit keeps what was counted before the change, although it was not stored yet
+      // an edit keeps what was counted before the change, even if it was not stored yet
       const known = other?.configVersion === 2 ? { ...other, state: state(-1) } : other
       t.same(applyDeferredChange(deferred, monitorId, other), { row: known, isVoid: true })
       t.match(deferred.get(monitorId), { change: null, rows: 2 })

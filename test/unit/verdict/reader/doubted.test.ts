@@ -36,14 +36,14 @@ const checkOf = ([second, outcome, rest]: Check): VerdictResult => ({
   ...rest,
 })
 
-/** Memory of the monitor in a state, as after a restart. */
+/** Memory with the monitor in a state, as after a restart. */
 function memoryOf(state: MonitorState): TrackedMonitors {
   const memory: TrackedMonitors = new Map()
   loadMonitor(memory, ID, { ...monitor, state }, { lookedForVersion: 1, isDiscarded: false })
   return memory
 }
 
-/** What becomes of results, and the state in the end; `keep` is applied to the state between them. */
+/** The outcomes of results and the final state; `keep` is applied to the state between them. */
 function feed(state: MonitorState, checks: Check[], stepMs = 0, keep = (state: MonitorState) => state) {
   const { policy } = memoryOf(state).get(ID)!
   const made: (string | null)[] = []
@@ -64,7 +64,7 @@ const wellSeen: Check[] = [
 ]
 const steady = feed(createMonitorState(ID, 1), [[0, UP]]).state
 const held = feed(steady, wellSeen).state
-/** A witness holds the region up in the first, its silence ends that in the last. */
+/** A witness contradicts the region in the first one; its silence ends that in the last one. */
 const later: Check[] = [60, 90, 120].map(second => [second, DOWN, doubted])
 const DECIDED = [null, 'down', null]
 

@@ -35,7 +35,7 @@ const RUNS = 1500
 const ID = '0190a0a0-0000-7000-8000-000000000001'
 const STREAM = 'monday'
 
-/** What a process leaves behind: a row, a position and perhaps a checkpoint. */
+/** What a process has stored when it ends: a row, a position and maybe a checkpoint. */
 type Left = {
   row: MonitorState | null
   position: number
@@ -43,7 +43,7 @@ type Left = {
   checkpoint: (CheckpointPosition & { data: Uint8Array }) | null
 }
 
-/** Each region up at first: what has no status yet is stored at once. */
+/** Each region is up at first, because a state without a status is stored with the result. */
 function begunUp(setup: World): World {
   const first = { waitSteps: 1, outcome: Outcome.UP, order: 'slot', event: '', pick: 0 } as const
   const ups: Step[] = Array.from({ length: setup.regions }, (_, region) => ({ ...first, region }) as Step)
@@ -52,7 +52,7 @@ function begunUp(setup: World): World {
 
 const withoutEdits = (one: Step): Step =>
   ['config', 'cutoff', 'restart'].includes(one.event) ? { ...one, event: '' } : one
-/** A slot of its own each: what was read two minutes ago is not read again, and neither must its duplicate be. */
+/** Each result has its own slot: a result from two minutes ago is not read again, and neither must its duplicate be. */
 const inOrder = (one: Step): Step => ({ ...one, event: '', order: 'slot', waitSteps: one.waitSteps || 1 })
 
 const watched = ({ policy }: Pick<Arrival, 'policy'>, state: MonitorState | null) => ({
@@ -63,7 +63,7 @@ const watched = ({ policy }: Pick<Arrival, 'policy'>, state: MonitorState | null
   retryCount: policy.retryCount,
   intervalSeconds: policy.intervalMs / 1_000,
   timeoutMs: policy.timeoutMs,
-  // what the monitor's row shows was stored with the state
+  // the status of the monitor's row was stored with the state
   status: state?.status ?? null,
   isPaused: false,
   isDeleted: false,
@@ -74,7 +74,7 @@ const lookedFor = (version: number) => ({ lookedForVersion: version, isDiscarded
 
 const restarts = fc.array(fc.nat(100), { maxLength: 6 })
 const everyOne = fc.integer({ min: 1, max: 6 })
-/** Regions without a probe: of which region, from which result on, and for how many. */
+/** Regions without a probe: the region, the first result and the number of results. */
 const gone = fc.array(fc.record({ region: fc.nat(4), from: fc.nat(100), count: fc.nat(100) }), { maxLength: 4 })
 type Gone = { region: number; from: number; count: number }[]
 
@@ -95,7 +95,7 @@ t.test(`A restart without a checkpoint changes no decision about results in orde
   t.pass()
 })
 
-/** Whether processes that end at `ends` decide as one that goes on for ever. */
+/** Whether processes that end at `ends` decide like one that never ends. */
 function isAlike(setup: World, away: Gone, ends: number[], checkpointMs: number | null): boolean {
   const arrivals = withoutThoseOf(away, setup)
   const outcomes = play(arrivals, ends, checkpointMs)
@@ -107,9 +107,9 @@ function isAlike(setup: World, away: Gone, ends: number[], checkpointMs: number 
   return true
 }
 
-/** The first of each region came while all probes were there. */
+/** The first result of each region is from before any absence. */
 function withoutThoseOf(away: Gone, setup: World): Arrival[] {
-  // no two at the same moment, as in a stream: what was stored with one says which others it knows
+  // no two at the same time, as in a stream: the stored state shows which results it contains
   const arrivals = arrivalsIn(setup).map((arrival, i) => ({ ...arrival, atMs: arrival.atMs + i }))
   const { regions } = arrivals[0]!.policy
   return arrivals.filter(
@@ -139,9 +139,9 @@ function remember(arrivals: readonly Arrival[]) {
   return arrivals.map(arrival => {
     const { result, policy, atMs } = arrival
     loadMonitor(memory, ID, watched(arrival, memory.get(ID)?.state ?? null), lookedFor(policy.configVersion))
-    const harvest = createBatchEffects()
-    countResult(memory, harvest, ID, result, atMs)
-    return outcomeOf(memory, harvest)
+    const effects = createBatchEffects()
+    countResult(memory, effects, ID, result, atMs)
+    return outcomeOf(memory, effects)
   })
 }
 
@@ -154,27 +154,27 @@ function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number
       counter = start(left, arrivals.slice(0, i), arrival)
       startCountingAt(counter.memory, arrival.atMs, left.positionAtMs)
     }
-    const harvest = createBatchEffects()
-    countResult(counter.memory, harvest, ID, arrival.result, arrival.atMs)
-    const outcome = outcomeOf(counter.memory, harvest)
-    store(counter, harvest, left, i + 1, arrival.atMs)
+    const effects = createBatchEffects()
+    countResult(counter.memory, effects, ID, arrival.result, arrival.atMs)
+    const outcome = outcomeOf(counter.memory, effects)
+    store(counter, effects, left, i + 1, arrival.atMs)
     if (checkpointMs !== null && arrival.atMs >= (left.checkpoint?.takenAtMs ?? 0) + checkpointMs)
       left.checkpoint = { data: encode(counter, arrival.atMs), ...markAt(i + 1, arrival.atMs) }
     return outcome
   })
 }
 
-/** As storeHarvest does, when everything is stored. */
-function store(counting: CountingState, harvest: BatchEffects, left: Left, sequence: number, atMs: number): void {
+/** As commitEffects, when everything is stored. */
+function store(counting: CountingState, effects: BatchEffects, left: Left, sequence: number, atMs: number): void {
   counting.position = { sequence, takenAtMs: atMs }
   Object.assign(left, { position: sequence, positionAtMs: atMs })
-  addWaitingChanges(counting, harvest)
-  if (!harvest.changes.has(ID)) return
+  addWaitingChanges(counting, effects)
+  if (!effects.changes.has(ID)) return
   left.row = asStored(counting.memory.get(ID)!.state)
-  markCommitted(counting, harvest, [])
+  markCommitted(counting, effects, [])
 }
 
-/** As beginReading and the results that are read again do. */
+/** As startReading and the results that are read again. */
 function start(
   { row, position, positionAtMs, checkpoint }: Left,
   past: readonly Arrival[],

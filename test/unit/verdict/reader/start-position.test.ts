@@ -112,7 +112,7 @@ t.test('After JetStream’s clock was set back, nothing is counted twice or skip
   )
   t.ok(
     isAlreadyCounted(later, { sequence: 300, takenAtMs: 4_600_000 }),
-    'one from when the clock was ahead was counted',
+    'a message from when the clock was ahead was counted',
   )
 })
 

@@ -13,7 +13,7 @@ type Row = {
   says: string
   /** [seconds when it is read, seconds when it was taken, seconds by which JetStream's clock was set in between] */
   messages: [number, number, number][]
-  /** what JetStream's clock is known to say; as at the start without it */
+  /** the known time of JetStream's clock; defaults to that at the start */
   known?: (readSecond: number) => number
 }
 

@@ -61,10 +61,10 @@ function memoryWith(changes: Partial<typeof stored> = {}): TrackedMonitors {
 t.test('A steady monitor causes no write', async t => {
   const memory = memoryWith()
   countResult(memory, createBatchEffects(), id, check(1), at(1))
-  const harvest = createBatchEffects()
-  for (const slot of [2, 3, 4]) countResult(memory, harvest, id, check(slot), at(slot))
-  t.equal(harvest.changes.size, 0)
-  t.same(harvest.counts, {
+  const effects = createBatchEffects()
+  for (const slot of [2, 3, 4]) countResult(memory, effects, id, check(slot), at(slot))
+  t.equal(effects.changes.size, 0)
+  t.same(effects.counts, {
     counted: 3,
     out_of_band: 0,
     history: 0,
@@ -78,8 +78,8 @@ t.test(
   'What a restart reads again moves fences, so that a duplicate is history, and is never stored twice',
   async t => {
     const memory = memoryWith()
-    const harvest = createBatchEffects()
-    countResult(memory, harvest, id, check(1), at(1))
+    const effects = createBatchEffects()
+    countResult(memory, effects, id, check(1), at(1))
     const state = memory.get(id)!.state
 
     const restarted = memoryWith({ state })
@@ -94,9 +94,9 @@ t.test(
 
 t.test('Several transitions of one monitor are stored in order, with the final state', async t => {
   const memory = memoryWith({ retryCount: 0 })
-  const harvest = createBatchEffects()
-  for (const [slot, up] of [true, false, true].entries()) countResult(memory, harvest, id, check(slot, up), at(slot))
-  const change = harvest.changes.get(id)!
+  const effects = createBatchEffects()
+  for (const [slot, up] of [true, false, true].entries()) countResult(memory, effects, id, check(slot, up), at(slot))
+  const change = effects.changes.get(id)!
   t.same(
     change.transitions.map(({ to }) => to),
     ['up', 'down', 'up'],
@@ -108,28 +108,28 @@ t.test('A region that fails while others are up is stored once, a minute later',
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   const memory = memoryWith({ regions, retryCount: 2 })
   for (const region of regions) countResult(memory, createBatchEffects(), id, { ...check(1), region }, at(1))
-  const harvest = createBatchEffects()
+  const effects = createBatchEffects()
   for (const attempt of [1, 2, 3]) {
-    countResult(memory, harvest, id, { ...check(2, false), attempt }, at(2) + attempt * 1_000)
+    countResult(memory, effects, id, { ...check(2, false), attempt }, at(2) + attempt * 1_000)
   }
   t.equal(memory.get(id)!.state.cells[0]!.state, 'failing')
-  t.equal(harvest.regionStates.length, 1, 'the probe receives the state')
-  t.equal(harvest.changes.size, 0)
-  t.same([...harvest.unstored], [[id, at(2) + 1_000]])
+  t.equal(effects.regionStates.length, 1, 'the probe receives the state')
+  t.equal(effects.changes.size, 0)
+  t.same([...effects.unstored], [[id, at(2) + 1_000]])
 
   const later = createBatchEffects()
-  addOverdueChanges(memory, later, harvest.unstored, { nowMs: at(2) + 60_999, ageMs: 60_000, limit: 10 })
+  addOverdueChanges(memory, later, effects.unstored, { nowMs: at(2) + 60_999, ageMs: 60_000, limit: 10 })
   t.equal(later.changes.size, 0)
-  addOverdueChanges(memory, later, harvest.unstored, { nowMs: at(2) + 61_000, ageMs: 60_000, limit: 10 })
+  addOverdueChanges(memory, later, effects.unstored, { nowMs: at(2) + 61_000, ageMs: 60_000, limit: 10 })
   t.equal(later.changes.get(id)!.state.cells[0]!.failures, 3)
 })
 
 t.test('The first and the last failure of a monitor with dependents are stored with their results', async t => {
   const memory = memoryWith({ retryCount: 2 })
   const stores = (slot: number, up: boolean) => {
-    const harvest = createBatchEffects()
-    countResult(memory, harvest, id, check(slot, up), at(slot), undefined, new Set([id]))
-    return harvest.changes.size
+    const effects = createBatchEffects()
+    countResult(memory, effects, id, check(slot, up), at(slot), undefined, new Set([id]))
+    return effects.changes.size
   }
   t.same([stores(1, true), stores(2, false), stores(3, false), stores(4, true)], [1, 1, 0, 1])
 })
@@ -139,9 +139,9 @@ t.test('States that wait to be stored are stored a few at a time, the oldest fir
   const ids = [1, 2, 3].map(n => id.replace(/1$/, String(n)))
   for (const one of ids) loadMonitor(memory, one, { ...stored, id: one }, fresh)
   const unstored = new Map(ids.map((one, i) => [one, i]))
-  const harvest = createBatchEffects()
-  addOverdueChanges(memory, harvest, unstored, { nowMs: 10, ageMs: 5, limit: 2 })
-  t.same([...harvest.changes.keys()], ids.slice(0, 2))
+  const effects = createBatchEffects()
+  addOverdueChanges(memory, effects, unstored, { nowMs: 10, ageMs: 5, limit: 2 })
+  t.same([...effects.changes.keys()], ids.slice(0, 2))
 
   const setBack = createBatchEffects()
   addOverdueChanges(memory, setBack, new Map([[ids[0]!, 100], ...unstored]), { nowMs: 10, ageMs: 5, limit: 3 })
@@ -153,10 +153,10 @@ t.test('A change that is discarded because of an edit keeps what was counted bef
   countResult(memory, createBatchEffects(), id, check(1), at(1))
   countResult(memory, createBatchEffects(), id, check(2, false), at(2))
   countResult(memory, createBatchEffects(), id, check(3, false), at(3))
-  const harvest = createBatchEffects()
-  countResult(memory, harvest, id, check(4, false), at(4))
+  const effects = createBatchEffects()
+  countResult(memory, effects, id, check(4, false), at(4))
   t.equal(memory.get(id)!.state.status, 'down')
-  revertChanges(memory, harvest, [id])
+  revertChanges(memory, effects, [id])
   t.match(memory.get(id)!.state, { status: 'up', cells: [{ failures: 2 }] })
 })
 
@@ -166,10 +166,10 @@ t.test('A probe that another one contradicts receives that its region does not f
   countResult(memory, createBatchEffects(), id, check(2, false), at(2))
   const opinion = { ...check(2), probeId: 'q', trigger: Trigger.OTHER_PROBE, scheduledAtMs: at(2) }
   countResult(memory, createBatchEffects(), id, opinion, at(2) + 50)
-  const harvest = createBatchEffects()
-  countResult(memory, harvest, id, { ...check(2, false), attempt: 2 }, at(2) + 1_000)
-  t.equal(harvest.disagreements.length, 1)
-  t.same(harvest.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
+  const effects = createBatchEffects()
+  countResult(memory, effects, id, { ...check(2, false), attempt: 2 }, at(2) + 1_000)
+  t.equal(effects.disagreements.length, 1)
+  t.same(effects.regionStates, [{ monitorId: id, region: 'us-east', state: 'ok' }])
 })
 
 t.test('An unknown monitor is looked up in the database, and a newer version once', async t => {
@@ -183,10 +183,10 @@ t.test('An unknown monitor is looked up in the database, and a newer version onc
 
 t.test('Results of a paused, deleted or unknown monitor are history', async t => {
   for (const changes of [{ isPaused: true }, { isDeleted: true }]) {
-    const harvest = createBatchEffects()
-    countResult(memoryWith(changes), harvest, id, check(1, false), at(1))
-    t.equal(harvest.counts.history, 1)
-    t.equal(harvest.changes.size, 0)
+    const effects = createBatchEffects()
+    countResult(memoryWith(changes), effects, id, check(1, false), at(1))
+    t.equal(effects.counts.history, 1)
+    t.equal(effects.changes.size, 0)
   }
 })
 
@@ -284,14 +284,14 @@ t.test('Monitors with equal settings share one policy, and another retry count h
 
 t.test('results are counted by region', async t => {
   const memory = memoryWith({})
-  const harvest = createBatchEffects()
-  selectRegionCounts(harvest, 'us-east')
-  for (const slot of [1, 2]) countResult(memory, harvest, id, check(slot), at(slot))
-  selectRegionCounts(harvest, 'eu-west')
-  countResult(memory, harvest, 'unknown', check(3), at(3))
-  selectRegionCounts(harvest, 'us-east')
-  countResult(memory, harvest, id, check(3), at(3))
-  t.same(Object.fromEntries(harvest.countsByRegion), {
+  const effects = createBatchEffects()
+  selectRegionCounts(effects, 'us-east')
+  for (const slot of [1, 2]) countResult(memory, effects, id, check(slot), at(slot))
+  selectRegionCounts(effects, 'eu-west')
+  countResult(memory, effects, 'unknown', check(3), at(3))
+  selectRegionCounts(effects, 'us-east')
+  countResult(memory, effects, id, check(3), at(3))
+  t.same(Object.fromEntries(effects.countsByRegion), {
     'us-east': { counted: 3, out_of_band: 0, history: 0, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
     'eu-west': { counted: 0, out_of_band: 0, history: 1, refused_future: 0, refused_epoch: 0, refused_probe: 0 },
   })

@@ -119,8 +119,8 @@ t.test('the coverage of a reader begins when it is up to date without a gap', as
 t.test('missing results of a region are explained while other results arrive or while it has no probe', async t => {
   const coverage = createRegionCoverage()
   let isGone = false
-  const since = (second: number, isHeard = false) => {
-    if (isHeard) coverage.heardMs.set('us-east', second * 1_000)
+  const since = (second: number, isRecent = false) => {
+    if (isRecent) coverage.receivedMs.set('us-east', second * 1_000)
     updateRegionCoverage(coverage, ['us-east'], () => isGone, second * 1_000)
     return coverage.explainedSinceMs.get('us-east') ?? null
   }

@@ -16,7 +16,7 @@ import {
   suppressTransition,
 } from '../../../../control-plane/verdict/suppression/suppressed.ts'
 
-/** What can happen to a monitor, in any order; `wait` lets time pass in which silences are looked at. */
+/** What can happen to a monitor, in any order; `wait` lets time pass in which silences are reviewed. */
 type Happening =
   | { kind: 'verdict'; to: SuppressedTransition['to'] }
   | { kind: 'maintenance'; minutes: number }
@@ -51,7 +51,7 @@ const GRACE_MS = 90_000
 const DOUBT_MS = 20_000
 
 /** What a receiver got: `up!` is a recovery that ends an outage, `up` one from degraded alone. */
-type Heard = 'down' | 'up!' | 'up' | 'degraded'
+type SentEvent = 'down' | 'up!' | 'up' | 'degraded'
 
 /** One monitor, its silences, and what a receiver of all events gets, on its own clock. */
 function createWorld() {
@@ -60,7 +60,7 @@ function createWorld() {
   let isOutage = false
   let [maintenanceUntilMs, isParentDown, isDoubtful, isAnswered] = [0, false, false, false]
   let silence: { withheld: SuppressedChanges; course: ReviewState; dueAtMs: number } | null = null
-  const heard: Heard[] = []
+  const sent: SentEvent[] = []
 
   const reasons = (): SuppressionConditions => ({
     maintenanceUntil: maintenanceUntilMs > nowMs ? new Date(maintenanceUntilMs) : null,
@@ -68,9 +68,9 @@ function createWorld() {
     parentPendingMs: isDoubtful ? DOUBT_MS : null,
     parentCheckMs: isAnswered ? null : DOUBT_MS,
   })
-  const tell = (list: PendingNotification[]) => {
+  const send = (list: PendingNotification[]) => {
     for (const { transition: step, withoutOutage: quietly } of list)
-      heard.push(step.to === 'up' && step.wasInOutage && !quietly ? 'up!' : step.to)
+      sent.push(step.to === 'up' && step.wasInOutage && !quietly ? 'up!' : step.to)
   }
   const look = (withheld: SuppressedChanges, course: ReviewState) =>
     reviewSuppression(course, reasons(), { isOutage: withheld.began !== null, graceMs: GRACE_MS }, new Date(nowMs))
@@ -81,7 +81,7 @@ function createWorld() {
       silence = { withheld: silence.withheld, course: finding, dueAtMs: finding.dueAt.getTime() }
       return
     }
-    tell(listPendingNotifications(silence.withheld))
+    send(listPendingNotifications(silence.withheld))
     silence = null
   }
   const judge = (to: SuppressedTransition['to']) => {
@@ -94,12 +94,12 @@ function createWorld() {
     const finding = look(withheld, silence?.course ?? INITIAL_REVIEW_STATE)
     if (finding.kind === 'wait') silence = { withheld, course: finding, dueAtMs: finding.dueAt.getTime() }
     else if (silence) silence = { ...silence, withheld, dueAtMs: nowMs }
-    else tell([{ transition: step, withoutOutage: false }])
+    else send([{ transition: step, withoutOutage: false }])
   }
   const pause = () => {
-    if (silence) tell(listNotificationsOnRemoval(silence.withheld))
+    if (silence) send(listNotificationsOnRemoval(silence.withheld))
     // no UP follows for a known outage that ends by a pause
-    if (isOutage && silence?.withheld.outage !== 'untold') heard.push('up!')
+    if (isOutage && silence?.withheld.outage !== 'untold') sent.push('up!')
     ;[silence, status, isOutage] = [null, null, false]
   }
   const wait = (seconds: number) => {
@@ -118,17 +118,17 @@ function createWorld() {
     if (one.kind === 'pause') pause()
     if (one.kind === 'wait') wait(one.seconds)
   }
-  return { happen, wait, heard, now: () => ({ status, isOutage, isSilent: silence !== null }) }
+  return { happen, wait, sent, now: () => ({ status, isOutage, isSilent: silence !== null }) }
 }
 
 /** For a receiver without degradations: never two outages without an end between, never an end without an outage. */
-function assertPairs(heard: Heard[]): void {
+function assertPairs(sent: SentEvent[]): void {
   let isDown = false
   let isDegradedBetween = false
-  for (const one of heard) {
-    if (one === 'up!' && !isDown) throw new Error(`UP without DOWN: ${heard.join(' ')}`)
-    if (one === 'down' && isDown && !isDegradedBetween) throw new Error(`DOWN twice: ${heard.join(' ')}`)
-    if (one === 'up' && isDown) throw new Error(`an outage ended as a degradation: ${heard.join(' ')}`)
+  for (const one of sent) {
+    if (one === 'up!' && !isDown) throw new Error(`UP without DOWN: ${sent.join(' ')}`)
+    if (one === 'down' && isDown && !isDegradedBetween) throw new Error(`DOWN twice: ${sent.join(' ')}`)
+    if (one === 'up' && isDown) throw new Error(`an outage ended as a degradation: ${sent.join(' ')}`)
     if (one === 'down' || one === 'up!') isDown = one === 'down'
     isDegradedBetween = one === 'degraded'
   }
@@ -140,7 +140,7 @@ t.test('a receiver never gets an UP without a DOWN or a DOWN without its UP', as
       const world = createWorld()
       for (const one of happenings) {
         world.happen(one)
-        assertPairs(world.heard)
+        assertPairs(world.sent)
       }
     }),
     { numRuns: 3_000 },
@@ -158,10 +158,9 @@ t.test('a receiver knows the status when no reason for suppression is left', asy
       world.wait(30 + (GRACE_MS + DOUBT_MS) / 1_000)
       const { status, isOutage, isSilent } = world.now()
       if (isSilent) throw new Error('still silent')
-      const outages = world.heard.filter(one => one === 'down' || one === 'up!')
-      if ((outages.at(-1) === 'down') !== isOutage)
-        throw new Error(`slept through: ${world.heard.join(' ')} but ${status}`)
-      if (status !== null && status !== 'up' && world.heard.at(-1) !== status) throw new Error(`not sent: ${status}`)
+      const outages = world.sent.filter(one => one === 'down' || one === 'up!')
+      if ((outages.at(-1) === 'down') !== isOutage) throw new Error(`missed: ${world.sent.join(' ')} but ${status}`)
+      if (status !== null && status !== 'up' && world.sent.at(-1) !== status) throw new Error(`not sent: ${status}`)
     }),
     { numRuns: 3_000 },
   )

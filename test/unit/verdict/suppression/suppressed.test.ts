@@ -32,7 +32,7 @@ const write = ({ transition: step, withoutOutage: quietly }: ReturnType<typeof l
   `${step.transitionId}:${step.to}${quietly ? ' quietly' : ''}`
 
 /** The status known last, what happened during the silence, and what is sent after it. */
-const ROWS: [title: string, run: string, told: string][] = [
+const ROWS: [title: string, run: string, expected: string][] = [
   ['an outage that began and ended during the silence is not sent', 'up down up', ''],
   ['an outage that continues is sent', 'up down', '1:down'],
   ['of several outages, the current one is sent', 'up down up down', '3:down'],
