@@ -1,10 +1,10 @@
-// An import's plan as people read it.
+// Formats the changes of an import for the terminal.
 
 const SIGNS = { create: '+', update: '~', delete: '-' }
 const COLOURS = { create: 32, update: 33, delete: 31, warning: 35 }
-const LONGEST = 200
+const MAX_VALUE_LENGTH = 200
 
-/** A line a change, its fields below it, and the warnings. */
+/** One line per change, followed by its fields, and the warnings. */
 export function linesOf({ changes, warnings }, isColoured) {
   const paint = (kind, text) => (isColoured ? `\x1b[${COLOURS[kind]}m${text}\x1b[0m` : text)
   return [
@@ -16,33 +16,33 @@ export function linesOf({ changes, warnings }, isColoured) {
   ]
 }
 
-/** A project has its alert settings once: they have no other name. */
+/** A project has only one record of alert settings, so it has no other name. */
 function titleOf({ resource, key }) {
   const kind = resource.replaceAll('_', ' ')
   return kind === key ? kind : `${kind} ${plain(key)}`
 }
 
-/** One sentence. */
+/** A summary in one sentence. */
 export function summaryOf(result, isDone = false) {
   const { create, update, delete: gone, unchanged, extra } = result
   const counts = isDone
     ? `${create} created, ${update} changed, ${gone} deleted`
     : `${create} to create, ${update} to change, ${gone} to delete`
-  const others = extra === 0 ? '' : `; ${extra} that the file does not name stay (--prune deletes them)`
-  return `${counts}; ${unchanged} as they should be${others}.`
+  const others = extra === 0 ? '' : `; ${extra} not in the file (use --prune to delete them)`
+  return `${counts}; ${unchanged} unchanged${others}.`
 }
 
 function fieldText(action, { from, to, is_secret }) {
-  if (is_secret) return 'another secret'
+  if (is_secret) return '(secret changed)'
   return action === 'create' ? valueText(to) : `${valueText(from)} → ${valueText(to)}`
 }
 
 function valueText(value) {
   const text = typeof value === 'string' && value !== '' ? plain(value) : plain(JSON.stringify(value))
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }
 
-/** What others wrote must not steer the terminal. */
+/** Escapes control characters, so that texts cannot control the terminal. */
 export const plain = text =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, sign =>
