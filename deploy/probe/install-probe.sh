@@ -35,7 +35,7 @@ settings=$destdir/etc/picket/probe.env
 case $(uname -m) in
   x86_64 | amd64) platform=linux-x64 ;;
   aarch64 | arm64) platform=linux-arm64 ;;
-  *) fail "there is no executable for $(uname -m)" ;;
+  *) fail "no executable is available for $(uname -m)" ;;
 esac
 if [ ! -e "$settings" ] && { [ -z "${FLEET_URL:-}" ] || [ -z "${PROBE_TOKEN:-}" ]; }; then
   fail 'set FLEET_URL and PROBE_TOKEN: npm run admin -- probe-token create --region <region>'

@@ -30,7 +30,7 @@ export async function generateClient(folder: string): Promise<void> {
   removeNotes(folder)
 }
 
-/** Removes comments such as TODO of the generator's authors. */
+/** Removes notes of the generator's authors. */
 function removeNotes(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue

@@ -47,7 +47,7 @@ const FIRST_STATE_MS = 30_000
 export type RecheckAttempts = {
   /** Starts the next attempt of the monitor's chain. */
   start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
-  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: there is no decided chain. */
+  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: it has no decided chain. */
   endDecided: (monitor: AssignedMonitor) => boolean
   /**
    * Decides what to do for a monitor that is due: begin a chain, start the next attempt, or nothing until an attempt has

@@ -25,8 +25,8 @@ export const protobufPackage = "picket.probe.v1";
 export const protobufFileName = "probe/v1/fleet.proto";
 
 /**
- * The stream between a probe and the control plane. The probe opens it with metadata `authorization: Bearer prs_…`, its
- * own secret, and `enrolment-token: prb_…`, which brings in a secret that the control plane does not know yet.
+ * The stream between a probe and the control plane. The probe opens it with the metadata `authorization: Bearer prs_…` (its
+ * own secret) and, to enrol a new secret, `enrolment-token: prb_…`.
  */
 
 export enum RegionState {
@@ -40,29 +40,29 @@ export enum RegionState {
 export interface ProbeMessage {
   body:
     | //
-    /** always the first */
+    /** always the first message */
     { $case: "hello"; value: Hello }
     | { $case: "heartbeat"; value: Heartbeat }
     | { $case: "runDone"; value: RunDone }
     | { $case: "draining"; value: Draining }
     | //
-    /** of a probe without a browser */
+    /** from a probe without a browser */
     { $case: "screenshotWanted"; value: ScreenshotOrder }
     | { $case: "silent"; value: Silent }
     | undefined;
 }
 
 export interface Hello {
-  /** made anew at each start of the probe */
+  /** new at each start of the probe */
   instanceId: string;
   /** host name, for people */
   name: string;
   version: string;
-  /** 0: has nothing, send a snapshot */
+  /** 0: no assignments, send a snapshot */
   lastRevision: number;
   /** "http", "keyword", "tcp", later "screenshot", "ipv6", "icmp" … */
   capabilities: string[];
-  /** of the newest Assignments or EpochChanged; without it: send a snapshot */
+  /** of the newest Assignments or EpochChanged; absent: send a snapshot */
   lastEpoch?: number | undefined;
 }
 
@@ -79,19 +79,19 @@ export interface Heartbeat {
   runningLimit?:
     | number
     | undefined;
-  /** on its disk, not delivered yet */
+  /** on disk, not delivered yet */
   spoolResults?:
     | number
     | undefined;
-  /** how far its own clock is ahead of the control plane's; for people only */
+  /** offset of the machine's clock from the control plane's; informational */
   clockOffsetMs?:
     | number
     | undefined;
-  /** how late a check started at most since the last heartbeat */
+  /** maximum delay of a check start since the last heartbeat */
   startDelayMs?:
     | number
     | undefined;
-  /** for how long JetStream has taken no results of it; 0: it takes them */
+  /** for how long JetStream has stored no results of this probe; 0: it stores them */
   natsAwayMs?: number | undefined;
 }
 
@@ -105,8 +105,8 @@ export interface Draining {
 }
 
 /**
- * The first attempt of a chain has had no answer for a while, long before its timeout, and the region is not failing yet:
- * the control plane asks the monitor's other regions for a check.
+ * The first attempt of a chain has reached the silence limit and the region is not failing. The control plane requests a
+ * check from the monitor's other regions.
  */
 export interface Silent {
   monitorId: string;
@@ -116,7 +116,7 @@ export interface Silent {
 export interface FleetMessage {
   body:
     | //
-    /** always the first */
+    /** always the first message */
     { $case: "welcome"; value: Welcome }
     | { $case: "assignments"; value: Assignments }
     | { $case: "epochChanged"; value: EpochChanged }
@@ -129,7 +129,7 @@ export interface FleetMessage {
     { $case: "takeScreenshot"; value: TakeScreenshot }
     | { $case: "screenshotDifference"; value: ScreenshotDifference }
     | //
-    /** in time before those of the welcome end */
+    /** sent before the previous ones expire */
     { $case: "natsCredentials"; value: NatsCredentials }
     | undefined;
 }
@@ -138,27 +138,27 @@ export interface Welcome {
   probeId: string;
   region: string;
   natsUrl: string;
-  /** text of a creds file, for one hour; empty: none needed */
+  /** text of a creds file, valid for one hour; empty: no authentication */
   natsCredentials: string;
   heartbeatIntervalMs: number;
-  /** no message for so long: the link is dead */
+  /** maximum silence; then the stream is considered dead */
   deadAfterMs: number;
   epoch: number;
 }
 
 /**
- * A snapshot comes in chunks (is_snapshot, the last one with is_last); a delta is one message. After the last chunk
- * of a snapshot the probe drops every assignment that the snapshot did not name.
+ * A snapshot is sent in chunks (is_snapshot, the last one with is_last); a delta is one message. After the last chunk of a
+ * snapshot the probe removes every assignment that the snapshot does not contain.
  */
 export interface Assignments {
   isSnapshot: boolean;
   isLast: boolean;
-  /** what the probe has once this message (or the snapshot's last chunk) is applied */
+  /** the revision after this message (or the snapshot's last chunk) is applied */
   revision: number;
   upserts: Assignment[];
   /** monitor ids */
   removals: string[];
-  /** of the live set that this plan was made for; goes with revision */
+  /** of the live set of this plan; belongs to revision */
   epoch?: number | undefined;
 }
 
@@ -171,13 +171,13 @@ export interface Assignment {
   spec:
     | CheckSpec
     | undefined;
-  /** a new or changed monitor: do not wait for its slot */
+  /** new or changed monitor: check immediately */
   checkAtOnce: boolean;
-  /** of the region's newest comparison, as a share of the pixels */
+  /** of the region's newest comparison, as a share of pixels */
   screenshotDifference?:
     | number
     | undefined;
-  /** monitors with the same number share a probe's places fairly with the others; 0: not given */
+  /** number of the monitor's project, for fair sharing of permits; 0: unknown */
   tenant: number;
 }
 
@@ -189,7 +189,7 @@ export interface CheckSpec {
   body?:
     | string
     | undefined;
-  /** already cut to the interval */
+  /** already limited to the interval */
   timeoutMs: number;
   assertions: Assertion[];
   auth?: Auth | undefined;
@@ -230,7 +230,7 @@ export interface HeaderAuth {
   value: string;
 }
 
-/** Comes after the assignments that the change moved: what the probe has is then of this epoch. */
+/** Sent after the assignments that the change moved. The probe's assignments then have this epoch. */
 export interface EpochChanged {
   epoch: number;
 }
@@ -244,7 +244,7 @@ export interface MonitorRegionState {
   state: RegionState;
 }
 
-/** Check once, at once, outside the schedule. With a spec: check that, whatever is assigned. */
+/** Check once, immediately, outside the schedule. With a spec: check that spec, independently of assignments. */
 export interface RunNow {
   runId: string;
   monitorId: string;
@@ -253,7 +253,7 @@ export interface RunNow {
   spec?:
     | CheckSpec
     | undefined;
-  /** with a spec: as in Assignment */
+  /** only with a spec; as in Assignment */
   tenant?: number | undefined;
 }
 
@@ -262,7 +262,7 @@ export interface TakeScreenshot {
   spec: CheckSpec | undefined;
 }
 
-/** How much the page of a monitor differs from its baseline, as its region saw it last. None: not compared yet. */
+/** How much the page of a monitor differs from its baseline, by its region's newest comparison. Absent: not compared yet. */
 export interface ScreenshotDifference {
   monitorId: string;
   difference?: number | undefined;
@@ -274,7 +274,7 @@ export interface NatsCredentials {
 
 export interface HeartbeatAck {
   seq: number;
-  /** the control plane's clock when it answered */
+  /** the control plane's clock at the time of the answer */
   nowMs: number;
 }
 

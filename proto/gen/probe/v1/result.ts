@@ -12,15 +12,15 @@ export const protobufPackage = "picket.probe.v1";
 export const protobufFileName = "probe/v1/result.proto";
 
 /**
- * What a probe publishes to JetStream, subject RESULTS.<partition>.<region> (or LATE.<partition>.<region>), and what the
- * fleet publishes for a witness, subject RESULTS.<partition>.witness, which no probe may publish on.
+ * Published to JetStream by probes, subjects RESULTS.<partition>.<region> and LATE.<partition>.<region>, and by the fleet
+ * for witnesses, subject RESULTS.<partition>.witness, on which probes may not publish.
  */
 
 export enum Outcome {
   UP = 0,
   DOWN = 1,
   DEGRADED = 2,
-  /** UNKNOWN - our own fault: never votes */
+  /** UNKNOWN - a fault of the probe; never votes */
   UNKNOWN = 3,
   /** MISSED - the check could not start within its interval */
   MISSED = 4,
@@ -36,15 +36,15 @@ export enum FailureSource {
 export enum Trigger {
   /** SLOT - the monitor's own schedule, and the re-checks of a slot */
   SLOT = 0,
-  /** RUN_NOW - a person asked */
+  /** RUN_NOW - requested by a person */
   RUN_NOW = 1,
-  /** SECOND_OPINION - the verdict asked, decisions 4.5 */
+  /** SECOND_OPINION - requested by the verdict */
   SECOND_OPINION = 2,
-  /** OTHER_PROBE - the same, answered by a probe that does not check the monitor itself: the fleet says so */
+  /** OTHER_PROBE - the same, from a probe to which the monitor is not assigned; set by the fleet */
   OTHER_PROBE = 3,
-  /** ASIDE - a person asked while a chain ran: for the history, never for the verdict */
+  /** ASIDE - a person's request while a chain ran: for the history, never for the verdict */
   ASIDE = 4,
-  /** WITNESS - of a region that may not be the monitor's: confirms or contradicts a doubted failure, never votes */
+  /** WITNESS - from a region that need not be the monitor's: confirms or contradicts a doubted failure, never votes */
   WITNESS = 5,
 }
 
@@ -53,7 +53,7 @@ export interface ResultBatch {
   probeId: string;
   region: string;
   results: Result[];
-  /** only from the fleet, instead of results: not a check of the monitor, kept in no history */
+  /** only from the fleet, instead of results; not a check of the monitor, not stored in the history */
   witnessed?: Result | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface CheckError {
   message: string;
 }
 
-/** Microseconds by the monotonic clock. 0 where the phase did not happen. They add up to the result's total_us. */
+/** Microseconds by the monotonic clock. 0: the phase did not happen. The phases add up to the result's total_us. */
 export interface Timings {
   dnsUs: number;
   connectUs: number;
@@ -76,7 +76,7 @@ export interface FailedAssertion {
   type: string;
   operator: string;
   value: string;
-  /** what was seen, cut to 200 characters */
+  /** the actual value, truncated to 200 characters */
   actual: string;
 }
 
@@ -85,15 +85,15 @@ export interface Certificate {
   issuer: string;
   validFromMs: number;
   validToMs: number;
-  /** the hosts it is for */
+  /** subject alternative names */
   names: string[];
   /** SHA-256, hex */
   fingerprint: string;
 }
 
-/** What a failed check leaves behind. */
+/** Stored with a failed check. */
 export interface Evidence {
-  /** of the answer, secrets masked */
+  /** of the response, secrets masked */
   headers: { [key: string]: string };
   /** the first 4 kB */
   body: Uint8Array;
@@ -146,7 +146,7 @@ export interface Result {
   timings:
     | Timings
     | undefined;
-  /** 0 where there was none */
+  /** 0: none */
   statusCode: number;
   error: CheckError | undefined;
   failedAssertions: FailedAssertion[];
@@ -155,12 +155,12 @@ export interface Result {
   evidence:
     | Evidence
     | undefined;
-  /** the leaf, where the monitor has ssl_check */
+  /** the leaf, if the monitor has ssl_check */
   certificate: Certificate | undefined;
   ping: PingStats | undefined;
   dns: DnsAnswer | undefined;
   screenshotId: string;
-  /** of a failure: many hosts of the probe began to fail at once, so its own network may be the cause */
+  /** of a failure: many hosts of the probe began to fail at the same time, so its network may be the cause */
   doubted?: boolean | undefined;
 }
 

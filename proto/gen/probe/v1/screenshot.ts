@@ -11,30 +11,30 @@ export const protobufPackage = "picket.probe.v1";
 
 export const protobufFileName = "probe/v1/screenshot.proto";
 
-/** What a probe with a browser publishes to JetStream, subject SHOTS.<region of the probe>. */
+/** Published to JetStream by a probe with a browser, subject SHOTS.<region of the probe>. */
 
 export enum ScreenshotKind {
   FAILURE = 0,
-  /** COMPARISON - of a page that was up, to be laid beside the baseline */
+  /** COMPARISON - of a page that was up, to be compared with the baseline */
   COMPARISON = 1,
 }
 
 /** The check that a screenshot belongs to. */
 export interface ScreenshotOrder {
   monitorId: string;
-  /** of the check; the probe that takes the screenshot may be of another one */
+  /** of the check; the probe that takes the screenshot may be in another region */
   region: string;
   scheduledAtMs: number;
   attempt: number;
   kind: ScreenshotKind;
-  /** what the check saw; a comparison of another answer is worth nothing */
+  /** status of the check; a comparison with another status is discarded */
   statusCode: number;
-  /** of the control plane, for a probe that is not of this region; it goes back with the screenshot */
+  /** from the control plane, for a probe in another region; returned with the screenshot */
   permit: Uint8Array;
 }
 
 export interface Screenshot {
-  /** a UUID; the same screenshot sent twice is stored once */
+  /** a UUID; a screenshot that is sent twice is stored once */
   id: string;
   probeId: string;
   order:
