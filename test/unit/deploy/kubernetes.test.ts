@@ -16,7 +16,7 @@ const settingOf = (manifest: Manifest, name: string) =>
   containerOf(manifest).env.find((one: { name: string }) => one.name === name)?.value
 const labelsOf = ({ spec }: Manifest) => JSON.stringify(spec.template.metadata.labels)
 
-t.test('the manifests are what Kubernetes’ own types say', async t => {
+t.test('The manifests conform to the types of Kubernetes', async t => {
   const wrong: Manifest = { ...structuredClone(workloads[0]!), path: 'wrong' }
   containerOf(wrong).livenesProbe = {}
   t.equal(await complaintsAbout(resources), '')
@@ -55,7 +55,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
   }
 }
 
-t.test('every role runs somewhere, twice, and every kustomization names what there is', async t => {
+t.test('Every role runs twice, and every kustomization names existing files', async t => {
   const roles = workloads.flatMap(one => settingOf(one, 'ROLES')?.split(',') ?? [])
   t.same(roles.sort(), [...PROCESS_ROLES].sort())
   for (const one of workloads) t.equal(one.spec.replicas, 2, one.metadata.name)
@@ -68,7 +68,7 @@ t.test('every role runs somewhere, twice, and every kustomization names what the
   for (const region of regions) t.ok((REGIONS as readonly string[]).includes(region), region)
 })
 
-t.test('a pod may have as much memory as its heap, and some more', async t => {
+t.test('The memory limit of a pod exceeds its heap', async t => {
   const heaps = workloads.flatMap(one => {
     const [, mebibytes] = /--max-old-space-size=(\d+)/.exec(settingOf(one, 'NODE_OPTIONS') ?? '') ?? []
     return mebibytes ? [{ one, mebibytes: Number(mebibytes) }] : []
@@ -84,7 +84,7 @@ t.test('a pod may have as much memory as its heap, and some more', async t => {
   }
 })
 
-t.test('liveness asks whether a process is of use, readiness what its role needs', async t => {
+t.test('Liveness checks that a process works, readiness what its role needs', async t => {
   const askedBy = (one: Manifest, probe: string) => containerOf(one)[probe].httpGet?.path ?? 'its port'
   for (const one of workloads) t.equal(askedBy(one, 'livenessProbe'), '/healthz', one.metadata.name)
   t.same(Object.fromEntries(workloads.map(one => [one.metadata.name, askedBy(one, 'readinessProbe')])), {
@@ -97,7 +97,7 @@ t.test('liveness asks whether a process is of use, readiness what its role needs
 })
 
 t.test(
-  'the kubelet and Prometheus ask a control plane on the operator’s port, to which no Ingress and no Service leads',
+  'The kubelet and Prometheus use the operator's port, which no Ingress or Service exposes',
   async t => {
     const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
     t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
@@ -117,7 +117,7 @@ t.test(
   },
 )
 
-t.test('pods have only variables that the programs read', async t => {
+t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {
     const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
     const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
@@ -134,7 +134,7 @@ t.test('pods have only variables that the programs read', async t => {
   )
 })
 
-t.test('the kubelet and Prometheus ask a probe where it listens', async t => {
+t.test('The kubelet and Prometheus use the port on which a probe listens', async t => {
   const probe = workloads.find(({ metadata }) => metadata.name === 'probe')!
   const { ports, livenessProbe, readinessProbe } = containerOf(probe)
   const [port] = ports
@@ -146,7 +146,7 @@ t.test('the kubelet and Prometheus ask a probe where it listens', async t => {
   )
 })
 
-t.test('pods have no rights, and time to end what they are doing', async t => {
+t.test('Pods have no privileges and time to finish their work', async t => {
   for (const one of workloads) {
     const { name } = one.metadata
     const pod = one.spec.template.spec

@@ -8,7 +8,7 @@ function placeOf(places: CheckPermits, ...args: Parameters<CheckPermits['acquire
   return place
 }
 
-t.test('no more checks start at once than there are places', async t => {
+t.test('The number of concurrent check starts is limited', async t => {
   const places = createCheckPermits(2)
   const first = placeOf(places, 0)
   placeOf(places, 0)
@@ -18,7 +18,7 @@ t.test('no more checks start at once than there are places', async t => {
   t.equal(places.countHeld(), 2)
 })
 
-t.test('checks that hang in black holes give their places to others after 2 s, up to ten times as many', async t => {
+t.test('Hanging checks free their permits after 2 s, up to ten times the limit', async t => {
   const places = createCheckPermits(2)
   let started = 0
   for (let nowMs = 0; nowMs < 60_000; nowMs += 100) while (places.acquire(nowMs) !== 'full') started++
@@ -26,7 +26,7 @@ t.test('checks that hang in black holes give their places to others after 2 s, u
   t.equal(places.countHeld(), 20)
 })
 
-t.test('a place given back late frees one of those who wait, not one more', async t => {
+t.test('A permit that is released late frees one waiting check only', async t => {
   const places = createCheckPermits(1)
   const waiting = placeOf(places, 0)
   const fresh = placeOf(places, 2000)
@@ -36,7 +36,7 @@ t.test('a place given back late frees one of those who wait, not one more', asyn
   t.ok(typeof places.acquire(2002) === 'object')
 })
 
-t.test('tenants whose checks hang leave places to the others; a tenant alone on a probe may take all', async t => {
+t.test('Tenants with hanging checks leave permits to others; a single tenant may use all', async t => {
   const rows: [tenants: number[], isShared: boolean, mostTogether: number][] = [
     [[1], false, 100],
     [[1], true, 80],

@@ -31,7 +31,7 @@ async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]
   return lines.map(line => line.replace('picket_probe_agent_', '')).sort()
 }
 
-t.test('a scrape shows what the probe has counted, totals as they are however often it is scraped', async t => {
+t.test('A scrape shows the counters of the probe, and repeated scrapes do not change totals', async t => {
   const metrics = createMetrics()
   const set = registerProbeMetrics(metrics)
   const tally = createCheckCounters()
@@ -60,7 +60,7 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
   ])
 })
 
-t.test('a clock that is not known yet is not shown as right', async t => {
+t.test('An unknown clock offset is not shown', async t => {
   const metrics = createMetrics()
   const set = registerProbeMetrics(metrics)
   set({ ...FIGURES, clockOffsetMs: undefined })

@@ -6,7 +6,7 @@ const NO_LINK = 'not connected to the control plane'
 const STOPPING = 'the probe is stopping and handing over its monitors'
 
 t.test(
-  'a probe is ready while it is linked, gets rid of its results and is to stay; else it says what is wrong',
+  'A probe is ready while it is connected, delivers its results and is not stopping; else it reports the problems',
   async t => {
     const rows: [Partial<ReadinessConditions>, string[]][] = [
       [{}, []],
@@ -15,10 +15,15 @@ t.test(
       [{ spool: 'refusing' }, []],
       [{ fleet: 'away' }, [NO_LINK]],
       [{ isDraining: true }, [STOPPING]],
-      [{ nats: 'away', spool: 'refusing' }, ['results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool']],
+      [
+        { nats: 'away', spool: 'refusing' },
+        ['results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'],
+      ],
       [
         { nats: 'refusing', spool: 'refusing' },
-        ['results cannot be published or spooled: JetStream does not store them, and the disk rejects writes to the spool'],
+        [
+          'results cannot be published or spooled: JetStream does not store them, and the disk rejects writes to the spool',
+        ],
       ],
       [
         { fleet: 'away', nats: 'away', spool: 'away' },

@@ -28,7 +28,7 @@ const ROWS: [RegionState, RegionState | null, number, RegionState, string][] = [
   [FAILING, DEGRADED, 3_600, DEGRADED, 'better, but not up'],
 ]
 for (const [state, found, seconds, expected, says] of ROWS) {
-  t.test(`the state that a chain begins with: ${says}`, async t => {
+  t.test(`A chain begins with the right state: ${says}`, async t => {
     const concluded = found === null ? null : { state: found, atMs: 5_000 }
     const known = { state, concluded, slots: { intervalMs: INTERVAL_MS } }
     t.equal(resolveStartState(known, 5_000 + seconds * 1_000), expected)
@@ -88,7 +88,7 @@ function failing(): Seen {
   }
 }
 
-t.test('an outage that the control plane has confirmed costs one attempt a slot', async t => {
+t.test('A confirmed outage costs one attempt a slot', async t => {
   const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)
@@ -97,7 +97,7 @@ t.test('an outage that the control plane has confirmed costs one attempt a slot'
   t.same(attempts(), [3, 1, 1, 1, 1])
 })
 
-t.test('one that it does not confirm is decided again in every second slot', async t => {
+t.test('An unconfirmed outage is decided again in every second slot', async t => {
   const { loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(5)
@@ -114,7 +114,7 @@ const reasons: [string, (seen: Seen) => void][] = [
   ],
 ]
 for (const [why, happens] of reasons) {
-  t.test(`after a chain that did not count the next slot is a whole chain: ${why}`, async t => {
+  t.test(`After a chain that did not count, the next slot is a complete chain: ${why}`, async t => {
     const seen = failing()
     t.teardown(() => seen.loop.drain())
     await seen.slots(1)
@@ -124,7 +124,7 @@ for (const [why, happens] of reasons) {
   })
 }
 
-t.test('what becomes of another monitor, or the same epoch again, changes nothing', async t => {
+t.test('Changes of another monitor, or the same epoch again, have no effect', async t => {
   const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { listOwnAddresses } from '../../../tools/start/own-addresses.ts'
 
-t.test('hosts that are given by a name are listed by their addresses', async t => {
+t.test('Hosts given by name are listed by their addresses', async t => {
   const settings = { host: 'localhost', port: 8080, operatorHost: 'localhost' }
   const stores = {
     databaseUrl: 'postgres://u:p@localhost/picket',
@@ -16,17 +16,14 @@ t.test('hosts that are given by a name are listed by their addresses', async t =
   t.notMatch(places, 'localhost')
 })
 
-t.test(
-  'a PostgreSQL whose address is in the parameters of its URL is listed too, one behind a Unix socket is not',
-  async t => {
-    const settings = { host: '127.0.0.1', port: 8080, operatorHost: '127.0.0.1' }
-    const others = { natsUrl: 'nats://127.0.0.1:4222', clickhouseUrl: 'http://127.0.0.1:8123/picket' }
-    const listed = async (databaseUrl: string) => {
-      const stores = { ...others, databaseUrl }
-      return await listOwnAddresses(settings as never, stores as never, null, { grpc: 50_051, operator: 8_081 })
-    }
-    t.match(await listed('postgres:///picket?host=192.0.2.7&port=5433'), /^192\.0\.2\.7:5433,/)
-    t.match(await listed('postgres://u:p@192.0.2.8/picket?host=192.0.2.7'), /^192\.0\.2\.7:5432,/)
-    t.match(await listed('postgres:///picket?host=/var/run/postgresql'), /^127\.0\.0\.1:4222,/)
-  },
-)
+t.test('A PostgreSQL with its address in URL parameters is listed, one behind a Unix socket is not', async t => {
+  const settings = { host: '127.0.0.1', port: 8080, operatorHost: '127.0.0.1' }
+  const others = { natsUrl: 'nats://127.0.0.1:4222', clickhouseUrl: 'http://127.0.0.1:8123/picket' }
+  const listed = async (databaseUrl: string) => {
+    const stores = { ...others, databaseUrl }
+    return await listOwnAddresses(settings as never, stores as never, null, { grpc: 50_051, operator: 8_081 })
+  }
+  t.match(await listed('postgres:///picket?host=192.0.2.7&port=5433'), /^192\.0\.2\.7:5433,/)
+  t.match(await listed('postgres://u:p@192.0.2.8/picket?host=192.0.2.7'), /^192\.0\.2\.7:5432,/)
+  t.match(await listed('postgres:///picket?host=/var/run/postgresql'), /^127\.0\.0\.1:4222,/)
+})

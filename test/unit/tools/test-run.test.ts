@@ -21,7 +21,7 @@ function repository(t: Teardown, files: Record<string, string>): string {
 
 const PASSES = `console.log('ok 1 - fine\\n1..1')`
 
-t.test('a file that crashes, ends early or cannot be read fails by its name, and no other with it', async t => {
+t.test('A file that crashes, ends early or cannot be bundled fails, and others run', async t => {
   const root = repository(t, {
     'test/unit/a-passes.test.ts': PASSES,
     'test/unit/b-crashes.test.ts': `console.log('ok 1 - fine\\n1..1'); throw new Error('afterwards')`,
@@ -48,7 +48,7 @@ t.test('a file that crashes, ends early or cannot be read fails by its name, and
   t.notOk(existsSync(dirname(bundleOf('x.test.ts'))))
 })
 
-t.test('a bundled file knows where its source stands', async t => {
+t.test('A bundled file has the location of its source', async t => {
   const file = 'test/unit/where.test.ts'
   // put together here, because this file is bundled too
   const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
@@ -58,7 +58,7 @@ t.test('a bundled file knows where its source stands', async t => {
   t.same(lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
 })
 
-t.test('quick files begin with the cheap ones, flow files with those that take longest', async t => {
+t.test('Quick files start with the fast ones, flow files with the longest', async t => {
   const root = repository(t, {
     'test/api/a.test.ts': '',
     'test/rules/b.test.ts': '',

@@ -94,7 +94,7 @@ const TABLE: Record<string, Record<string, Values>> = {
   'phase.transfer': duration,
 }
 
-t.test('every type of assertion has its operators in this table, and no others', async t => {
+t.test('Every assertion type has exactly its operators in this table', async t => {
   const known = Object.entries(READERS).map(([type, { operators }]) => [type, [...operators].sort()])
   t.same(
     Object.entries(TABLE).map(([type, row]) => [type, Object.keys(row).sort()]),
@@ -103,7 +103,7 @@ t.test('every type of assertion has its operators in this table, and no others',
 })
 
 for (const [type, row] of Object.entries(TABLE)) {
-  t.test(`${type} passes and fails by each of its operators, and takes no other`, async t => {
+  t.test(`${type} passes and fails with each of its operators and refuses others`, async t => {
     for (const [operator, [passes, fails]] of Object.entries(row)) {
       const judged = (value: string) => evaluate([{ type, operator, value }], seen, NOW_MS)
       t.equal(judged(passes).verdict, 'passed', `${operator} ${passes}`)
