@@ -44,7 +44,7 @@ const [picket, other] = await Promise.all([startPicket(), startPicket()])
 const operatorOf = ({ output }: typeof picket) =>
   /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
 
-t.test('two npm start at the same moment do not fight for a port', async t => {
+t.test('Two simultaneous npm start use different ports', async t => {
   const isSettled = (one: typeof picket) => one.isReady() || one.child.exitCode !== null
   for (const one of [picket, other]) {
     await waitFor(() => isSettled(one), { label: one.output })
@@ -72,7 +72,7 @@ async function call(method: string, path: string, body: object) {
   return { status: answer.status, text: await answer.text() }
 }
 
-t.test('a tenant’s monitor reaches no port of the installation, in any spelling of this machine', async t => {
+t.test('A monitor cannot reach ports of the installation in any spelling of this machine', async t => {
   const ports = listeningPorts(picket.dataDir)
   t.ok(ports.includes(picket.port))
   const sql = `SELECT line FROM file('${picket.dataDir}/keep.json', LineAsString)`
@@ -96,7 +96,7 @@ t.test('a tenant’s monitor reaches no port of the installation, in any spellin
 
 const isRefused = /^picket_delivery_attempts_total\{status="(?!delivered)\w+"\} [1-9]/m
 
-t.test('a visitor’s webhook reaches nothing of this machine', async t => {
+t.test('A webhook of a visitor cannot reach this machine', async t => {
   const target = await startTarget(t)
   const { text } = await call('POST', '/status-pages', { name: 'Acme', slug: 'acme' })
   const { id } = (JSON.parse(text) as { data: { id: string } }).data
@@ -116,7 +116,7 @@ t.test('a visitor’s webhook reaches nothing of this machine', async t => {
   t.equal(target.requests.length, 0)
 })
 
-t.test('the API answers no name that a web page has pointed at this machine', async t => {
+t.test('The API refuses host names that a web page points at this machine', async t => {
   const statusAt = async (host: string, path: string, method = 'GET', origin = picket.origin) =>
     (await rawAsk(origin, path, { method, headers: { host, 'content-type': 'application/json' } })).status
   const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/sign-in']

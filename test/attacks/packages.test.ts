@@ -33,7 +33,7 @@ function wantedBy(path: string, arch: string): string[][] {
 }
 
 for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/probe-agent.Dockerfile']) {
-  t.test(`every package in ${path} is of the bytes that package-lock.json names`, async t => {
+  t.test(`Every package in ${path} has the integrity of package-lock.json`, async t => {
     t.notMatch(textOf(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
     for (const arch of ['x64', 'arm64']) {
       const wanted = wantedBy(path, arch)
@@ -57,14 +57,14 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
   })
 }
 
-t.test('every dependency with an install script or native code is listed with the reason why it may stay', async t => {
+t.test('Every dependency with an install script or native code is listed with a reason', async t => {
   const listed = listedIn(textOf('docs/design/security.md'))
   const found = findingsOf(locked, nativeIn(join(ROOT, 'node_modules')))
   t.ok(found.size > 10)
   t.same(differencesOf(found, listed), [])
 })
 
-t.test('a new dependency with an install script is refused until it is listed', async t => {
+t.test('A new dependency with an install script is refused until it is listed', async t => {
   const listed = listedIn(
     '| `koffi`, `@koromix/*` | install script, native code | pings |\n| `gone` | native code | - |',
   )

@@ -232,7 +232,7 @@ function moduleOf({ module = {}, spec }: Asked, timeoutMs: number): BlackboxModu
   return { timeout: `${timeoutMs}ms`, prober, [prober]: { ...shared, ...trust } }
 }
 
-t.test('the same targets through blackbox_exporter and through our checks', async t => {
+t.test('The same targets are checked by blackbox_exporter and by Picket', async t => {
   const resolver = async (name: string) => (name === 'localhost' ? ['127.0.0.1'] : [])
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver, trust: [authority.ca] })
   const asked = await Promise.all(ROWS.map(([, , start]) => start()))

@@ -58,7 +58,7 @@ for (const [args, signal, sign] of [
   [['start'], 'SIGINT', -1],
 ] as const) {
   const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm ${args.join(' ')}" stops everything that it runs, in order, on ${signal} to ${to}`, async t => {
+  t.test(`"npm ${args.join(' ')}" stops all its processes in order on ${signal} to ${to}`, async t => {
     const started = await startNpm(t, [...args])
     await waitFor(() => started.output().includes('Ctrl-C stops everything'), { label: started.output })
     t.ok(started.processes().length >= 8, 'engines, control plane and probes')
@@ -69,7 +69,7 @@ for (const [args, signal, sign] of [
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`"npm start" leaves nothing behind on ${signal} to npm alone while it starts`, async t => {
+  t.test(`"npm start" leaves no process after ${signal} to npm alone during the start`, async t => {
     const started = await startNpm(t, ['start'])
     await waitFor(() => started.output().includes('PostgreSQL'), { label: started.output })
     process.kill(started.npm, signal)
@@ -84,7 +84,7 @@ for (const [signal, sign] of [
   ['SIGINT', -1],
 ] as const) {
   const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm test" ends its tests and their engines on ${signal} to ${to}`, async t => {
+  t.test(`"npm test" ends its tests and their data stores on ${signal} to ${to}`, async t => {
     const started = await startNpm(t, ['test', '--', 'test/store/deliveries.test.ts'])
     const isTesting = () => started.processes().some(pid => nameOf(pid).includes('.tap/tests-'))
     await waitFor(isTesting, { label: started.output })

@@ -66,7 +66,7 @@ const killedMs = Date.now()
 await killed!.kill9()
 const stopping = stopped!.stop()
 
-t.test('the monitors of a probe that dies are moved within 15 s: at most one slot of each is missed', async t => {
+t.test('The monitors of a killed probe are moved within 15 s, and at most one slot of each is missed', async t => {
   const loads = async () => (await operator.get('/probes?region=us-east')).body.data
   await waitFor(
     async () => (await loads()).some((probe: { load: { assignments: number } }) => probe.load.assignments === 10),
@@ -84,7 +84,7 @@ t.test('the monitors of a probe that dies are moved within 15 s: at most one slo
   await waitFor(async () => (await statuses()).every(status => status === 'up'), { label: 'up' })
 })
 
-t.test('a probe that is asked to stop hands its work over: no slot of its monitors is missed', async t => {
+t.test('A probe that is stopped hands its monitors over, and no slot is missed', async t => {
   const between = await gaps('eu-west', stoppedPid, heir!.pid)
   t.equal(await stopping, 0)
   t.comment(`gaps of ${between.map(gap => gap.toFixed(1)).join(', ')} intervals`)

@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 45 s
 
 t.test(
-  'npm start becomes ready, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
+  'npm start becomes ready, keeps its data, prints the key and the claim link once, and leaves no process',
   async t => {
     const dataDir = newDataDir(t)
     const port = String(await reserveFreePort())
@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-t.test('what keeps npm start from starting is told in one sentence', async t => {
+t.test('A reason that prevents npm start is printed in one sentence', async t => {
   const refused = async (env: Record<string, string>) => {
     const dataDir = newDataDir(t)
     const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()), ...env })

@@ -96,26 +96,22 @@ t.test('Liveness checks that a process works, readiness what its role needs', as
   })
 })
 
-t.test(
-  'The kubelet and Prometheus use the operator's port, which no Ingress or Service exposes',
-  async t => {
-    const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
-    t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
-    for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
-      const { ports, readinessProbe } = containerOf(one)
-      const port = ports.find(({ name }: { name: string }) => name === 'operator')
-      t.equal(port.containerPort, 8081, one.metadata.name)
-      t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
-      if (readinessProbe.httpGet?.path === '/readyz')
-        t.equal(readinessProbe.httpGet.port, 'operator', one.metadata.name)
-    }
-    const published = resources.filter(({ kind }) => kind === 'Service').flatMap(({ spec }) => spec.ports ?? [])
-    t.same(
-      published.filter(({ targetPort }: { targetPort: string }) => !['http', 'grpc'].includes(targetPort)),
-      [],
-    )
-  },
-)
+t.test('The kubelet and Prometheus use the operator’s port, which no Ingress or Service exposes', async t => {
+  const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
+  t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
+  for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
+    const { ports, readinessProbe } = containerOf(one)
+    const port = ports.find(({ name }: { name: string }) => name === 'operator')
+    t.equal(port.containerPort, 8081, one.metadata.name)
+    t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
+    if (readinessProbe.httpGet?.path === '/readyz') t.equal(readinessProbe.httpGet.port, 'operator', one.metadata.name)
+  }
+  const published = resources.filter(({ kind }) => kind === 'Service').flatMap(({ spec }) => spec.ports ?? [])
+  t.same(
+    published.filter(({ targetPort }: { targetPort: string }) => !['http', 'grpc'].includes(targetPort)),
+    [],
+  )
+})
 
 t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {

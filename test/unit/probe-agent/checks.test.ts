@@ -42,7 +42,7 @@ t.test('An assertion on the status replaces the default rule', async t => {
   t.match(await check(specOf({ url: target.url, assertions })), { error: null, statusCode: 404 })
 })
 
-t.test('An http check sends the monitor's headers, body and credentials', async t => {
+t.test('An http check sends the monitor’s headers, body and credentials', async t => {
   const target = await startTarget(t)
   const rows: [auth: Auth['kind'], name: string, value: string][] = [
     [{ $case: 'basic', value: { username: 'ü', password: 'p:w' } }, 'authorization', 'Basic w7w6cDp3'],

@@ -72,23 +72,20 @@ t.test('A dns check returns every type of record as in a zone file', async t => 
   t.same(dns?.records, [{ type: 'CNAME', name: 'www.shop.test', ttlS: 68, value: name }])
 })
 
-t.test(
-  'Without a type, A and AAAA are queried, with the probe's resolvers when no server is named',
-  async t => {
-    given.behave('answer')
-    system.behave('answer')
-    for (const url of ['dns://shop.test', 'Shop.Test', 'shop.test:53', 'https://shop.test/page', 'dns:shop.test']) {
-      const { error, dns } = await look(url)
-      t.equal(error, null, url)
-      t.equal(dns?.records.length, 3)
-      t.equal(dns?.server, `127.0.0.1:${system.port}`)
-    }
-    t.same(system.questions.slice(0, 2), ['udp A shop.test', 'udp AAAA shop.test'])
-    t.same(given.questions, [])
-    await look(`${server}/shop.test`)
-    t.same(asked(given), ['udp A shop.test', 'udp AAAA shop.test'])
-  },
-)
+t.test('Without a type, A and AAAA are queried, with the probe’s resolvers when no server is named', async t => {
+  given.behave('answer')
+  system.behave('answer')
+  for (const url of ['dns://shop.test', 'Shop.Test', 'shop.test:53', 'https://shop.test/page', 'dns:shop.test']) {
+    const { error, dns } = await look(url)
+    t.equal(error, null, url)
+    t.equal(dns?.records.length, 3)
+    t.equal(dns?.server, `127.0.0.1:${system.port}`)
+  }
+  t.same(system.questions.slice(0, 2), ['udp A shop.test', 'udp AAAA shop.test'])
+  t.same(given.questions, [])
+  await look(`${server}/shop.test`)
+  t.same(asked(given), ['udp A shop.test', 'udp AAAA shop.test'])
+})
 
 t.test('A failure names what the server did and its source', async t => {
   const { TARGET, RESOLVER } = FailureSource

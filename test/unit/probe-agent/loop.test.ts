@@ -150,7 +150,7 @@ t.test('A tenant whose checks all hang does not delay another tenant', async t =
   t.ok(countOf('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
 })
 
-t.test('Checks of unassigned monitors are limited to their tenant's share of permits', async t => {
+t.test('Checks of unassigned monitors are limited to their tenant’s share of permits', async t => {
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
   const refused: string[] = []

@@ -44,7 +44,7 @@ t.test('An expression of a normal size is accepted', async t => {
   for (const pattern of USEFUL) t.equal(findRegexProblem(pattern), null, pattern)
 })
 
-t.test('An invalid expression has RE2's message, and the estimate ends', async t => {
+t.test('An invalid expression has RE2’s message, and the estimate ends', async t => {
   for (const pattern of ['(', '[', '[a-', 'a)', '\\', '\\p{', '(?P<', '[[:alpha:', '\\x{', 'a{1001}']) {
     t.ok(estimateSize(pattern, MOST) <= MOST)
     t.match(findRegexProblem(pattern), /^error parsing regexp/, pattern)

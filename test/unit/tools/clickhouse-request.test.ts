@@ -10,7 +10,7 @@ t.test('A statement in the body runs unchanged', async t => {
   t.match(parse('query_id=q1', 'SELECT 1'), { sql: 'SELECT 1', preparation: [], queryId: 'q1', insertedRows: null })
 })
 
-t.test('Database, settings and parameters are set on the request's connection', async t => {
+t.test('Database, settings and parameters are set on the request’s connection', async t => {
   const { preparation } = parse("database=a`b&max_threads=1&param_id=it's&wait_end_of_query=1", 'SELECT {id:String}')
   t.same(preparation, ['USE `a\\`b`', "SET max_threads = '1'", "SET param_id = 'it\\'s'"])
 })

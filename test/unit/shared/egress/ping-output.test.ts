@@ -13,7 +13,7 @@ const rows: [name: string, sent: number, received: number, min: number, avg: num
   ['iputils-unreachable', 3, 0, 0, 0, 0],
 ]
 
-t.test('The output of the system's ping is parsed to counts and times', async t => {
+t.test('The output of the system’s ping is parsed to counts and times', async t => {
   for (const [name, sent, received, rttMinUs, rttAvgUs, rttMaxUs] of rows) {
     t.same(parsePingOutput(recorded(name)), { sent, received, rttMinUs, rttAvgUs, rttMaxUs }, name)
   }

@@ -50,7 +50,7 @@ t.test('The next address is tried when one refuses', async t => {
   t.equal(resolvedIp, '127.0.0.1')
 })
 
-t.test('A refused connection is the target's fault, even when the other address has no route', async t => {
+t.test('A refused connection is the target’s fault, even when the other address has no route', async t => {
   const target = await startTcpTarget(t)
   await target.close()
   const egress = createEgress({ allow: ['0.0.0.0/0'], resolver: async () => ['224.0.0.1', '127.0.0.1'] })
@@ -84,7 +84,7 @@ t.test('Names are resolved by the DNS servers, and each failure has its source',
   await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
 })
 
-t.test('A silent resolver ends at the deadline and is not the target's fault', async t => {
+t.test('A silent resolver ends at the deadline and is not the target’s fault', async t => {
   const egress = createEgress({ allow: [], resolver: () => new Promise(() => {}) })
   const deadline = createDeadline(50)
   const { error, timings, totalUs } = await connectTcp({ host: 'slow.example', port: 80 }, deadline.signal, egress)
