@@ -10,14 +10,14 @@ import { startApi } from '../support/api-server.ts'
 
 const run = promisify(execFile)
 
-/** What somebody writes who has the package and nothing of ours. */
+/** A program that uses only the package. */
 const PROGRAM = `import { createPicket, type Monitor } from 'picket-client'
 
 const [origin = '', apiKey] = process.argv.slice(2)
 const picket = createPicket({ origin, apiKey })
 const { data } = await picket.createMonitor({ body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } })
 const monitor: Monitor | undefined = data?.data
-// @ts-expect-error a name is no number
+// @ts-expect-error a name is not a number
 const count: number | undefined = monitor?.name
 // @ts-expect-error a monitor has a type
 const { error } = await picket.createMonitor({ body: { name: 'Shop' } })

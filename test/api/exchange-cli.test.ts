@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'picket-cli-'))
 
 type Run = { code: number | null; out: string; err: string }
 
-/** The command line as people start it, without a loader of ours. */
+/** Runs the command line as users do, without a loader. */
 function picket(args: string[], env: Record<string, string> = {}, input = ''): Promise<Run> {
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { PATH: process.env.PATH, PICKET_URL: api.origin, PICKET_API_KEY: key, ...env },
@@ -25,7 +25,7 @@ function picket(args: string[], env: Record<string, string> = {}, input = ''): P
   child.stderr.on('data', text => {
     run.err += text
   })
-  // a program that ends early has not read it
+  // a program that exits early does not read its input
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   return new Promise(resolve => child.on('close', code => resolve({ ...run, code })))

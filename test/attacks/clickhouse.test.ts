@@ -27,7 +27,7 @@ const basic = (name: string, secret: string) => ({
 })
 const own = basic(username, password)
 
-/** What a program sends that is not a client of ClickHouse. */
+/** A request of a program that is not a ClickHouse client. */
 const ask = (headers: Record<string, string>, sql: string, path = '/') =>
   rawAsk(engine.url, path, { headers, method: 'POST', body: sql })
 

@@ -74,7 +74,7 @@ t.test('A probe cannot write the history of a monitor that its region does not c
   const before = await refused('us-east', 'result')
   await publish(nats, [resultOf(id, { up: true })], 'eu-west')
   await publishAs('us-east', 'us-east', [resultOf(id, { up: false }), resultOf(id, { up: false })])
-  // the subject is its own, and the message says another region
+  // the subject is the probe's own, but the message names another region
   await publishAs('us-east', 'eu-west', [resultOf(id, { up: false })])
   await publishAs('us-east', 'us-east', [resultOf(id, { up: false, configVersion: 99 })])
   await allRecorded()
@@ -96,7 +96,7 @@ t.test('A new region of a monitor counts immediately, and a removed one keeps it
   const before = await refused('us-east', 'result')
   await change(['eu-west', 'us-west'])
   await publish(nats, [resultOf(id, { up: true })], 'us-west')
-  // kept on the probe's disk since the region was the monitor's
+  // spooled on the probe's disk while the region was one of the monitor's
   await publish(nats, [resultOf(id, { up: true })], 'us-east')
   const laterMs = Date.now() + 600_000
   await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
@@ -195,7 +195,7 @@ t.test('A screenshot of a failure in another region is stored only from the requ
 })
 
 t.test('The health report says that a probe of the region may be compromised', async t => {
-  // a report is written down after its message is acknowledged
+  // a report is stored after its message is acknowledged
   const isComplete = async () => {
     const [row] = await query<{ amount: number }>(db, 'SELECT sum(amount)::integer AS amount FROM foreign_reports')
     return row?.amount === 13

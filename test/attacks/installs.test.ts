@@ -17,7 +17,7 @@ import { findNatsWarning } from '../../control-plane/foundation/platform/nats/se
 import { faultsOfInstalled, faultsOfLock } from '../../tools/install/locked.mjs'
 import { ROOT } from '../support/deployment.ts'
 
-/** A clone with nothing installed, on a machine that has `have` and whose apt-get and npm only write down what they are asked. */
+/** A clone with nothing installed, on a machine with `have` whose apt-get and npm only record their arguments. */
 function freshClone(have: string[]) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-clone-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))

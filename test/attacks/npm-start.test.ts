@@ -7,7 +7,7 @@ import { rawAsk } from '../support/raw-ask.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** As a person starts it, with all ports but the API's left to it. */
+/** Starts it with only the port of the API given. */
 async function startPicket() {
   const dataDir = newDataDir(t)
   const port = await reserveFreePort()
@@ -15,7 +15,7 @@ async function startPicket() {
   return { dataDir, port, origin: `http://127.0.0.1:${port}`, ...npmStart(t, env) }
 }
 
-/** TCP ports on which processes of an installation listen. */
+/** TCP ports on which the processes of an installation listen. */
 function listeningPorts(dataDir: string): number[] {
   const sockets = new Set(processesOf(dataDir).flatMap(socketsOf))
   return ['tcp', 'tcp6']
@@ -40,7 +40,7 @@ function socketsOf(pid: number): string[] {
 }
 
 const [picket, other] = await Promise.all([startPicket(), startPicket()])
-/** Where the operator's endpoints are, as the terminal says. */
+/** The printed URL of the operator's endpoints. */
 const operatorOf = ({ output }: typeof picket) =>
   /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
 
@@ -57,7 +57,7 @@ t.test('Two simultaneous npm start use different ports', async t => {
   await other.exited
 })
 
-/** The key of an account that anybody may make. */
+/** The key of a new account. */
 let key: Promise<string> | undefined
 async function makeAccount(): Promise<string> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"email":"a@example.test"}' }
@@ -105,7 +105,7 @@ t.test('A webhook of a visitor cannot reach this machine', async t => {
     fetch(`${picket.origin}/status/acme/subscribe`, { method: 'POST', body: new URLSearchParams({ webhook }) })
   t.equal((await subscribe(`http://127.0.0.1:${target.port}/?query=SELECT%201`)).status, 400)
   t.equal((await subscribe(`http://[::ffff:7f00:1]:${listeningPorts(picket.dataDir)[0]}/`)).status, 400)
-  // a name is looked up when the confirmation is sent
+  // a name is resolved when the confirmation is sent
   t.equal((await subscribe(`http://localhost:${target.port}/`)).status, 200)
   await waitFor(
     () => fetch(`${operatorOf(picket)}/metrics`).then(async answer => isRefused.test(await answer.text())),

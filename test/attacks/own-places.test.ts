@@ -16,7 +16,7 @@ import {
 import { readLocalSettings } from '../../tools/start/settings.ts'
 import { startTarget } from '../support/target.ts'
 
-/** As much as an operator can allow. */
+/** The widest ranges that an operator can allow. */
 const EVERYTHING = ['0.0.0.0/0', '::/0']
 const own = await startTarget(t)
 const other = await startTarget(t)

@@ -12,7 +12,7 @@ import { ROOT, textOf } from '../support/deployment.ts'
 const run = promisify(execFile)
 const locked = lockedPackages(ROOT)
 
-/** What the images install: the words after subset-lock.mjs and its folder, for an architecture. */
+/** The packages that the images install: the arguments of subset-lock.mjs after the folder, for an architecture. */
 function wantedBy(path: string, arch: string): string[][] {
   const steps = DockerfileParser.parse(textOf(path))
     .getInstructions()
@@ -49,7 +49,7 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
           ([place, { integrity }]) => !integrity || integrity !== locked[place]?.integrity,
         )
         t.same(others, [], `${arch} ${words.join(' ')}`)
-        // npm refuses a lock that does not hold all that its packages need; of another machine's it is not asked
+        // npm refuses an incomplete lock file; this is only tested for the architecture of this machine
         const options = ['ci', '--dry-run', '--offline', '--ignore-scripts', '--no-audit', '--no-fund']
         if (arch === process.arch) t.match((await run('npm', options, { cwd: folder })).stdout, /added \d+ packages/)
       }

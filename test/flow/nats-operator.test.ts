@@ -34,7 +34,7 @@ await ensureStreams(nats.manager)
 
 type Options = { probeId?: string; lifetimeS?: number; by?: NatsOperator; inboxPrefix?: string }
 
-/** A probe of eu-west as it connects; never again when it is cut off. */
+/** A connection of a probe of eu-west, without reconnects. */
 async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operator, inboxPrefix }: Options = {}) {
   const nowS = Math.floor(Date.now() / 1000)
   const text = buildProbeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
@@ -50,7 +50,7 @@ async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operat
 
 const send = (probe: NatsConnection, subject: string) => jetstream(probe).publish(subject, 'x', { timeout: 60_000 })
 
-/** How many messages a stream holds, by subject. */
+/** The number of messages of a stream by subject. */
 async function held(stream: string, from: Nats = nats): Promise<Record<string, number>> {
   const { state } = await from.manager.streams.info(stream, { subjects_filter: '>' })
   return { ...state.subjects }

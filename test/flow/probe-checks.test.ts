@@ -12,7 +12,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { isUnbroken } from '../support/unbroken.ts'
 import { HANG_MS, waitFor } from '../support/wait.ts'
 
-// they wait more than they work
+// these tests mostly wait
 t.jobs = 4
 
 async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, env: Record<string, string> = {}) {
@@ -26,7 +26,7 @@ async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, 
 
 t.test('A new monitor is checked immediately, and its result is complete', async t => {
   const hourMs = 3_600_000
-  // without a slot in the next minutes, also by a clock that is an hour ahead
+  // without a slot in the next minutes, even by a clock that is an hour ahead
   const id = hourlyId('eu-west')
   const { fleet, target, probe, atLeast, collector } = await startParts(t, { clockAheadMs: hourMs })
   await fleet.hello(1)
@@ -86,7 +86,7 @@ t.test(
       [1, 2, 3, 4].map(attempt => [attempt, Outcome.DOWN, 0]),
     )
     const waits = results.slice(1).map((result, i) => result.startedAtMs - results[i]!.startedAtMs)
-    // the clock may have been learned better meanwhile
+    // a clock sample may have changed the offset slightly
     t.ok(
       waits.every((wait, i) => wait >= [1000, 3000, 5000][i]! - 500),
       String(waits),
@@ -136,7 +136,7 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
     await fleet.runNow({ runId, monitorId: m1, trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
   const beside = [await done('one'), await done('another')]
   t.match(beside[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
-  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'who asks in the same moment gets a result of their own')
+  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'simultaneous requests get separate results')
   target.release()
   const published = await atLeast(5, m1)
   t.same(
@@ -151,7 +151,7 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
   t.same(
     published.filter(({ trigger }) => trigger === Trigger.ASIDE),
     beside,
-    'what was seen beside the chain is kept as it was answered',
+    'attempts outside the chain are published as answered',
   )
 })
 
@@ -178,7 +178,7 @@ t.test('A check without a permit within its interval is reported as missed', { b
   const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
   target.behaveAt('/hang', { kind: 'hang', after: 'connect' })
   const hanging = checkSpec(`${target.url}hang`, { timeoutMs: HANG_MS })
-  // due before the one that waits, each keeps the only place for 2 s: 6 s for a monitor that is due every second
+  // due earlier, each holds the only permit for 2 s: 6 s for a monitor that is due every second
   const ids = ['hangs-1', 'hangs-2', 'hangs-3']
   const upserts = ids.map(id => assignment(id, hanging, { checkAtOnce: true, intervalS: 3600 }))
   upserts.push(assignment('waits', checkSpec(target.url), { intervalS: 1 }))
@@ -205,6 +205,6 @@ t.test('A check without a permit within its interval is reported as missed', { b
     ids.length,
     'a check that hangs gives its place to others after 2 s',
   )
-  // The probe ends when its running check does.
+  // The probe exits when its running check ends.
   await target.close()
 })

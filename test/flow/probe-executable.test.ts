@@ -23,7 +23,7 @@ import { waitFor } from '../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-executable-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-/** In a folder of its own, so that nothing of the checkout lies beside it. */
+/** In a separate folder, without files of the checkout. */
 const executable = await buildProbe(folder)
 
 t.test('npm run build:probe creates an executable, its installer and their checksums', async t => {
@@ -93,7 +93,7 @@ async function keepScreenshots(url: string) {
   }
 }
 
-// A machine that gives no test a network of its own lets nobody change what its kernel allows.
+// Without network namespaces the kernel settings cannot be changed.
 if (hasOwnNetwork()) {
   t.test('The executable pings with the kernel’s socket, without another program', async t => {
     const allowed = 'echo "0 0" > /proc/sys/net/ipv4/ping_group_range && exec "$0"'

@@ -21,7 +21,7 @@ import { waitFor } from '../support/wait.ts'
 
 const log = createLog('test', 'silent')
 
-/** One monitor of each partition. */
+/** One monitor for each partition. */
 const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
   for (;;) {
     const id = uuidv7()
@@ -29,7 +29,7 @@ const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
   }
 })
 
-/** A publisher over a real connection and a real spool, on which only the test lets time pass. */
+/** A publisher with a real connection and a real spool, whose time the test controls. */
 async function setUp(t: Test) {
   const nats = await startNats(t)
   const relay = await startTcpRelay(t, nats.url)
@@ -56,7 +56,7 @@ async function setUp(t: Test) {
   })
   stream.use({ url: relay.url, credentials: '', inboxPrefix: '_INBOX.probe-1' })
   await waitFor(() => stream.isConnected(), { label: 'the connection of the probe' })
-  /** Time passes until all of them were taken. */
+  /** Advances the time until all results are stored. */
   const untilTaken = (count: number) =>
     waitFor(
       async () => {

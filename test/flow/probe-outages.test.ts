@@ -17,12 +17,12 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
-// they wait more than they work
+// these tests mostly wait
 t.jobs = 4
 
 const EVERY_SECOND = { intervalS: 1 }
 
-/** For tests that wait until the silence of a control plane is noticed. */
+/** For tests that wait until the silence of a control plane is detected. */
 const NOTICED_SOON = { deadAfterMs: 10_000 }
 
 async function startParts(t: Teardown, env: Record<string, string> = {}, timing: Partial<typeof NOTICED_SOON> = {}) {
@@ -42,7 +42,7 @@ async function snapshot(fleet: FleetServer, url: string, monitorIds: string[], r
   }
 }
 
-/** The probe's own port, which it was given by `METRICS_ADDRESS`. */
+/** The probe's own port, set by `METRICS_ADDRESS`. */
 async function operationsOf(probe: Program) {
   const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
   const ask = (path: string, method = 'GET') => fetch(origin + path, { method })
@@ -57,7 +57,7 @@ async function operationsOf(probe: Program) {
       const label = JSON.stringify(wanted)
       return waitFor(async () => (await readiness()) === label, { label })
     },
-    /** a metric's value, by its name after the common beginning and with its labels */
+    /** a metric's value, by its name without the common prefix and with its labels */
     async figure(name: string) {
       const lines = (await (await ask('/metrics')).text()).split('\n')
       const start = `picket_probe_agent_${name} `
@@ -67,13 +67,13 @@ async function operationsOf(probe: Program) {
 }
 
 const slotsOf = (results: Result[]) => results.map(result => result.scheduledAtMs)
-/** In the order of their slots, each once. */
+/** Distinct, in the order of their slots. */
 const bySlot = (results: Result[]) =>
   [...new Map(results.map(result => [result.scheduledAtMs, result])).values()].sort(
     (a, b) => a.scheduledAtMs - b.scheduledAtMs,
   )
 
-/** Waits until the probe has said that results wait on its disk, or that none do any more. */
+/** Waits until the probe has reported spooled results, or none. */
 const spoolIs = (what: 'empty' | 'filled', fleet: FleetServer) =>
   waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes > 0 === (what === 'filled'), { label: `the spool ${what}` })
 
@@ -267,7 +267,7 @@ t.test('A probe that is stopped finishes its running checks and sends their resu
   const stopped = probe.stop()
   await waitFor(() => fleet.drained(), { label: 'that the control plane knows of it' })
   const beats = fleet.heartbeats.length
-  await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has heard the answer' })
+  await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has received the answer' })
   target.behave({ kind: 'answer', status: 500 })
   target.release()
   t.equal(await stopped, 0)

@@ -16,12 +16,12 @@ import { HANG_MS, waitFor } from '../support/wait.ts'
 
 const program = new URL('../../dist/screenshot.js', import.meta.url).pathname
 
-/** What a probe may reach in these tests: 127.0.0.1, and nothing else of this machine. Time for a busy machine. */
+/** The probe may reach only 127.0.0.1 of this machine. The time is enough for a busy machine. */
 const settings = {
   browser: { path: chromiumPath() },
   egressAllow: ['127.0.0.1'],
   egressDeny: [],
-  // a machine of tests may allow no sandbox
+  // the test machine may not allow a sandbox
   mayLackSandbox: true,
   memoryMb: 768,
   program,
@@ -32,7 +32,7 @@ const shutterOf = (changes: Partial<CaptureSettings> = {}) => createScreenshotCa
 const html = (body: string) => ({ kind: 'answer', headers: { 'content-type': 'text/html' }, body }) as const
 const pictureOf = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
 
-/** A server and a UDP socket on 127.0.0.2, which no page may reach. */
+/** A server and a UDP socket on 127.0.0.2, which pages may not reach. */
 async function startInside(t: Teardown) {
   let seen = 0
   const server = createServer((_request, response) => response.end('secret')).on('connection', () => seen++)
@@ -48,7 +48,7 @@ async function startInside(t: Teardown) {
   return { origin: `127.0.0.2:${port}`, seen: () => seen }
 }
 
-/** How often this machine's network was asked for a name, as a browser does past all proxies. */
+/** Counts name lookups that bypass the proxy. */
 async function startMulticast(t: Teardown) {
   let seen = 0
   const udp = createSocket({ type: 'udp4', reuseAddr: true })
@@ -127,7 +127,7 @@ t.test('nothing that a page asks for leads inwards: subresources, frames, socket
   t.equal(asked(), 0)
 })
 
-t.test('a monitor’s headers go to its own origin, and to nobody whom the page or a redirect names', async t => {
+t.test('A monitor’s headers are sent to its own origin only, not to origins of the page or of redirects', async t => {
   const [target, other] = await Promise.all([startTarget(t), startTarget(t)])
   target.behave(html(`<img src="${other.url}a.png"><img src="/own.png"><img src="/hop.png">`))
   target.behaveAt('/hop.png', { kind: 'redirect', to: `${other.url}hopped.png` })
@@ -141,7 +141,7 @@ t.test('a monitor’s headers go to its own origin, and to nobody whom the page 
   t.same(keys(other.requests), [undefined])
 })
 
-t.test('the browser has no rights, stands behind everything else, and ends with a probe that is killed', async t => {
+t.test('The browser has no privileges and the lowest priority, and ends with a killed probe', async t => {
   const target = await startTarget(t)
   target.behave(html('<script>for (;;);</script>'))
   const probe = startPictureIn(target.url)
@@ -159,7 +159,7 @@ t.test('the browser has no rights, stands behind everything else, and ends with 
   await waitFor(() => own.every(hasEnded), { label: 'no browser left' })
 })
 
-t.test('a page that never ends is photographed as far as it came; one that never rests is given up', async t => {
+t.test('A page that loads forever is captured as it is; one that blocks or uses too much memory is not', async t => {
   const seen = new Map<number, string>()
   const watching = setInterval(() => {
     for (const status of statusesOfBrowsers(process.pid)) seen.set(field(status, 'Pid'), status)
@@ -185,7 +185,7 @@ t.test('a page that never ends is photographed as far as it came; one that never
   await waitFor(() => [...seen.values()].every(hasEnded), { label: 'no browser left' })
 })
 
-/** A process as a probe is one, with a picture under way. */
+/** A process like a probe that captures a picture. */
 function startPictureIn(url: string) {
   const source = new URL('../../probe-agent/screenshots/capture.ts', import.meta.url).href
   const code = `import { createScreenshotCapture } from '${source}'
@@ -194,7 +194,7 @@ function startPictureIn(url: string) {
   return Object.assign(child, { pid: child.pid ?? 0 })
 }
 
-/** `/proc/…/status` of the browser's processes below that one, at any depth. */
+/** `/proc/…/status` of the browser processes below a process, at any depth. */
 function statusesOfBrowsers(rootPid: number): string[] {
   const all = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))

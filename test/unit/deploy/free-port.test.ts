@@ -12,7 +12,7 @@ const MODULE = new URL('../../../tools/engines/free-port.ts', import.meta.url).h
 const EACH = 1_000
 const fileOf = (port: number) => join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port))
 
-/** A process that asks for ports, listens on none of them and stays; the ports that it got. */
+/** A process that reserves ports, does not listen on them and keeps running; the reserved ports. */
 function takePorts(t: Teardown): Promise<number[]> {
   const code = `const { reserveFreePort } = await import('${MODULE}'); const ports = []
     for (let n = 0; n < ${EACH}; n++) ports.push(await reserveFreePort())
@@ -20,7 +20,7 @@ function takePorts(t: Teardown): Promise<number[]> {
   return answerOf(t, code)
 }
 
-/** What a process prints that runs this code until the end of the test. */
+/** The output of a process that runs this code until the end of the test. */
 async function answerOf<T>(t: Teardown, code: string): Promise<T> {
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,7 +43,7 @@ t.test('Only one of several simultaneous processes gets a port, also after a pro
   const wish = (then: string) => `const { reservePort } = await import('${MODULE}')
     console.log(JSON.stringify(await reservePort(${port}))); ${then}`
   const ask = (then: string) => answerOf(t, wish(then))
-  // this process has it as long as it runs, so the file is made that of a process that has ended
+  // this process holds the port while it runs, so the file is changed to a process that has exited
   const ended = spawn(process.execPath, ['-e', ''])
   await once(ended, 'exit')
   writeFileSync(fileOf(port), String(ended.pid))
@@ -58,7 +58,7 @@ t.test('A port is free when its process has exited, even if its id is reused', a
   t.match(startedAt, /^\d+$/)
   t.notOk(await reservePort(port), 'this process has it')
 
-  // as after the restart of a container: the same id, and the same files
+  // as after the restart of a container: the same id and the same files
   writeFileSync(fileOf(port), `${pid} ${Number(startedAt) - 1}`)
   t.ok(await reservePort(port), 'its own id, of an earlier process')
   t.notOk(await reservePort(port))

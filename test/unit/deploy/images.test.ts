@@ -24,7 +24,7 @@ const IMAGES = {
       'probe-agent/execution/assertion-thread.ts',
       'probe-agent/screenshots/main.ts',
     ],
-    // the browser's package is for `npm start`; an image has chromium of its distribution, or none
+    // the browser's package is for `npm start`; an image has Chromium of its distribution, or none
     also: ['koffi', '@sparticuz/chromium'],
   },
 }

@@ -36,7 +36,7 @@ function run(args: string[], env: object) {
   return { status, stdout, stderr }
 }
 
-/** A folder as the build fills it, with a small program in the place of the probe. */
+/** A folder as the build fills it, with a small program instead of the probe. */
 function offer(t: Teardown): Offer {
   const [folder, root] = ['offer', 'root'].map(name => mkdtempSync(join(tmpdir(), `picket-${name}-`))) as [
     string,

@@ -23,7 +23,7 @@ t.test('The manifests conform to the types of Kubernetes', async t => {
   t.match(await complaintsAbout([wrong]), /livenesProbe/, 'it does see what is wrong')
 })
 
-/** What the compiler says of them as values of the types of kubernetes-types, in which nothing unknown is allowed. */
+/** The compiler's errors for the manifests as values of kubernetes-types, which allow no unknown fields. */
 async function complaintsAbout(list: Manifest[]): Promise<string> {
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, 'dist/manifests-'))
@@ -44,7 +44,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
       '--types',
       'node',
     ]
-    // a shell, so that the compiler runs without the loader that tap gives to every process of node
+    // a shell, so that the compiler runs without the loader that tap adds to Node processes
     const withoutLoader = ['-c', 'NODE_OPTIONS= exec "$0" "$@"', join(ROOT, 'node_modules/.bin/tsc')]
     await promisify(execFile)('sh', [...withoutLoader, ...options, join(folder, 'all.ts')])
     return ''

@@ -34,7 +34,7 @@ t.test('docs/metrics.md lists exactly the metrics that each program registers', 
   t.equal(documented.length, names.size, 'no two of them have one name')
 })
 
-/** Names and labels that an expression uses, histograms by their own name. */
+/** Names and labels in an expression; histograms by their base name. */
 function namesIn(expression: string): string[] {
   const found = expression.match(/\b(picket|nodejs|process)_\w+/g) ?? []
   return found.map(name => (names.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '')))

@@ -15,7 +15,7 @@ const seen = (body: Buffer): Observation => ({
   certificate: null,
 })
 
-/** A text of a and b, the same each time, that keeps a regular expression busy. */
+/** A fixed text of a and b that is expensive for a regular expression. */
 function busyText(): Buffer {
   const bytes = Buffer.alloc(MIB)
   let state = 12_345

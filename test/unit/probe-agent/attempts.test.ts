@@ -17,14 +17,14 @@ const START_MS = Date.UTC(2026, 7, 1)
 const { UP, DOWN, DEGRADED, UNKNOWN } = Outcome
 const { PENDING, OK, FAILING } = RegionState
 
-/** What the target does with an attempt: the outcome of its answer, and after how many ms; `hang` for no answer at all. */
+/** The target's reaction to an attempt: the outcome, and after how many ms; `hang` for no answer. */
 type Answer = { outcome: Outcome; afterMs: number }
 const hang: Answer = { outcome: UP, afterMs: Number.POSITIVE_INFINITY }
 const after = (afterMs: number, outcome: Outcome = UP): Answer => ({ outcome, afterMs })
 
 type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState; isDoubted?: boolean }
 
-/** One monitor and a target in virtual time. `answer` is asked at the start of each attempt, with its number, from 1. */
+/** One monitor and a target in virtual time. `answer` is called at the start of each attempt with its number, from 1. */
 function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const { timeoutMs = 10_000, intervalS = 3600, retryCount = 2, state: regionState = OK } = scene
   const time = createVirtualTime()
@@ -91,7 +91,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   }
 }
 
-/** Timers are whole ms, so each may come a little later. */
+/** Timers have whole ms, so each may be a little late. */
 const isAbout = (ms: readonly number[], expected: readonly number[]) =>
   ms.length === expected.length && ms.every((one, i) => one >= expected[i]! - 1 && one < expected[i]! + 10)
 
@@ -132,7 +132,7 @@ t.test('Overlapping attempts decide the same as sequential attempts', async t =>
   }
 })
 
-/** The state of an OK region after a chain of attempts of which none overlap. */
+/** The state of an OK region after a chain of attempts that do not overlap. */
 function stateOneByOne(retryCount: number, outcome: Outcome): RegionState {
   const outcomes = [outcome]
   for (;;) {

@@ -44,7 +44,7 @@ async function look(url: string, { assertions = [] as Assertion[], timeoutMs = 6
   return seen
 }
 
-/** Each question once: one that waits for a second on a busy machine is sent again. */
+/** The questions without repetitions, which occur on a busy machine. */
 const asked = ({ questions }: { questions: string[] }) => [...new Set(questions)]
 
 t.test('A dns check returns every type of record as in a zone file', async t => {

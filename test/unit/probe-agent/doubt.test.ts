@@ -4,7 +4,7 @@ import { createDoubtDetector } from '../../../probe-agent/execution/own-faults/d
 const SECOND_US = 1_000_000
 const MINUTE_US = 60 * SECOND_US
 
-/** Hosts that a probe checks in turns every 30 s. `fails`: which of them fail, by their number and the time. */
+/** Hosts that a probe checks every 30 s. `fails`: which of them fail, by number and time. */
 function watch(hosts: number, minutes: number, fails: (host: number, atS: number) => boolean) {
   const doubt = createDoubtDetector()
   const doubtedAtS: number[] = []
@@ -90,7 +90,7 @@ t.test('An attempt that began during a doubt is doubted after it, and a later on
   for (let i = 0; i < 10; i++) doubt.recordFailure(`${i}.example`, `${i}`, MINUTE_US + i)
   answer(2 * MINUTE_US, 9)
   const endsUs = 2 * MINUTE_US + 7
-  // first noticed long after its end
+  // first detected long after its end
   const failsUs = 3 * MINUTE_US
   doubt.recordFailure('9.example', '9', failsUs)
   t.equal(doubt.isDoubting(failsUs), false)

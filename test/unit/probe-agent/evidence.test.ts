@@ -98,7 +98,7 @@ t.test('An invalid certificate is reported with its complete chain', async t => 
     { subject: 'CN=Between 2' },
     { subject: 'CN=Between 1' },
   ])
-  t.equal(certificate, undefined, 'and stands by itself only where the monitor asks for it')
+  t.equal(certificate, undefined, 'and is separate only if the monitor has ssl_check')
 })
 
 t.test('The result contains the certificate if the monitor has ssl_check, up or not', async t => {

@@ -106,7 +106,7 @@ t.test('A request is refused when its check is cancelled before it begins', asyn
   const upserts = ids.map(id => assignment(id, checkSpec('http://127.0.0.1'), { intervalS: 3600 }))
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   for (const id of ids.slice(0, 3)) loop.startChain(monitors.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
-  t.equal(loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'that one is taken')
+  t.equal(loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'it already has a request')
   const changed = { ...upserts[1]!, configVersion: 2 }
   loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [changed], removals: ['removed'] })
   await loop.drain()
@@ -133,7 +133,7 @@ t.test('A tenant whose checks all hang does not delay another tenant', async t =
     maxConcurrentChecks: 5,
     log: createLog('test', 'silent'),
   })
-  // the hanging checks never end, so this is not waited for
+  // not awaited, because the hanging checks never end
   t.teardown(() => void loop.drain())
   const upserts = Array.from({ length: 1_000 }, (_, i) =>
     assignment(`hanging-${i}`, checkSpec('hanging'), { intervalS, tenant: 1 }),
@@ -170,7 +170,7 @@ t.test('Checks of unassigned monitors are limited to their tenant’s share of p
     maxConcurrentChecks: 5,
     log: createLog('test', 'silent'),
   })
-  // the hanging checks never end, so this is not waited for
+  // not awaited, because the hanging checks never end
   t.teardown(() => void loop.drain())
   const upserts = [assignment('well', checkSpec('well'), { intervalS: 30, tenant: 2 })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })

@@ -25,7 +25,7 @@ const FIGURES: ProbeMetrics = {
   sandboxWorks: false,
 }
 
-async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+async function ownMetrics(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
   const { text } = await metrics.render()
   const lines = text.split('\n').filter(line => line.startsWith('picket_'))
   return lines.map(line => line.replace('picket_probe_agent_', '')).sort()
@@ -39,7 +39,7 @@ t.test('A scrape shows the counters of the probe, and repeated scrapes do not ch
   tally.count('ping', Outcome.DOWN)
   set({ ...FIGURES, checks: tally.list() })
   set({ ...FIGURES, checks: tally.list() })
-  t.same(await ours(metrics), [
+  t.same(await ownMetrics(metrics), [
     'assignments 40',
     'checks_total{type="http",outcome="unknown"} 1',
     'checks_total{type="http",outcome="up"} 2',
@@ -64,7 +64,7 @@ t.test('An unknown clock offset is not shown', async t => {
   const metrics = createMetrics()
   const set = registerProbeMetrics(metrics)
   set({ ...FIGURES, clockOffsetMs: undefined })
-  const offsets = async () => (await ours(metrics)).filter(line => line.startsWith('clock'))
+  const offsets = async () => (await ownMetrics(metrics)).filter(line => line.startsWith('clock'))
   t.same(await offsets(), [])
   set({ ...FIGURES, clockOffsetMs: 0 })
   t.same(await offsets(), ['clock_offset_seconds 0'])

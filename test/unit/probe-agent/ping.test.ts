@@ -14,7 +14,7 @@ const WAYS = [
   ['ping program', refused],
 ] as const
 
-// A machine that gives no test a network of its own has neither kernel settings nor silence to test with.
+// Without network namespaces, kernel settings and lost packets cannot be tested.
 if (hasOwnNetwork()) {
   for (const [way, scene] of WAYS) {
     t.test(`ping by ${way}: A target that answers is up, over IPv4 and IPv6`, async t => {
@@ -85,7 +85,7 @@ if (hasOwnNetwork()) {
     const hosts = Array.from({ length: 400 }, (_, i) => (i % 4 === 0 ? '::1' : `127.0.${i >> 6}.${(i & 63) + 1}`))
     const [seen] = await play({ ...allowed, hosts, timeoutMs: 60_000 })
     for (const { observation } of seen!.ran) t.match(observation, { error: null, ping: { sent: 3, received: 3 } })
-    // one after another they would take 160 s
+    // sequentially they would take 160 s
     t.ok(seen!.elapsedMs < 60_000)
   })
 

@@ -47,7 +47,7 @@ t.test('Time in which the probe was blocked does not count against the target', 
   const target = await startTarget(t)
   target.behave({ kind: 'answer', delayMs: 20 })
   const running = runCheck(specOf({ url: target.url, timeoutMs: 500 }), egress)
-  // four times the timeout: what is left of it, and as much again as it was late, is enough on any machine
+  // four times the timeout, which is enough on any machine
   setTimeout(() => {
     const until = performance.now() + 2_000
     while (performance.now() < until);

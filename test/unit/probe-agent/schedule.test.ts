@@ -38,7 +38,7 @@ t.test('A check that cannot start within its interval is missed, and the oldest 
     [700, 30_699, [], 700],
     [700, 30_700, [700], 30_700],
     [700, 95_000, [700, 30_700, 60_700], 90_700],
-    // Asked for outside the schedule: the slots after it are the monitor's own.
+    // After a check on demand, the slots remain those of the monitor.
     [5000, 40_000, [5000], 30_700],
   ]
   for (const [dueMs, nowMs, missed, next] of rows) t.same(findMissedSlots(SLOTS, dueMs, nowMs), { missed, next })

@@ -54,7 +54,7 @@ t.test('Failures that began before the connection recovered are internal', async
   await selfTest.run(signal)
   t.equal(selfTest.isOnline(), false)
   isCut = false
-  // 127.0.0.9 refuses on that port, which shows that the network is back.
+  // 127.0.0.9 refuses on that port, which proves that the network is back.
   t.match(await selfTest.attributeFailure(silent, startedUs), { code: 'probe_offline', source: FailureSource.INTERNAL })
   t.equal(selfTest.isOnline(), true)
   t.same(await selfTest.attributeFailure(silent, nowUs()), silent)

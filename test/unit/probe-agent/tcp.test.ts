@@ -33,7 +33,7 @@ const inPieces = (socket: Socket) => {
   setTimeout(() => socket.write('dy\r\n'), 120)
 }
 
-/** Passes in some rows; in each of them what the target says has to be heard before. */
+/** Used in some rows, which need the answer of the target first. */
 const SHORT_MS = 2_000
 
 type Row = [what: string, handle: (socket: Socket) => void, parts: Partial<CheckSpec>, code: string | undefined]

@@ -12,7 +12,7 @@ const START_MS = Date.UTC(2026, 7, 1)
 const MONITORS = 3_000
 const INTERVAL_S = 30
 
-/** Two minutes of a probe in virtual time: what it published, and the times at which anything began. */
+/** Two minutes of a probe in virtual time: the published results, and the start times of checks. */
 async function play(monitors: number, outcome: Outcome) {
   const time = createVirtualTime()
   const published: Result[] = []
@@ -44,7 +44,7 @@ async function play(monitors: number, outcome: Outcome) {
 
 const latenessMs = ({ startedAtMs, scheduledAtMs }: Result) => startedAtMs - scheduledAtMs
 
-/** Slots of the two minutes; the last of them may have been put off beyond the end. */
+/** Slots of the two minutes; the last one may be delayed beyond the end. */
 const DUE = (2 * 60 * MONITORS) / INTERVAL_S
 
 t.test('Checks that are due close together start together, at most 50 ms late', async t => {

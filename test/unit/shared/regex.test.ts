@@ -5,7 +5,7 @@ import { estimateSize } from '../../../shared/assertions/regex-size.ts'
 const MOST = 4_000
 const LAST = '\u{1e942}'
 
-/** Each takes from 30 ms to half a second to compile, where it is not refused by its text. */
+/** Each takes 30 ms to half a second to compile unless it is refused by its text. */
 const EXPENSIVE = [
   'a{1000}'.repeat(142),
   `(?:(?:${'ab'.repeat(400)}){30}){33}`,

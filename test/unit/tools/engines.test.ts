@@ -97,7 +97,7 @@ t.test('PostgreSQL finds its own program in a checkout that only its owner may l
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
   chmodSync(folder, 0o700)
   const as = resolvePostgresIdentity([program])
-  // initdb asks as `test` does
+  // initdb checks access as `test` does
   const [command, ...args] = [...(as ? ['setpriv', ...buildIdentityFlags(as), '--'] : []), 'test', '-x', program]
   t.equal(spawnSync(command!, args).status, 0)
 })

@@ -47,7 +47,7 @@ t.test('A file that fails without a failed test counts as one failure', async t 
   const rows: [string, string, number | null][] = [
     ['it crashed at its end', 'ok 1 - one\n1..1', 3],
     ['it was killed', 'ok 1 - one', null],
-    ['it ended before its plan was told', 'ok 1 - one', 0],
+    ['it ended before its plan', 'ok 1 - one', 0],
     ['it ended before its plan was met', '1..2\nok 1 - one', 0],
     ['it gave up', 'ok 1 - one\nBail out! no server\n1..1', 0],
   ]

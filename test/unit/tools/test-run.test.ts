@@ -8,7 +8,7 @@ import { selectTestFiles } from '../../../tools/test-runner/test-files.ts'
 import { runTestFile } from '../../../tools/test-runner/test-process.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
-/** A repository that holds these files. */
+/** A repository with these files. */
 function repository(t: Teardown, files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'picket-tests-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
@@ -50,7 +50,7 @@ t.test('A file that crashes, ends early or cannot be bundled fails, and others r
 
 t.test('A bundled file has the location of its source', async t => {
   const file = 'test/unit/where.test.ts'
-  // put together here, because this file is bundled too
+  // concatenated, because this file is bundled too
   const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
   const root = repository(t, { [file]: `console.log(${asked})` })
   const { bundleOf } = await bundleTests(root, [file])

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'picket-test-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 
-/** A shutter whose program does just that. */
+/** A capture whose program is the given source. */
 function shutterOf(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)

@@ -18,7 +18,7 @@ t.test('A screenshot is taken of the attempt that makes its region failing, once
     ['an attempt that is not confirmed', {}, OK, OK, Outcome.DOWN, false],
     ['the outage goes on', {}, FAILING, FAILING, Outcome.DOWN, false],
     ['our own fault', {}, OK, OK, Outcome.UNKNOWN, false],
-    ['nobody wants one', { screenshotOnFailure: false }, OK, FAILING, Outcome.DOWN, false],
+    ['screenshots are disabled', { screenshotOnFailure: false }, OK, FAILING, Outcome.DOWN, false],
     ['no page', { type: 'tcp' }, OK, FAILING, Outcome.DOWN, false],
     ['what a browser would not ask for', { method: 'POST' }, OK, FAILING, Outcome.DOWN, false],
   ]

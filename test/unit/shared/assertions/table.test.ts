@@ -23,12 +23,12 @@ const seen: Observation = {
   },
 }
 
-/** A value that passes and one that fails, for what is 10 everywhere. */
+/** A value that passes and one that fails, when the actual value is 10. */
 type Values = [passes: string, fails: string]
 
 const duration: Record<string, Values> = { less_than: ['10.001', '10'], greater_than: ['9.999', '10'] }
 
-/** Every operator that fits a type, as decisions 3.5 have it; the ones left out are refused. */
+/** The supported operators of each type (docs/design/checks.md#assertions); all others are refused. */
 const TABLE: Record<string, Record<string, Values>> = {
   status_code: {
     equals: ['2xx', '200'],

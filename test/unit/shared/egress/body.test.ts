@@ -8,7 +8,7 @@ import { startTarget, type Target } from '../../../support/target.ts'
 const egress = createEgress({ allow: ['127.0.0.1'] })
 const LIMIT = 1024 * 1024
 const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib
-/** node has it since 22.15 */
+/** available since Node 22.15 */
 const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }
 
 async function ask({ url }: Pick<Target, 'url'>, parts: Partial<HttpRequest> = {}) {
@@ -65,11 +65,7 @@ t.test('The beginning of an unneeded compressed body is kept decompressed', asyn
     t.ok(whole.startsWith(String(sample)))
   }
   target.behave({ kind: 'answer', body: 'not gzip at all', headers: { 'content-encoding': 'gzip' } })
-  t.match(
-    await ask(target, { keepBody: false }),
-    { error: null, statusCode: 200 },
-    'and whether it is right is nobody’s matter',
-  )
+  t.match(await ask(target, { keepBody: false }), { error: null, statusCode: 200 }, 'and it is not validated')
 })
 
 t.test('The received part of a truncated response is kept', async t => {

@@ -24,7 +24,7 @@ async function startServer(t: Test, handle: RequestListener = (_request, respons
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
 }
 
-/** Posts with connections that stay open, one request after the other. */
+/** Sends requests sequentially with kept connections. */
 function createClient(t: Test, egress: Egress = open) {
   const connections = createConnections(8)
   t.teardown(() => connections.close())

@@ -144,7 +144,7 @@ t.test('A target that hangs ends at the deadline, and the error names the phase'
     hangs.map(async ([when, start, message, statusCode]) => {
       const url = await start(t)
       const startedMs = performance.now()
-      // so long that a busy machine gets to where the target hangs
+      // long enough for a busy machine to reach the phase in which the target hangs
       const answer = await ask(url, {}, 2_000)
       t.ok(performance.now() - startedMs >= 2_000, when)
       t.match(answer, { error: { code: 'timeout', source: FailureSource.TARGET, message }, statusCode }, when)
@@ -162,7 +162,7 @@ const broken: [what: string, bytes: string | Buffer, code: string][] = [
   ['sends one endless header', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(1_000_000)}`, 'invalid_response'],
   ['sends a header with a NUL', 'HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n', 'invalid_response'],
   ['changes the protocol', 'HTTP/1.1 101 Hello\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n', 'invalid_response'],
-  ['lies about gzip', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip', 'invalid_response'],
+  ['declares gzip wrongly', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip', 'invalid_response'],
 ]
 
 for (const [what, bytes, code] of broken) {
@@ -215,6 +215,6 @@ t.test('No connection remains open after a failure', async t => {
   await waitFor(() => handles() === 0, { label: 'no socket' })
   const port = await startRawServer(t, socket => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')))
   for (const scheme of ['http', 'https']) await ask(`${scheme}://127.0.0.1:${port}/`, {}, 50)
-  // The server's ends of the same connections are in this process too; they go when ours have gone.
+  // The server's sockets of the same connections are in this process too; they close after the client's.
   await t.resolves(waitFor(() => handles() === 0, { label: 'no socket' }))
 })

@@ -9,7 +9,7 @@ function echo(family: IpFamily, serial: number): Buffer {
   return packet
 }
 
-/** What a host sends back: the same bytes under another type. */
+/** The reply of a host: the same bytes with another type. */
 function replyTo(family: IpFamily, serial: number): Buffer {
   const packet = echo(family, serial)
   packet[0] = family === 4 ? 0 : 129

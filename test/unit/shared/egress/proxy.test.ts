@@ -7,7 +7,7 @@ import { createEgress } from '../../../../shared/egress/index.ts'
 import { startTarget } from '../../../support/target.ts'
 import type { Teardown } from '../../../support/teardown.ts'
 
-/** A proxy that may reach 127.0.0.1 only; `rebound.example` has an address that it may not, `mixed.example` both. */
+/** A proxy that allows only 127.0.0.1; `rebound.example` has a refused address, `mixed.example` both. */
 async function start(t: Teardown, maxBytes = 1_000_000) {
   const names: Record<string, string[]> = {
     'good.example': ['127.0.0.1'],
@@ -21,7 +21,7 @@ async function start(t: Teardown, maxBytes = 1_000_000) {
   return { proxy, ask }
 }
 
-/** The answer through the proxy; null when it closed the connection without one. */
+/** The response through the proxy; null when it closed the connection without one. */
 async function answerOf(asked: ClientRequest): Promise<{ status: number; body: string } | null> {
   asked.end()
   try {

@@ -107,7 +107,7 @@ t.test('A long chain is valid and returned completely, with dates, names and fin
   t.same(chain[1]!.names, [])
   const distrusted = await ask(`https://long.example:${port}/`, plain)
   t.match(distrusted.error, { code: 'tls_error' })
-  t.equal(toCertificateChain(distrusted.certificate!).length, 5, 'also when nobody trusts it')
+  t.equal(toCertificateChain(distrusted.certificate!).length, 5, 'also when it is not trusted')
 })
 
 t.test('An untrusted authority is an error', async t => {
