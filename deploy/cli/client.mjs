@@ -8,7 +8,7 @@ const TIMEOUT_MS = 120_000
 /** A client for the address and key in the environment. Throws a Refusal when one of them is missing or invalid. */
 export function createClient({ PICKET_URL = 'http://localhost:8080', PICKET_API_KEY }) {
   if (!PICKET_API_KEY) throw new Refusal('Set PICKET_API_KEY to an API key of the project (svc_…).')
-  const api = apiOf(PICKET_URL)
+  const api = parseApiUrl(PICKET_URL)
   const ask = (path, request) => send(`${api}${path}`, PICKET_API_KEY, request)
   return {
     /** exports the project as text; `format`: yaml or json */
@@ -25,7 +25,7 @@ export function createClient({ PICKET_URL = 'http://localhost:8080', PICKET_API_
   }
 }
 
-function apiOf(address) {
+function parseApiUrl(address) {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new Refusal(`PICKET_URL is "${address}"; it must be a URL such as https://picket.example.com.`)
   }
@@ -46,10 +46,10 @@ async function send(url, key, { headers, ...request }) {
   })
   const text = await answer.text()
   if (answer.ok && /^application\/(json|yaml)/.test(answer.headers.get('content-type') ?? '')) return text
-  throw new Refusal(sentenceOf(answer.status, errorIn(text), origin))
+  throw new Refusal(formatError(answer.status, parseError(text), origin))
 }
 
-function errorIn(text) {
+function parseError(text) {
   try {
     return JSON.parse(text).error ?? null
   } catch {
@@ -57,7 +57,7 @@ function errorIn(text) {
   }
 }
 
-function sentenceOf(status, error, origin) {
+function formatError(status, error, origin) {
   if (!error) return `${origin} answered ${status}, but not as a Picket server. Check PICKET_URL.`
   if (status === 401 && /base address/.test(error.message)) return `${error.message}. Check PICKET_URL.`
   if (status === 401) return 'PICKET_API_KEY is not a valid API key of this server.'

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { linesOf, plain, summaryOf } from './show.mjs'
+import { escapeControls, formatChanges, formatSummary } from './show.mjs'
 import { readSource } from './source.mjs'
 
 const HELP = `picket manages a project as a file.
@@ -44,7 +44,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
-  console.error(error.message.split('\n').map(plain).join('\n'))
+  console.error(error.message.split('\n').map(escapeControls).join('\n'))
   process.exitCode = 1
 }
 
@@ -64,7 +64,9 @@ async function main(args) {
   const wanted = name === 'export' ? 0 : 1
   if (files.length !== wanted) {
     throw new Refusal(
-      wanted === 1 ? `picket ${name} needs one file, or - for standard input.` : 'picket export does not accept a file.',
+      wanted === 1
+        ? `picket ${name} needs one file, or - for standard input.`
+        : 'picket export does not accept a file.',
     )
   }
   return await run(createClient(process.env), values, files[0])
@@ -96,7 +98,7 @@ async function apply(client, options, path) {
     return 1
   }
   const done = await client.importFile(source, { ...options, isDryRun: false })
-  console.log(`Done: ${summaryOf(done, true)}`)
+  console.log(`Done: ${formatSummary(done, true)}`)
   return 0
 }
 
@@ -104,7 +106,7 @@ async function apply(client, options, path) {
 async function preview(client, options, path) {
   const source = await readSource(path, options.env ? process.env : null)
   const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
   if (!options.env && source.variables.length > 0) {
     const names = source.variables.map(name => `\${${name}}`).join(', ')
     console.error(`Warning: the file contains ${names}, which is only replaced by environment variables with --env.`)

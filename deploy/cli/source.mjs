@@ -9,16 +9,17 @@ const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 /** `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Throws a Refusal. */
 export async function readSource(path, env) {
   const written = readText(path)
-  const text = env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => filled(value, env))
+  const text =
+    env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => replaceVariables(value, env))
   if (Buffer.byteLength(text) > MAX_BYTES) {
     throw new Refusal(`${path} is larger than 1 MiB. Split it; a part may refer to existing resources.`)
   }
   const isJson = env !== null || path.endsWith('.json')
-  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: variablesIn(text) }
+  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: listVariables(text) }
 }
 
 /** Names of variables that are still in the text. */
-const variablesIn = text => [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name))]
+const listVariables = text => [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name))]
 
 function readText(path) {
   try {
@@ -43,7 +44,7 @@ async function readYaml(path, text) {
   }
 }
 
-function filled(value, env) {
+function replaceVariables(value, env) {
   if (typeof value !== 'string') return value
   return value.replace(VARIABLE, (_, name) => {
     if (env[name] === undefined) {

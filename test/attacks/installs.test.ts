@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { findNatsWarning } from '../../control-plane/foundation/platform/nats/server-version.ts'
-import { faultsOfInstalled, faultsOfLock } from '../../tools/install/locked.mjs'
+import { checkInstalledPackages, checkLockFile } from '../../tools/install/locked.mjs'
 import { ROOT } from '../support/deployment.ts'
 
 /** A clone with nothing installed, on a machine with `have` whose apt-get and npm only record their arguments. */
@@ -65,8 +65,8 @@ t.test('npm start prints what it will install before it installs anything', asyn
 })
 
 t.test('A lock file that differs from package.json, or packages that differ from it, end the start', async t => {
-  t.same(faultsOfLock(ROOT), [])
-  t.same(faultsOfInstalled(ROOT), [])
+  t.same(checkLockFile(ROOT), [])
+  t.same(checkInstalledPackages(ROOT), [])
   const { clone, start, asked } = freshClone(['nats-server', 'ping'])
   const file = join(clone, 'package.json')
   const wanted = JSON.parse(readFileSync(file, 'utf8'))
@@ -82,7 +82,7 @@ t.test('A lock file that differs from package.json, or packages that differ from
     'node_modules/left-pad': { version: '1.3.0', integrity: 'sha512-x' },
   }
   writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
-  t.match(faultsOfInstalled(clone), [/^node_modules\/fastify is 5\.0\.0, not the /, /left-pad 1\.3\.0 is not in/])
+  t.match(checkInstalledPackages(clone), [/^node_modules\/fastify is 5\.0\.0, not the /, /left-pad 1\.3\.0 is not in/])
 })
 
 t.test('A nats-server with known vulnerabilities is reported with the fixed version', async t => {

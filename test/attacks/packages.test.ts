@@ -5,12 +5,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DockerfileParser } from 'dockerfile-ast'
 import t from 'tap'
-import { differencesOf, findingsOf, listedIn, nativeIn } from '../../tools/install/audit.mjs'
-import { lockedPackages } from '../../tools/install/locked.mjs'
+import {
+  collectFindings,
+  compareWithList,
+  findNativePackages,
+  parseListedPackages,
+} from '../../tools/install/audit.mjs'
+import { readLockedPackages } from '../../tools/install/locked.mjs'
 import { ROOT, textOf } from '../support/deployment.ts'
 
 const run = promisify(execFile)
-const locked = lockedPackages(ROOT)
+const locked = readLockedPackages(ROOT)
 
 /** The packages that the images install: the arguments of subset-lock.mjs after the folder, for an architecture. */
 function wantedBy(path: string, arch: string): string[][] {
@@ -58,14 +63,14 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
 }
 
 t.test('Every dependency with an install script or native code is listed with a reason', async t => {
-  const listed = listedIn(textOf('docs/design/security.md'))
-  const found = findingsOf(locked, nativeIn(join(ROOT, 'node_modules')))
+  const listed = parseListedPackages(textOf('docs/design/security.md'))
+  const found = collectFindings(locked, findNativePackages(join(ROOT, 'node_modules')))
   t.ok(found.size > 10)
-  t.same(differencesOf(found, listed), [])
+  t.same(compareWithList(found, listed), [])
 })
 
 t.test('A new dependency with an install script is refused until it is listed', async t => {
-  const listed = listedIn(
+  const listed = parseListedPackages(
     '| `koffi`, `@koromix/*` | install script, native code | pings |\n| `gone` | native code | - |',
   )
   const packages = {
@@ -73,7 +78,7 @@ t.test('A new dependency with an install script is refused until it is listed', 
     'node_modules/@koromix/koffi-linux-x64': { version: '1.0.0', cpu: ['x64'] },
     'node_modules/a/node_modules/left-pad': { version: '1.3.0', hasInstallScript: true },
   }
-  t.same(differencesOf(findingsOf(packages, ['quiet']), listed), [
+  t.same(compareWithList(collectFindings(packages, ['quiet']), listed), [
     'left-pad has: install script; review it and add it to the list',
     'quiet has: native code; review it and add it to the list',
     'gone is listed but not installed',
