@@ -15,7 +15,7 @@ export type RecheckAttemptsOptions = {
   timers: Pick<Timers, 'monotonicMs'>
   /** Runs one check with a permit, releases the permit and passes the result to `take`. */
   check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
-  subjectOf: (monitor: AssignedMonitor) => ResultSubject
+  getSubject: (monitor: AssignedMonitor) => ResultSubject
   publish: (result: Result) => void
   /** sends a result as the answer to the RunNow that began its chain */
   answer: (runId: string, result: Result) => void
@@ -57,7 +57,7 @@ export type RecheckAttempts = {
 }
 
 export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAttempts {
-  const { timers, check, subjectOf, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
+  const { timers, check, getSubject, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
 
   function start(monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit): void {
     const number = chain.attempts.length + 1
@@ -68,7 +68,7 @@ export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAtt
     const attempt: Attempt = { startedMs: timers.monotonicMs(), endedMs: 0, result: null, cancellation }
     chain.attempts.push(attempt)
     scheduleNext(monitor, chain, progressOfChain(monitor, chain))
-    check(permit, monitor.assignment.spec!, { subject: subjectOf(monitor), occasion, cancellation }, checked => {
+    check(permit, monitor.assignment.spec!, { subject: getSubject(monitor), occasion, cancellation }, checked => {
       if (chain.isOver) return
       attempt.endedMs = timers.monotonicMs()
       attempt.result = applyComparison(monitor.assignment, checked)
