@@ -27,7 +27,7 @@ export type ProbeConfig = {
   egressAllow: string[]
   /** address:port of parts of this installation that checks must not reach */
   egressDeny: string[]
-  /** what a probe with a working network can reach; empty: recent checks decide */
+  /** addresses that a probe with a working network can reach; default: the control plane */
   selfTestTargets: HostAndPort[]
   maxConcurrentChecks: number
   /** a browser's executable, or `off`; null: the installed one, if any */

@@ -1,28 +1,28 @@
 #!/usr/bin/env node
-// npx picket …: a project as a file. A client of the API with Node built-ins only, so that it runs without a build.
+// npx picket …: manages a project as a file. It uses the API and Node built-ins only, so it needs no build.
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { linesOf, plain, summaryOf } from './show.mjs'
+import { escapeControls, formatChanges, formatSummary } from './show.mjs'
 import { readSource } from './source.mjs'
 
-const HELP = `picket keeps a project in a file.
+const HELP = `picket manages a project as a file.
 
-  picket export [--format yaml|json]     prints the project; secrets are masked
-  picket plan <file>                     shows what the file would change, and changes nothing
-  picket apply <file> [--yes]            shows it, asks, and changes it, all or nothing
+  picket export [--format yaml|json]     print the project; secrets are masked
+  picket plan <file>                     show what the file would change
+  picket apply <file> [--yes]            show it, ask for confirmation, and change it in one transaction
 
 Options of plan and apply:
   --from uptime-kuma|gatus   the file is a backup of Uptime Kuma (JSON) or a configuration of Gatus (YAML)
-  --prune                    delete what the file does not name, in the sections that it has
-  --env                      put environment variables in place of \${NAME} in the file's texts, for secrets
-  <file>                     - reads standard input
+  --prune                    delete resources that the file does not contain, in the sections that it contains
+  --env                      replace \${NAME} in the file's texts with environment variables, for secrets
+  <file>                     a path, or - for standard input
 
 Environment:
-  PICKET_URL        where Picket is, http://localhost:8080 unless it is set
-  PICKET_API_KEY    an API key of the project, svc_…: read for export, write for plan and apply
+  PICKET_URL        URL of the Picket server; default: http://localhost:8080
+  PICKET_API_KEY    an API key of the project, svc_…; scope read for export, write for plan and apply
 
-Exit codes: 0 nothing to change, or done; 2 plan has found changes; 1 anything else.`
+Exit codes: 0 success, or no changes; 1 error, or not confirmed; 2 plan found changes.`
 
 const OPTIONS = {
   format: { type: 'string', default: 'yaml' },
@@ -33,7 +33,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 }
 const OF_FILES = ['from', 'prune', 'env']
-/** Which options each command takes. */
+/** The options of each command. */
 const COMMANDS = {
   export: { run: printExport, options: ['format'] },
   plan: { run: plan, options: OF_FILES },
@@ -44,7 +44,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
-  console.error(error.message.split('\n').map(plain).join('\n'))
+  console.error(error.message.split('\n').map(escapeControls).join('\n'))
   process.exitCode = 1
 }
 
@@ -55,16 +55,18 @@ async function main(args) {
     console.log(HELP)
     return values.help ? 0 : 1
   }
-  if (!Object.hasOwn(COMMANDS, name)) throw new Refusal(`There is no command "${name}"; see picket --help.`)
+  if (!Object.hasOwn(COMMANDS, name)) throw new Refusal(`Unknown command "${name}"; see picket --help.`)
   const { run, options } = COMMANDS[name]
   const foreign = Object.keys(OPTIONS).find(
     key => values[key] !== (OPTIONS[key].default ?? false) && !options.includes(key),
   )
-  if (foreign) throw new Refusal(`picket ${name} takes no --${foreign}; see picket --help.`)
+  if (foreign) throw new Refusal(`picket ${name} does not accept --${foreign}; see picket --help.`)
   const wanted = name === 'export' ? 0 : 1
   if (files.length !== wanted) {
     throw new Refusal(
-      wanted === 1 ? `picket ${name} takes one file, or - for standard input.` : 'picket export takes no file.',
+      wanted === 1
+        ? `picket ${name} needs one file, or - for standard input.`
+        : 'picket export does not accept a file.',
     )
   }
   return await run(createClient(process.env), values, files[0])
@@ -96,27 +98,27 @@ async function apply(client, options, path) {
     return 1
   }
   const done = await client.importFile(source, { ...options, isDryRun: false })
-  console.log(`Done: ${summaryOf(done, true)}`)
+  console.log(`Done: ${formatSummary(done, true)}`)
   return 0
 }
 
-/** Shows what would change. Names that nothing is put in place of are told, or a secret would become such a name. */
+/** Prints the changes. Warns about ${NAME} without --env, because it would be stored literally instead of a secret. */
 async function preview(client, options, path) {
   const source = await readSource(path, options.env ? process.env : null)
   const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...linesOf(found, isColoured()), summaryOf(found)].join('\n'))
+  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
   if (!options.env && source.variables.length > 0) {
     const names = source.variables.map(name => `\${${name}}`).join(', ')
-    console.error(`Note: ${names} in the file: a text without --env, which puts environment variables in its place.`)
+    console.error(`Warning: the file contains ${names}, which is only replaced by environment variables with --env.`)
   }
   return { source, found }
 }
 
 async function isAgreed(path) {
   if (!process.stdin.isTTY || path === '-')
-    throw new Refusal('There is nobody to ask: say --yes to apply without a question.')
+    throw new Refusal('Confirmation needs a terminal; use --yes to apply without confirmation.')
   const asking = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await asking.question('Apply this? Only "yes" does: ')
+  const answer = await asking.question('Apply these changes? Enter "yes" to confirm: ')
   asking.close()
   return answer.trim() === 'yes'
 }

@@ -1,49 +1,49 @@
-// An import's plan as people read it.
+// Formats the changes of an import for the terminal.
 
 const SIGNS = { create: '+', update: '~', delete: '-' }
 const COLOURS = { create: 32, update: 33, delete: 31, warning: 35 }
-const LONGEST = 200
+const MAX_VALUE_LENGTH = 200
 
-/** A line a change, its fields below it, and the warnings. */
-export function linesOf({ changes, warnings }, isColoured) {
+/** One line per change, followed by its fields, and the warnings. */
+export function formatChanges({ changes, warnings }, isColoured) {
   const paint = (kind, text) => (isColoured ? `\x1b[${COLOURS[kind]}m${text}\x1b[0m` : text)
   return [
     ...changes.flatMap(change => [
-      paint(change.action, `${SIGNS[change.action]} ${titleOf(change)}`),
-      ...Object.entries(change.fields).map(([name, field]) => `    ${name}: ${fieldText(change.action, field)}`),
+      paint(change.action, `${SIGNS[change.action]} ${formatTitle(change)}`),
+      ...Object.entries(change.fields).map(([name, field]) => `    ${name}: ${formatField(change.action, field)}`),
     ]),
-    ...warnings.map(({ path, message }) => paint('warning', `! ${plain(path)}: ${plain(message)}`)),
+    ...warnings.map(({ path, message }) => paint('warning', `! ${escapeControls(path)}: ${escapeControls(message)}`)),
   ]
 }
 
-/** A project has its alert settings once: they have no other name. */
-function titleOf({ resource, key }) {
+/** A project has only one record of alert settings, so it has no other name. */
+function formatTitle({ resource, key }) {
   const kind = resource.replaceAll('_', ' ')
-  return kind === key ? kind : `${kind} ${plain(key)}`
+  return kind === key ? kind : `${kind} ${escapeControls(key)}`
 }
 
-/** One sentence. */
-export function summaryOf(result, isDone = false) {
+/** A summary in one sentence. */
+export function formatSummary(result, isDone = false) {
   const { create, update, delete: gone, unchanged, extra } = result
   const counts = isDone
     ? `${create} created, ${update} changed, ${gone} deleted`
     : `${create} to create, ${update} to change, ${gone} to delete`
-  const others = extra === 0 ? '' : `; ${extra} that the file does not name stay (--prune deletes them)`
-  return `${counts}; ${unchanged} as they should be${others}.`
+  const others = extra === 0 ? '' : `; ${extra} not in the file (use --prune to delete them)`
+  return `${counts}; ${unchanged} unchanged${others}.`
 }
 
-function fieldText(action, { from, to, is_secret }) {
-  if (is_secret) return 'another secret'
-  return action === 'create' ? valueText(to) : `${valueText(from)} → ${valueText(to)}`
+function formatField(action, { from, to, is_secret }) {
+  if (is_secret) return '(secret changed)'
+  return action === 'create' ? formatValue(to) : `${formatValue(from)} → ${formatValue(to)}`
 }
 
-function valueText(value) {
-  const text = typeof value === 'string' && value !== '' ? plain(value) : plain(JSON.stringify(value))
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+function formatValue(value) {
+  const text = typeof value === 'string' && value !== '' ? escapeControls(value) : escapeControls(JSON.stringify(value))
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }
 
-/** What others wrote must not steer the terminal. */
-export const plain = text =>
+/** Escapes control characters, so that texts cannot control the terminal. */
+export const escapeControls = text =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, sign =>
     JSON.stringify(sign)

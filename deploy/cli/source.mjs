@@ -1,37 +1,38 @@
-// The file that plan and apply take, as it is sent.
+// Reads the file of plan and apply.
 import { readFileSync } from 'node:fs'
 import { Refusal } from './client.mjs'
 
-/** What POST /import takes. */
-const MOST_BYTES = 1024 * 1024
+/** The maximum size that POST /import accepts. */
+const MAX_BYTES = 1024 * 1024
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 
-/** `path`: `-` is standard input; `env`: the variables to put in place of `${NAME}`, null for none. Throws a Refusal. */
+/** `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Throws a Refusal. */
 export async function readSource(path, env) {
   const written = readText(path)
-  const text = env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => filled(value, env))
-  if (Buffer.byteLength(text) > MOST_BYTES) {
-    throw new Refusal(`${path} is larger than 1 MiB. Send it in parts; a part may refer to what is there already.`)
+  const text =
+    env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => replaceVariables(value, env))
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw new Refusal(`${path} is larger than 1 MiB. Split it; a part may refer to existing resources.`)
   }
   const isJson = env !== null || path.endsWith('.json')
-  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: variablesIn(text) }
+  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: listVariables(text) }
 }
 
-/** Names that still stand in the file. */
-const variablesIn = text => [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name))]
+/** Names of variables that are still in the text. */
+const listVariables = text => [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name))]
 
 function readText(path) {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch (error) {
-    throw new Refusal(`${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`)
+    throw new Refusal(`${path} cannot be read: ${error.code === 'ENOENT' ? 'the file does not exist' : error.message}.`)
   }
 }
 
-/** Read first and filled then, so that no sign of a value means something to YAML; so this asks for `npm install`. */
+/** Parses the file before variables are replaced, so that their values are not parsed as YAML. Needs `npm install`. */
 async function readYaml(path, text) {
   const { load } = await import('js-yaml').catch(() => {
-    throw new Refusal('--env needs the packages of this checkout: run npm install.')
+    throw new Refusal('--env requires installed packages; run npm install.')
   })
   try {
     const value = load(text)
@@ -43,11 +44,11 @@ async function readYaml(path, text) {
   }
 }
 
-function filled(value, env) {
+function replaceVariables(value, env) {
   if (typeof value !== 'string') return value
   return value.replace(VARIABLE, (_, name) => {
     if (env[name] === undefined) {
-      throw new Refusal(`The file asks for the environment variable ${name}, which is not set.`)
+      throw new Refusal(`The file uses the environment variable ${name}, which is not set.`)
     }
     return env[name]
   })

@@ -5,17 +5,17 @@ export type * from './gen/index.ts'
 export { Picket }
 
 export type PicketOptions = {
-  /** where Picket runs, without `/api/v1`: `https://picket.example.com` */
+  /** the origin of the Picket server, without `/api/v1`: `https://picket.example.com` */
   origin: string
-  /** `svc_…`; left out for what needs no key */
+  /** `svc_…`; not needed for public operations */
   apiKey?: string | undefined
-  /** in place of the global one */
+  /** used instead of the global `fetch` */
   fetch?: typeof fetch
 }
 
 /**
- * A typed client of Picket's API: one method an operation, named as in `/openapi.json`. A call resolves to `{ data }` or
- * to `{ error }` with the body of the refusal, and throws when no answer came.
+ * Creates a typed client of Picket's API: one method per operation, named as in `/openapi.json`. A call resolves to `{ data }`
+ * or to `{ error }` with the error response, and throws when the server does not respond.
  */
 export function createPicket({ origin, apiKey, ...options }: PicketOptions): Picket {
   const client = createClient({ baseUrl: origin.replace(/\/+$/, ''), auth: apiKey, ...options })

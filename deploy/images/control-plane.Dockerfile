@@ -1,12 +1,12 @@
 # docker build -f deploy/images/control-plane.Dockerfile -t picket/control-plane:0.1.0 .
-# Packages come from package-lock.json with its integrity (npm ci of a part of it). The base image is named by its tag: where
-# this is written, no registry can be asked for its digest. Pin it with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
+# Packages are installed with npm ci from a part of package-lock.json, including integrity. The base image is named by tag; pin
+# its digest with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
 ARG NODE_TAG=22-bookworm-slim
 
 FROM node:${NODE_TAG} AS build
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Bundling leaves npm packages outside, so of them all it needs the bundler only.
+# Bundles do not contain npm packages, so the build needs only the bundler.
 RUN node subset-lock.mjs /tools esbuild "@esbuild/linux-$(node -p process.arch)" \
  && cd /tools && npm ci --ignore-scripts --no-audit --no-fund \
  && ln -s /tools/node_modules /picket/node_modules
@@ -16,8 +16,7 @@ RUN node tools/build/build.mjs
 FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Optional packages, such as the embedded engines, stay away, but for the native module that hashes passwords: its package
-# offers one a platform.
+# Without optional packages such as the embedded data stores, except the native password hashing module of the platform.
 RUN node subset-lock.mjs /packages --production "@node-rs/argon2-linux-$(node -p process.arch)-gnu" \
  && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 
@@ -29,10 +28,10 @@ COPY package.json ./
 COPY proto proto
 COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js /picket/dist/convert-worker.js /picket/dist/css-worker.js dist/
 USER 1000:1000
-# 8081 serves the operator's endpoints, on loopback unless OPERATOR_HOST says otherwise.
+# 8081 serves the operator's endpoints, on loopback unless OPERATOR_HOST is set.
 EXPOSE 8080 50051
 STOPSIGNAL SIGTERM
-# Alive, not ready: an engine that is away is no reason to restart what waits for it.
+# Checks liveness, not readiness: an unavailable data store does not require a restart.
 HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "--enable-source-maps", "dist/control-plane.js"]

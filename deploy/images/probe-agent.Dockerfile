@@ -1,12 +1,12 @@
 # docker build -f deploy/images/probe-agent.Dockerfile -t picket/probe-agent:0.1.0 .   (--build-arg CHROMIUM=1 for screenshots)
-# Packages come from package-lock.json with its integrity (npm ci of a part of it). The base image is named by its tag: where
-# this is written, no registry can be asked for its digest. Pin it with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
+# Packages are installed with npm ci from a part of package-lock.json, including integrity. The base image is named by tag; pin
+# its digest with --build-arg NODE_TAG=22-bookworm-slim@sha256:…
 ARG NODE_TAG=22-bookworm-slim
 
 FROM node:${NODE_TAG} AS build
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Bundling leaves npm packages outside, so of them all it needs the bundler only.
+# Bundles do not contain npm packages, so the build needs only the bundler.
 RUN node subset-lock.mjs /tools esbuild "@esbuild/linux-$(node -p process.arch)" \
  && cd /tools && npm ci --ignore-scripts --no-audit --no-fund \
  && ln -s /tools/node_modules /picket/node_modules
@@ -16,7 +16,7 @@ RUN node tools/build/build.mjs
 FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Of the optional packages only koffi, through which it pings; the embedded engines stay away.
+# Of the optional packages only koffi, which is used for pings; without the embedded data stores.
 RUN node subset-lock.mjs /packages --production koffi "@koromix/koffi-linux-$(node -p process.arch)" \
  && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 
@@ -31,10 +31,10 @@ WORKDIR /picket
 COPY --from=packages /packages/node_modules node_modules
 COPY package.json ./
 COPY --from=build /picket/dist/probe-agent.js /picket/dist/probe-agent.js.map /picket/dist/assertion-thread.js /picket/dist/screenshot.js dist/
-# With it the container's runtime lets chromium have its sandbox (docs/deployment.md, "Screenshots").
+# The seccomp profile that allows Chromium's sandbox (docs/deployment.md, "Screenshots").
 COPY deploy/probe/seccomp.json ./seccomp.json
 USER 1000:1000
 VOLUME /var/lib/picket
 STOPSIGNAL SIGTERM
-# No HEALTHCHECK: it opens a port only where METRICS_ADDRESS says so, and the control plane, which hears it every 3 s, tells when it is silent.
+# No HEALTHCHECK: a port is open only with METRICS_ADDRESS, and the control plane detects a missing probe by its heartbeats.
 CMD ["node", "--enable-source-maps", "dist/probe-agent.js"]

@@ -3,9 +3,9 @@
 #
 #   FLEET_URL=fleet.picket.example.com:443 PROBE_TOKEN=prb_… sh install-probe.sh --from https://example.com/picket/0.1.0
 #
-# --from    the folder that `npm run build:probe` filled: a URL, or a path (default: where this script lies)
-# --sha256  the executable's checksum, learned another way; then the folder need not be trusted
-# DESTDIR   installs below this folder and starts nothing, as packagers do
+# --from    the folder that `npm run build:probe` filled: a URL or a path (default: the folder of this script)
+# --sha256  the checksum of the executable from a trusted source; then the folder need not be trusted
+# DESTDIR   installs below this folder and starts nothing, for packaging
 #
 # FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only.
 set -eu
@@ -18,24 +18,24 @@ fail() {
 from=$(dirname "$0")
 sha256=''
 while [ $# -gt 0 ]; do
-  [ $# -ge 2 ] || fail "$1 wants a value"
+  [ $# -ge 2 ] || fail "$1 needs a value"
   case $1 in
     --from) from=$2 ;;
     --sha256) sha256=$2 ;;
-    *) fail "unknown: $1" ;;
+    *) fail "unknown option: $1" ;;
   esac
   shift 2
 done
 
 destdir=${DESTDIR:-}
 settings=$destdir/etc/picket/probe.env
-[ -n "$destdir" ] || [ "$(id -u)" -eq 0 ] || fail 'only root may install a service; run it with sudo'
-[ -n "$destdir" ] || [ -d /run/systemd/system ] || fail 'systemd does not run here'
-[ "$(uname -s)" = Linux ] || fail 'the executable is for Linux'
+[ -n "$destdir" ] || [ "$(id -u)" -eq 0 ] || fail 'installing a service requires root; run it with sudo'
+[ -n "$destdir" ] || [ -d /run/systemd/system ] || fail 'systemd is not running on this machine'
+[ "$(uname -s)" = Linux ] || fail 'the executable runs on Linux only'
 case $(uname -m) in
   x86_64 | amd64) platform=linux-x64 ;;
   aarch64 | arm64) platform=linux-arm64 ;;
-  *) fail "there is no executable for $(uname -m)" ;;
+  *) fail "no executable is available for $(uname -m)" ;;
 esac
 if [ ! -e "$settings" ] && { [ -z "${FLEET_URL:-}" ] || [ -z "${PROBE_TOKEN:-}" ]; }; then
   fail 'set FLEET_URL and PROBE_TOKEN: npm run admin -- probe-token create --region <region>'
@@ -49,26 +49,26 @@ fetch() {
   case $from in
     https://* | http://*) curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ;;
     *) cp "$from/$1" "$work/$1" ;;
-  esac || fail "$from/$1 cannot be had"
+  esac || fail "cannot read $from/$1"
 }
 
 executable=picket-probe-$platform
 unit=picket-probe.service
 for name in SHA256SUMS "$executable" "$unit"; do fetch "$name"; done
 
-# A file that the list does not name is as bad as one that differs.
+# Files that SHA256SUMS does not list are refused as well.
 verify() {
   expected=$(awk -v name="$1" '$2 == name { print $1 }' "$work/SHA256SUMS")
   actual=$(sha256sum "$work/$1" | cut -d ' ' -f 1)
-  [ -n "$expected" ] || fail "SHA256SUMS does not name $1"
-  [ "$expected" = "$actual" ] || fail "$1 is not what SHA256SUMS says; nothing was installed"
+  [ -n "$expected" ] || fail "SHA256SUMS does not list $1; nothing was installed"
+  [ "$expected" = "$actual" ] || fail "$1 does not match SHA256SUMS; nothing was installed"
 }
 verify "$unit"
 verify "$executable"
-[ -z "$sha256" ] || [ "$sha256" = "$actual" ] || fail "$executable does not have that checksum; nothing was installed"
+[ -z "$sha256" ] || [ "$sha256" = "$actual" ] || fail "$executable does not match --sha256; nothing was installed"
 
 mkdir -p "$destdir/usr/local/bin" "$destdir/etc/systemd/system" "$destdir/etc/picket"
-# Beside it first, so that a running probe keeps the file that it was started from.
+# Renamed into place, so that a running probe keeps the file that it was started from.
 install -m 0755 "$work/$executable" "$destdir/usr/local/bin/.picket-probe.new"
 mv -f "$destdir/usr/local/bin/.picket-probe.new" "$destdir/usr/local/bin/picket-probe"
 install -m 0644 "$work/$unit" "$destdir/etc/systemd/system/$unit"
@@ -87,4 +87,4 @@ fi
 systemctl daemon-reload
 systemctl enable --quiet picket-probe
 systemctl restart picket-probe
-echo "picket-probe $version runs; its log: journalctl -u picket-probe -f"
+echo "picket-probe $version is running; see its log with: journalctl -u picket-probe -f"

@@ -13,7 +13,7 @@ export async function findKeywordError(
   observation: Observation,
   nowMs: number,
 ): Promise<CheckError | null> {
-  const { verdict } = await evaluateAssertions(assertionsOf(spec), observation, nowMs)
+  const { verdict } = await evaluateAssertions(getAssertions(spec), observation, nowMs)
   if (verdict === 'passed') return null
   return spec.keywordType === 'not_contains'
     ? { source: FailureSource.TARGET, code: 'keyword_found', message: 'the response contains the keyword' }
@@ -23,7 +23,7 @@ export async function findKeywordError(
 const OPERATOR_OF: Record<string, string> = { contains: 'contains', not_contains: 'not_contains', regex: 'matches' }
 
 /** Expresses the keyword as an assertion on the body. */
-function assertionsOf(spec: CheckSpec): Assertion[] {
+function getAssertions(spec: CheckSpec): Assertion[] {
   const known = assertionsBySpec.get(spec)
   if (known) return known
   const { keyword, keywordType } = spec

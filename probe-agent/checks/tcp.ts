@@ -19,7 +19,7 @@ export const checkTcp: CheckFunction = async (spec, signal, egress) => {
   const waitsForKeyword = hasKeyword && spec.keywordType !== 'not_contains'
   const isEnough = async (received: Buffer) => {
     if (!hasKeyword) return false
-    const isPassed = (await findKeywordError(spec, observationOf(received), wallMs())) === null
+    const isPassed = (await findKeywordError(spec, buildPartialObservation(received), wallMs())) === null
     return isPassed === waitsForKeyword
   }
   const receive =
@@ -41,7 +41,7 @@ const toObservation = ({ received, ...connected }: TcpExchange): Observation => 
 })
 
 const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
-const observationOf = (received: Buffer) =>
+const buildPartialObservation = (received: Buffer) =>
   toObservation({ error: null, timings: NO_TIMINGS, totalUs: 0, resolvedIp: null, received })
 
 type Address = { host: string; port: number }

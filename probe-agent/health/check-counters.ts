@@ -11,7 +11,7 @@ export type CheckCounters = {
 export function createCheckCounters(): CheckCounters {
   const byType = new Map<string, CheckCount[]>()
 
-  function rowsOf(type: string): CheckCount[] {
+  function getRows(type: string): CheckCount[] {
     const known = byType.get(type)
     if (known) return known
     const rows = Object.values(STATUS_OF_OUTCOME).map(outcome => ({ type, outcome, checks: 0 }))
@@ -21,7 +21,7 @@ export function createCheckCounters(): CheckCounters {
 
   return {
     count(type, outcome) {
-      rowsOf(type)[outcome]!.checks++
+      getRows(type)[outcome]!.checks++
     },
     list: () => [...byType.values()].flat().filter(({ checks }) => checks > 0),
   }

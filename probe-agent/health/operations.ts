@@ -28,7 +28,7 @@ export function serveOperations({ address, collectMetrics, readinessConditions, 
   const metrics = createMetrics()
   const setMetrics = registerProbeMetrics(metrics)
 
-  async function answerOf({ method, url = '' }: IncomingMessage): Promise<Answer> {
+  async function createAnswer({ method, url = '' }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET') return refusal(405, 'method_not_allowed', 'only GET is supported')
     const [path] = url.split('?')
     if (path === '/healthz') return json(200, { status: 'ok' })
@@ -42,7 +42,7 @@ export function serveOperations({ address, collectMetrics, readinessConditions, 
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, contentType, text } = await answerOf(request)
+    const { status, contentType, text } = await createAnswer(request)
     response.writeHead(status, {
       'content-type': contentType,
       'content-length': Buffer.byteLength(text),

@@ -65,8 +65,8 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
   let failingSinceMs: number | null = null
   let batches = 0
   let published = 0
-  let unretry: CancelTimer = () => {}
-  let unflush: CancelTimer | null = null
+  let cancelRetry: CancelTimer = () => {}
+  let cancelFlush: CancelTimer | null = null
 
   function publish(result: Result): void {
     const { monitorId } = result
@@ -79,15 +79,15 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
     }
     queue.entries.push(entry)
     if (isAway) {
-      keep(queue, entry)
-      if (queue.entries.length > MAX_PARTITION_QUEUE) giveUp(queue.entries.shift()!)
+      spoolEntry(queue, entry)
+      if (queue.entries.length > MAX_PARTITION_QUEUE) releaseLate(queue.entries.shift()!)
     } else if (result.outcome !== Outcome.UP || queue.entries.length >= MAX_BATCH_RESULTS) void send(queue)
-    else unflush ??= machine.after(UP_BATCH_DELAY_MS, flush)
+    else cancelFlush ??= machine.after(UP_BATCH_DELAY_MS, flush)
   }
 
   /** Sends all partitions together, so that their messages share one write and their acks one read. */
   function flush(): void {
-    unflush = null
+    cancelFlush = null
     for (const queue of queues) if (queue.entries.length > 0) void send(queue)
   }
 
@@ -124,19 +124,19 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
     if (queue.batch) queue.entries.unshift(...queue.batch.entries)
     const late = queue.entries.findIndex(entry => entry.bornMs > lateBeforeMs)
     for (const entry of queue.entries.splice(0, late < 0 ? queue.entries.length : late)) {
-      keep(queue, entry)
-      giveUp(entry)
+      spoolEntry(queue, entry)
+      releaseLate(entry)
     }
     const entries = queue.entries.splice(0, countBatchEntries(queue.entries))
     queue.batch = entries.length > 0 ? { id: `${instance}-${++batches}`, entries } : null
     return queue.batch
   }
 
-  function keep(queue: PartitionQueue, entry: PendingResult): void {
+  function spoolEntry(queue: PartitionQueue, entry: PendingResult): void {
     entry.seq ??= spool.append({ partition: queue.partition, probeId, piece: entry.piece })
   }
 
-  function giveUp(entry: PendingResult): void {
+  function releaseLate(entry: PendingResult): void {
     if (entry.seq !== null) spool.release(entry.seq)
     onLate(entry.monitorId)
   }
@@ -145,19 +145,19 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
     failingSinceMs ??= machine.monotonicMs()
     isAway = true
     for (const queue of queues) {
-      for (const entry of queue.batch?.entries ?? []) keep(queue, entry)
-      for (const entry of queue.entries) keep(queue, entry)
+      for (const entry of queue.batch?.entries ?? []) spoolEntry(queue, entry)
+      for (const entry of queue.entries) spoolEntry(queue, entry)
     }
   }
 
   function retry(): void {
-    unretry()
-    unretry = machine.after(RETRY_DELAY_MS, sendAgain)
+    cancelRetry()
+    cancelRetry = machine.after(RETRY_DELAY_MS, sendAgain)
   }
 
   /** While JetStream is unavailable a retry is always scheduled; results that arrive meanwhile depend on it. */
   function sendAgain(): void {
-    unretry()
+    cancelRetry()
     // With nothing to send, recovery cannot be detected here; the replay tries instead.
     if (stream.isConnected() && queues.every(isIdle)) isAway = false
     for (const queue of queues) void send(queue)
@@ -189,8 +189,8 @@ export function createResultPublisher(parts: PublisherOptions): ResultPublisher 
         await machine.pause(20)
       }
       away()
-      unretry()
-      unflush?.()
+      cancelRetry()
+      cancelFlush?.()
     },
   }
 }

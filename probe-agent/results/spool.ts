@@ -52,11 +52,11 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
   let isDirty = false
   let isRefused = false
   let turn: Promise<unknown> = Promise.resolve()
-  const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void inTurn(sync))
-  for (const segment of uncounted) void inTurn(() => countWaiting(segment))
+  const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void serialize(sync))
+  for (const segment of uncounted) void serialize(() => countWaiting(segment))
 
   /** Serializes reads, writes and removals of files. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function serialize<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work)
     turn = done.catch(error => log.error({ err: error }, 'the spool cannot be read or written'))
     return done
@@ -93,7 +93,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     const { payloads, at } = reading?.segment === oldest ? reading : { ...(await segments.read(oldest)), at: 0 }
     if (reading?.segment === oldest) reading = null
     const droppedBefore = dropped
-    for (let i = at; i < payloads.length; i++) if (takeState(oldest, i) === undefined) dropped++
+    for (let i = at; i < payloads.length; i++) if (settleAt(oldest, i) === undefined) dropped++
     uncounted.delete(oldest)
     log.error(
       { results: dropped - droppedBefore, max_bytes: maxBytes },
@@ -102,12 +102,12 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     await segments.remove(oldest)
   }
 
-  function stateOf({ firstSeq }: Segment, index: number) {
+  function getState({ firstSeq }: Segment, index: number) {
     return firstSeq === null ? undefined : states.get(firstSeq + index)
   }
 
   /** Removes the state of a record that is delivered or lost. */
-  function takeState(segment: Segment, index: number) {
+  function settleAt(segment: Segment, index: number) {
     if (segment.firstSeq !== null) return settle(segment.firstSeq + index)
     if (!uncounted.has(segment)) waiting--
     return undefined
@@ -143,7 +143,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       const records: SpoolRecord[] = []
       let at = reading.at
       for (; at < payloads.length && records.length < atMost; at++) {
-        const state = stateOf(segment, at)
+        const state = getState(segment, at)
         if (state === 'held') break
         if (state === undefined) records.push(decodeRecord(payloads[at]!))
       }
@@ -156,7 +156,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
   async function advance(): Promise<void> {
     if (!reading) return
     const { segment, payloads, peeked } = reading
-    for (let at = reading.at; at < peeked; at++) takeState(segment, at)
+    for (let at = reading.at; at < peeked; at++) settleAt(segment, at)
     reading.at = peeked
     if (peeked < payloads.length) return
     reading = null
@@ -169,7 +169,7 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       states.set(seq, 'held')
       waiting++
       unwritten.push(encodeFrame(encodeRecord(record)))
-      if (unwritten.length === 1) void inTurn(write)
+      if (unwritten.length === 1) void serialize(write)
       return seq
     },
     delivered(seq) {
@@ -181,15 +181,15 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
       // An unknown record was rejected by the disk or deleted with a full spool.
       if (!states.delete(seq)) dropped++
     },
-    peek: atMost => inTurn(() => peek(atMost)),
-    consume: () => inTurn(advance),
+    peek: atMost => serialize(() => peek(atMost)),
+    consume: () => serialize(advance),
     bytes: () => segments.bytes(),
     waiting: () => waiting,
     dropped: () => dropped,
     isWritable: () => !isRefused,
     close() {
       stopSyncing()
-      return inTurn(async () => {
+      return serialize(async () => {
         await write()
         await segments.rotate()
       })

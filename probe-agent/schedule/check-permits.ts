@@ -10,7 +10,7 @@ const SHARE_OF_FREE = 4
 
 export type CheckPermit = { takenMs: number; isFresh: boolean; isTaken: boolean; tenant: number }
 
-/** Why there is no permit: all are in use, or this tenant has used its share. */
+/** Why a permit is refused: all are in use, or this tenant has used its share. */
 export type PermitRefusal = 'full' | 'share'
 
 /**

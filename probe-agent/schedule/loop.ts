@@ -74,7 +74,7 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
   const { timers = machine } = parts
   const queue = createFairQueue<AssignedMonitor>()
   const permits = createCheckPermits(maxConcurrentChecks)
-  const waking = createWakeUpTimer(timers, queue, pump)
+  const wakeUpTimer = createWakeUpTimer(timers, queue, startDueChecks)
   let epoch = 0
   let isLeaving = false
   let isDraining = false
@@ -84,7 +84,7 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
   const attempts = createRecheckAttempts({
     timers,
     check,
-    subjectOf,
+    getSubject,
     publish,
     answer,
     onSilent,
@@ -99,14 +99,14 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
     },
   })
 
-  function pump(): void {
+  function startDueChecks(): void {
     const now = clock.nowMs()
     if (now === null || isDraining) return
     queue.release()
     for (let starts = 0; starts < MAX_STARTS_PER_TURN; ) {
       const monitor = queue.earliest()
       if (!monitor || monitor.dueMs > now) {
-        waking.sleepUntilDue(monitor, now)
+        wakeUpTimer.sleepUntilDue(monitor, now)
         return
       }
       const next = attempts.decideWhenDue(monitor)
@@ -114,7 +114,7 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
       if (next === 'begin') reportMissed(monitor, now)
       const permit = permits.acquire(timers.monotonicMs(), monitor.tenant, queue.tenants() > 1)
       if (permit === 'full') {
-        waking.sleepUntilPermit()
+        wakeUpTimer.sleepUntilPermit()
         return
       }
       if (permit === 'share') {
@@ -122,28 +122,28 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
         continue
       }
       queue.remove(monitor)
-      waking.noteStart(now)
-      attempt(monitor, permit)
+      wakeUpTimer.noteStart(now)
+      startAttempt(monitor, permit)
       starts++
     }
-    waking.wakeNextTurn()
+    wakeUpTimer.wakeNextTurn()
   }
 
   function put(monitor: AssignedMonitor, dueMs: number): void {
-    waking.put(monitor, dueMs, clock.nowMs())
+    wakeUpTimer.put(monitor, dueMs, clock.nowMs())
   }
 
   function reportMissed(monitor: AssignedMonitor, now: number): void {
     const { missed, next } = findMissedSlots(monitor.slots, monitor.dueMs, now)
     if (missed.length === 0) return
-    const subject = subjectOf(monitor)
+    const subject = getSubject(monitor)
     if (missed.length > MAX_MISSED_REPORTED)
       log.warn({ monitor_id: subject.monitorId, slots: missed.length }, 'missed slots')
     for (const slot of missed.slice(-MAX_MISSED_REPORTED)) publish(buildMissedResult(subject, slot, now))
     queue.put(monitor, next)
   }
 
-  function attempt(monitor: AssignedMonitor, permit: CheckPermit): void {
+  function startAttempt(monitor: AssignedMonitor, permit: CheckPermit): void {
     const chain = monitor.chain ?? createRecheckChain(monitor, timers.monotonicMs(), monitor.dueMs, Trigger.SLOT, '')
     monitor.chain = chain
     monitor.lastScheduledMs = chain.scheduledAtMs
@@ -187,14 +187,14 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
   }
 
   /** Removes a monitor from the queue, and refuses the request of a chain that has not begun. */
-  function dismiss(monitor: AssignedMonitor, code: RunRefusal, message: string): void {
+  function removeFromQueue(monitor: AssignedMonitor, code: RunRefusal, message: string): void {
     const { trigger, runId } = isChainQueued(monitor) ? monitor.chain! : NO_REQUESTER
     queue.remove(monitor)
     if (runId === '') return
-    answer(runId, { ...buildRefusedResult(subjectOf(monitor), clock.nowMs() ?? 0, code, message), trigger, runId })
+    answer(runId, { ...buildRefusedResult(getSubject(monitor), clock.nowMs() ?? 0, code, message), trigger, runId })
   }
 
-  function subjectOf({ assignment }: AssignedMonitor): ResultSubject {
+  function getSubject({ assignment }: AssignedMonitor): ResultSubject {
     return { monitorId: assignment.monitorId, configVersion: assignment.configVersion, epoch }
   }
 
@@ -207,7 +207,7 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
    * Adapts a monitor after the clock was set. Everything due stays due at the same moment; later slots are those of the new
    * time.
    */
-  function moveWith(monitor: AssignedMonitor, movedMs: number, now: number): void {
+  function shiftDueTime(monitor: AssignedMonitor, movedMs: number, now: number): void {
     if (monitor.heapIndex >= 0) queue.put(monitor, Math.round(monitor.dueMs + movedMs))
     shiftTimes(monitor, movedMs, now)
   }
@@ -230,7 +230,7 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
       const { added, retired, toCheckNow } = monitors.apply(message)
       for (const monitor of added) queue.join(monitor.tenant)
       for (const monitor of retired) {
-        dismiss(monitor, 'not_assigned', 'the monitor was changed or moved to another probe')
+        removeFromQueue(monitor, 'not_assigned', 'the monitor was changed or moved to another probe')
         queue.leave(monitor.tenant)
       }
       const now = clock.nowMs()
@@ -249,9 +249,9 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
       if (Math.abs(movedMs) > CLOCK_STEP_MS) {
         log.warn({ event: 'clock_step', seconds: Math.round(movedMs) / 1000 }, 'the clock of the control plane was set')
         monitors.discardAllConclusions()
-        for (const monitor of monitors.all()) moveWith(monitor, movedMs, now)
+        for (const monitor of monitors.all()) shiftDueTime(monitor, movedMs, now)
       }
-      pump()
+      startDueChecks()
       if (hasTime) return
       hasTime = true
       for (const monitor of monitors.all()) if (monitor.heapIndex < 0 && !monitor.chain) enqueue(monitor, now)
@@ -259,16 +259,16 @@ export function createCheckLoop(parts: CheckLoopOptions): CheckLoop {
     drain() {
       isLeaving = true
       isDraining = true
-      waking.stop()
-      for (const monitor of monitors.all()) dismiss(monitor, 'probe_busy', 'the probe is stopping')
+      wakeUpTimer.stop()
+      for (const monitor of monitors.all()) removeFromQueue(monitor, 'probe_busy', 'the probe is stopping')
       return new Promise(resolve => {
         whenIdle = resolve
         if (permits.countHeld() === 0) resolve()
       })
     },
     load() {
-      const waiting = waking.countWaiting(clock.nowMs() ?? 0)
-      const delays = { loopLagMs: waking.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
+      const waiting = wakeUpTimer.countWaiting(clock.nowMs() ?? 0)
+      const delays = { loopLagMs: wakeUpTimer.takeLagMs(), startDelayMs: Math.round(startDelayMs) }
       startDelayMs = 0
       return { running: permits.countHeld(), waiting, ...delays }
     },

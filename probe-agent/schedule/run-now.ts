@@ -29,7 +29,7 @@ export function createRunNowHandler({
   publish,
   answer,
 }: RunNowOptions): (request: RunNow) => void {
-  function subjectOf({ monitorId }: RunNow): ResultSubject {
+  function getSubject({ monitorId }: RunNow): ResultSubject {
     const configVersion = monitors.get(monitorId)?.assignment.configVersion ?? 0
     return { monitorId, configVersion, epoch: loop.epoch() }
   }
@@ -39,7 +39,7 @@ export function createRunNowHandler({
   }
 
   function refuse(request: RunNow, code: RunRefusal, message: string): void {
-    const result = buildRefusedResult(subjectOf(request), clock.nowMs() ?? 0, code, message)
+    const result = buildRefusedResult(getSubject(request), clock.nowMs() ?? 0, code, message)
     reply(request, { ...result, runId: request.runId, trigger: request.trigger })
   }
 
@@ -50,7 +50,7 @@ export function createRunNowHandler({
     occasion: CheckOccasion,
     take: (result: Result) => void,
   ): void {
-    const checkRequest = { subject: subjectOf(request), occasion, isOfOthers: request.spec !== undefined }
+    const checkRequest = { subject: getSubject(request), occasion, isOfOthers: request.spec !== undefined }
     const hasPermit = loop.checkOutOfBand(spec, checkRequest, request.tenant ?? 0, take)
     if (!hasPermit) refuse(request, 'probe_busy', 'the probe is stopping, or its limit of concurrent checks is reached')
   }

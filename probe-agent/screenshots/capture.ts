@@ -27,7 +27,7 @@ export type CaptureTarget = Pick<CaptureRequest, 'url' | 'headers' | 'format'>
 export type CapturedPicture = { statusCode: number; contentType: string; bytes: Buffer }
 
 export type ScreenshotCapture = {
-  /** Rejects with the reason when there is no picture. */
+  /** Rejects with the reason when the capture fails. */
   take: (wanted: CaptureTarget) => Promise<CapturedPicture>
   /** Stops the current capture. */
   stop: () => void

@@ -10,14 +10,14 @@ import { startApi } from '../support/api-server.ts'
 
 const run = promisify(execFile)
 
-/** What somebody writes who has the package and nothing of ours. */
+/** A program that uses only the package. */
 const PROGRAM = `import { createPicket, type Monitor } from 'picket-client'
 
 const [origin = '', apiKey] = process.argv.slice(2)
 const picket = createPicket({ origin, apiKey })
 const { data } = await picket.createMonitor({ body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } })
 const monitor: Monitor | undefined = data?.data
-// @ts-expect-error a name is no number
+// @ts-expect-error a name is not a number
 const count: number | undefined = monitor?.name
 // @ts-expect-error a monitor has a type
 const { error } = await picket.createMonitor({ body: { name: 'Shop' } })
@@ -36,28 +36,25 @@ const CONFIG = {
   },
 }
 
-t.test(
-  'the packed client, and the example of its README, compile and work in a folder that has nothing else',
-  async t => {
-    const api = await startApi(t)
-    const { key } = await api.tenant()
-    const folder = mkdtempSync(join(tmpdir(), 'picket-client-'))
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-    const file = (name: string) => join(folder, name)
-    buildClient(file('built'))
-    await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: file('built') })
-    writeFileSync(file('package.json'), JSON.stringify({ type: 'module' }))
-    writeFileSync(file('tsconfig.json'), JSON.stringify({ ...CONFIG, files: ['use.ts', 'readme.ts'] }))
-    writeFileSync(file('use.ts'), PROGRAM)
-    const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(file('built/README.md'), 'utf8')) ?? []
-    t.match(example, /createPicket/)
-    writeFileSync(file('readme.ts'), example)
-    const quiet = ['--offline', '--no-audit', '--no-fund', '--silent']
-    await run('npm', ['install', ...quiet, './picket-client-1.0.0.tgz'], { cwd: folder })
+t.test('The packed client and the example of its README compile and work in an empty folder', async t => {
+  const api = await startApi(t)
+  const { key } = await api.tenant()
+  const folder = mkdtempSync(join(tmpdir(), 'picket-client-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const file = (name: string) => join(folder, name)
+  buildClient(file('built'))
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: file('built') })
+  writeFileSync(file('package.json'), JSON.stringify({ type: 'module' }))
+  writeFileSync(file('tsconfig.json'), JSON.stringify({ ...CONFIG, files: ['use.ts', 'readme.ts'] }))
+  writeFileSync(file('use.ts'), PROGRAM)
+  const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(file('built/README.md'), 'utf8')) ?? []
+  t.match(example, /createPicket/)
+  writeFileSync(file('readme.ts'), example)
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--silent']
+  await run('npm', ['install', ...quiet, './picket-client-1.0.0.tgz'], { cwd: folder })
 
-    const typeRoots = join(ROOT, 'node_modules/@types')
-    await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder, '--typeRoots', typeRoots])
-    const { stdout } = await run(process.execPath, ['--import=tsx', file('use.ts'), api.origin, key], { cwd: ROOT })
-    t.same(JSON.parse(stdout), ['Shop', [{ path: 'type', message: 'type is required' }], 1, 'not_found'])
-  },
-)
+  const typeRoots = join(ROOT, 'node_modules/@types')
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder, '--typeRoots', typeRoots])
+  const { stdout } = await run(process.execPath, ['--import=tsx', file('use.ts'), api.origin, key], { cwd: ROOT })
+  t.same(JSON.parse(stdout), ['Shop', [{ path: 'type', message: 'type is required' }], 1, 'not_found'])
+})

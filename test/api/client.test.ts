@@ -6,7 +6,7 @@ import { unwrapAnswer, unwrapData } from '../support/client.ts'
 const api = await startApi(t)
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } as const
 
-t.test('a monitor is created, read, listed, changed, paused, resumed and deleted through the client', async t => {
+t.test('A monitor is created, read, listed, changed, paused, resumed and deleted through the client', async t => {
   const picket = api.picket((await api.tenant()).key)
   const made = await unwrapData(picket.createMonitor({ body: { ...SHOP, tags: ['shop'] } }))
   const path = { id: made.id }
@@ -32,7 +32,7 @@ t.test('a monitor is created, read, listed, changed, paused, resumed and deleted
   t.match([response.status, error?.error], [404, { code: 'not_found', message: 'monitor not found', status: 404 }])
 })
 
-t.test('what the client is refused names each field', async t => {
+t.test('An error of the client names each field', async t => {
   const picket = api.picket((await api.tenant()).key)
   const { data, error } = await picket.createMonitor({ body: { ...SHOP, interval_seconds: 29, retry_count: 6 } })
   t.equal(data, undefined)
@@ -41,7 +41,7 @@ t.test('what the client is refused names each field', async t => {
   t.match([errors, monitors], [[], [{ name: 'Shop' }]])
 })
 
-t.test('an incident is opened, told of, acknowledged, resolved and deleted through the client', async t => {
+t.test('An incident is opened, updated, acknowledged, resolved and deleted through the client', async t => {
   const picket = api.picket((await api.tenant()).key)
   const { id: monitorId } = await unwrapData(picket.createMonitor({ body: SHOP }))
   const body = { title: 'Payments fail', severity: 'critical', monitor_ids: [monitorId] } as const
@@ -61,7 +61,7 @@ t.test('an incident is opened, told of, acknowledged, resolved and deleted throu
 })
 
 t.test(
-  'a channel hears of a monitor through the client, and its secret is shown when it is made and rotated',
+  'A channel is created with a rule through the client, and its secret is shown on creation and rotation',
   async t => {
     const picket = api.picket((await api.tenant()).key)
     const config = { url: 'https://hooks.example.com/picket' }
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('a status page is made of components and groups, and published, through the client', async t => {
+t.test('A status page with components and groups is created and published through the client', async t => {
   const picket = api.picket((await api.tenant()).key)
   const { id } = await unwrapData(picket.createStatusPage({ body: { name: 'Acme', slug: 'acme', template: 'modern' } }))
   const path = { id }
@@ -100,7 +100,7 @@ t.test('a status page is made of components and groups, and published, through t
   t.equal((await unwrapData(picket.deleteStatusPage({ path }))).deleted, true)
 })
 
-t.test('a key is made through the client, and no key or a wrong one is a refusal like any other', async t => {
+t.test('A key is created through the client, and a missing or wrong key is a normal error', async t => {
   const picket = api.picket((await api.tenant()).key)
   const { key } = await unwrapData(picket.createApiKey({ body: { name: 'reader', scope: 'read' } }))
   const reader = api.picket(key)
@@ -111,7 +111,7 @@ t.test('a key is made through the client, and no key or a wrong one is a refusal
   t.equal((await unwrapData(api.picket(account.api_key).readProject())).limits.members.used, 1)
 })
 
-t.test('a client whose server is away throws instead of an answer', async t => {
+t.test('A client whose server is unreachable throws', async t => {
   const away = createPicket({ origin: 'http://127.0.0.1:9' })
   await t.rejects(away.readProject(), { message: /fetch failed/ })
 })

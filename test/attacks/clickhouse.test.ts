@@ -27,11 +27,11 @@ const basic = (name: string, secret: string) => ({
 })
 const own = basic(username, password)
 
-/** What a program sends that is not a client of ClickHouse. */
+/** A request of a program that is not a ClickHouse client. */
 const ask = (headers: Record<string, string>, sql: string, path = '/') =>
   rawAsk(engine.url, path, { headers, method: 'POST', body: sql })
 
-t.test('the embedded ClickHouse executes nothing for a program that does not have its password', async t => {
+t.test('The embedded ClickHouse refuses requests without its password', async t => {
   const refused: [string, Record<string, string>, string?][] = [
     ['no password', {}],
     ['a wrong password', basic(username, 'x'.repeat(password.length))],
@@ -51,7 +51,7 @@ t.test('the embedded ClickHouse executes nothing for a program that does not hav
   t.match(await ask(own, 'SELECT 42'), { status: 200, body: /^42/ })
 })
 
-t.test('the embedded ClickHouse answers no web page, and no name that leads to this machine', async t => {
+t.test('The embedded ClickHouse refuses web pages and other host names', async t => {
   const refused: Record<string, string>[] = [
     { Origin: 'https://attacker.example' },
     { Origin: 'null' },
@@ -66,7 +66,7 @@ t.test('the embedded ClickHouse answers no web page, and no name that leads to t
   }
 })
 
-t.test('other users of this machine find the password neither in the arguments nor in the files', async t => {
+t.test('The password is neither in arguments nor in files that other users can read', async t => {
   t.notMatch(readFileSync(`/proc/${engine.pid}/cmdline`, 'utf8'), password)
   t.notMatch(readFileSync(`/proc/${engine.pid}/environ`, 'utf8'), password)
   t.equal(statSync(dataDir).mode & 0o777, 0o700, 'other users may not look into its data')
@@ -132,7 +132,7 @@ const HARMFUL = [
   () => `GRANT ALL ON *.* TO default`,
 ]
 
-t.test('SQL that reaches files or the network is refused, however it is written', async t => {
+t.test('SQL that accesses files or the network is refused in every spelling', async t => {
   for (const harmful of HARMFUL) {
     const sql = harmful()
     const { status, body } = await ask(own, sql)
@@ -144,7 +144,7 @@ t.test('SQL that reaches files or the network is refused, however it is written'
   t.match(await ask(own, 'SELECT count() FROM t'), { status: 200, body: '0\n' })
 })
 
-t.test('the rows and the settings of a request cannot carry a statement', async t => {
+t.test('Rows and settings of a request cannot contain a statement', async t => {
   const insert = encodeURIComponent('INSERT INTO t FORMAT JSONEachRow')
   const harmful = `SELECT 1 INTO OUTFILE '${out}'`
   const rows = [`{"a":"x"}\n\n${harmful}`, `\n${harmful}`, `{"a":"x"}\r\n\r\n${harmful}`, `{"a":"x"};${harmful}`]
@@ -173,7 +173,7 @@ t.test('the rows and the settings of a request cannot carry a statement', async 
   t.notMatch(body, /root:/)
 })
 
-t.test('data that looks like such SQL is stored and read as it is', async t => {
+t.test('Data that looks like SQL is stored and read unchanged', async t => {
   const texts = [
     `x'); SELECT * FROM file('/etc/passwd') INTO OUTFILE 'y' --`,
     'a "quoted" \\ text;\n\nSELECT 1',
@@ -194,7 +194,7 @@ t.test('data that looks like such SQL is stored and read as it is', async t => {
   )
 })
 
-t.test('an engine that is started again with its URL is the same to its clients', async t => {
+t.test('An engine that is restarted with its URL works for its clients', async t => {
   await engine.stop()
   const again = await startClickhouse({ dataDir, logFile: join(folder, 'again.log'), port: Number(port), password })
   t.teardown(() => again.stop())

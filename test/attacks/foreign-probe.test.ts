@@ -69,12 +69,12 @@ async function publishAs(region: string, claimed: string, results: Result[], lat
   await nats.js.publish((late ? lateSubject : resultSubject)(computePartition(results[0]!.monitorId), region), data)
 }
 
-t.test('a probe cannot write into the history of a monitor that its region does not check', async t => {
+t.test('A probe cannot write the history of a monitor that its region does not check', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
   const before = await refused('us-east', 'result')
   await publish(nats, [resultOf(id, { up: true })], 'eu-west')
   await publishAs('us-east', 'us-east', [resultOf(id, { up: false }), resultOf(id, { up: false })])
-  // the subject is its own, and the message says another region
+  // the subject is the probe's own, but the message names another region
   await publishAs('us-east', 'eu-west', [resultOf(id, { up: false })])
   await publishAs('us-east', 'us-east', [resultOf(id, { up: false, configVersion: 99 })])
   await allRecorded()
@@ -87,32 +87,29 @@ t.test('a probe cannot write into the history of a monitor that its region does 
   t.same(await checksOf(id), ['eu-west 0'])
 })
 
-t.test(
-  'a region that a monitor was given a moment ago counts at once, and one that it left keeps what it saw',
-  async t => {
-    const id = await insertMonitor(db, projectId, { regions: ['eu-west', 'us-east'] })
-    await publish(nats, [resultOf(id, { up: true })], 'us-east')
-    await allRecorded()
-    const change = (regions: string[]) =>
-      execute(db, 'UPDATE monitors SET regions = ?, config_version = config_version + 1 WHERE id = ?', [regions, id])
-    const before = await refused('us-east', 'result')
-    await change(['eu-west', 'us-west'])
-    await publish(nats, [resultOf(id, { up: true })], 'us-west')
-    // kept on the probe's disk since the region was the monitor's
-    await publish(nats, [resultOf(id, { up: true })], 'us-east')
-    const laterMs = Date.now() + 600_000
-    await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
-    await allRecorded()
-    t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
-    t.equal(
-      await refused('us-east', 'result'),
-      before,
-      'a probe that does not know of the change yet does not count as an attacker',
-    )
-  },
-)
+t.test('A new region of a monitor counts immediately, and a removed one keeps its history', async t => {
+  const id = await insertMonitor(db, projectId, { regions: ['eu-west', 'us-east'] })
+  await publish(nats, [resultOf(id, { up: true })], 'us-east')
+  await allRecorded()
+  const change = (regions: string[]) =>
+    execute(db, 'UPDATE monitors SET regions = ?, config_version = config_version + 1 WHERE id = ?', [regions, id])
+  const before = await refused('us-east', 'result')
+  await change(['eu-west', 'us-west'])
+  await publish(nats, [resultOf(id, { up: true })], 'us-west')
+  // spooled on the probe's disk while the region was one of the monitor's
+  await publish(nats, [resultOf(id, { up: true })], 'us-east')
+  const laterMs = Date.now() + 600_000
+  await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
+  await allRecorded()
+  t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
+  t.equal(
+    await refused('us-east', 'result'),
+    before,
+    'a probe that does not know of the change yet does not count as an attacker',
+  )
+})
 
-t.test('a region that a monitor left more than a week ago cannot change its past', async t => {
+t.test('A region removed more than a week ago cannot change the history', async t => {
   const leftDaysAgo = async (days: number) => {
     const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
     const leftAtMs = Date.now() - days * 24 * 3_600_000
@@ -160,7 +157,7 @@ async function send(
 const shotsOf = async (id: string): Promise<ListedScreenshot[]> =>
   (await listScreenshots(db, projectId, id, { limit: 10, offset: 0 })).rows
 
-t.test('a probe cannot set the page that another region compares with, nor how much it differs', async t => {
+t.test('A probe cannot set the baseline or the difference of another region', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
   const before = await refused('us-east', 'comparison')
   await send('us-east', { monitorId: id })
@@ -175,7 +172,7 @@ t.test('a probe cannot set the page that another region compares with, nor how m
   t.equal(await refused('us-east', 'comparison'), before + 3)
 })
 
-t.test('a screenshot of a failure in another region is kept only from the probe that was asked for it', async t => {
+t.test('A screenshot of a failure in another region is stored only from the requested probe', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
   const before = await refused('us-east', 'screenshot')
   const probeId = randomUUID()
@@ -197,8 +194,8 @@ t.test('a screenshot of a failure in another region is kept only from the probe 
   t.equal(await refused('us-east', 'screenshot'), before + 4)
 })
 
-t.test('the operator reads in words that a probe of the region may be compromised', async t => {
-  // a report is written down after its message is acknowledged
+t.test('The health report says that a probe of the region may be compromised', async t => {
+  // a report is stored after its message is acknowledged
   const isComplete = async () => {
     const [row] = await query<{ amount: number }>(db, 'SELECT sum(amount)::integer AS amount FROM foreign_reports')
     return row?.amount === 13

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { findNatsWarning } from '../../control-plane/foundation/platform/nats/server-version.ts'
-import { faultsOfInstalled, faultsOfLock } from '../../tools/install/locked.mjs'
+import { checkInstalledPackages, checkLockFile } from '../../tools/install/locked.mjs'
 import { ROOT } from '../support/deployment.ts'
 
-/** A clone with nothing installed, on a machine that has `have` and whose apt-get and npm only write down what they are asked. */
+/** A clone with nothing installed, on a machine with `have` whose apt-get and npm only record their arguments. */
 function freshClone(have: string[]) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-clone-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ function freshClone(have: string[]) {
   return { clone, start, asked: () => (existsSync(asked) ? readFileSync(asked, 'utf8') : '') }
 }
 
-t.test('with PICKET_NO_INSTALL=1 npm start installs nothing and lists what is missing', async t => {
+t.test('With PICKET_NO_INSTALL=1, npm start installs nothing and lists what is missing', async t => {
   const { start, asked } = freshClone([])
   const { code, output } = await start({ PICKET_NO_INSTALL: '1' })
   t.equal(code, 1)
@@ -56,7 +56,7 @@ t.test('with PICKET_NO_INSTALL=1 npm start installs nothing and lists what is mi
   t.notMatch(own.output, 'nats-server')
 })
 
-t.test('npm start says what it will install before it installs anything', async t => {
+t.test('npm start prints what it will install before it installs anything', async t => {
   const { start, asked } = freshClone(['nats-server', 'ping'])
   const { output } = await start()
   t.match(output, /^Installing what is missing:\n {2}npm packages of package-lock\.json/)
@@ -64,31 +64,28 @@ t.test('npm start says what it will install before it installs anything', async 
   t.notMatch(asked(), 'apt-get')
 })
 
-t.test(
-  'a lock that does not agree with package.json, or packages that are not those of the lock, end the start',
-  async t => {
-    t.same(faultsOfLock(ROOT), [])
-    t.same(faultsOfInstalled(ROOT), [])
-    const { clone, start, asked } = freshClone(['nats-server', 'ping'])
-    const file = join(clone, 'package.json')
-    const wanted = JSON.parse(readFileSync(file, 'utf8'))
-    writeFileSync(file, JSON.stringify({ ...wanted, dependencies: { ...wanted.dependencies, 'left-pad': '*' } }))
-    const { code, output } = await start()
-    t.equal(code, 1)
-    t.match(output, 'package-lock.json differs from package.json in dependencies')
-    t.equal(asked(), '')
+t.test('A lock file that differs from package.json, or packages that differ from it, end the start', async t => {
+  t.same(checkLockFile(ROOT), [])
+  t.same(checkInstalledPackages(ROOT), [])
+  const { clone, start, asked } = freshClone(['nats-server', 'ping'])
+  const file = join(clone, 'package.json')
+  const wanted = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...wanted, dependencies: { ...wanted.dependencies, 'left-pad': '*' } }))
+  const { code, output } = await start()
+  t.equal(code, 1)
+  t.match(output, 'package-lock.json differs from package.json in dependencies')
+  t.equal(asked(), '')
 
-    mkdirSync(join(clone, 'node_modules'))
-    const packages = {
-      'node_modules/fastify': { version: '5.0.0', integrity: 'sha512-of-other-bytes' },
-      'node_modules/left-pad': { version: '1.3.0', integrity: 'sha512-x' },
-    }
-    writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
-    t.match(faultsOfInstalled(clone), [/^node_modules\/fastify is 5\.0\.0, not the /, /left-pad 1\.3\.0 is not in/])
-  },
-)
+  mkdirSync(join(clone, 'node_modules'))
+  const packages = {
+    'node_modules/fastify': { version: '5.0.0', integrity: 'sha512-of-other-bytes' },
+    'node_modules/left-pad': { version: '1.3.0', integrity: 'sha512-x' },
+  }
+  writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
+  t.match(checkInstalledPackages(clone), [/^node_modules\/fastify is 5\.0\.0, not the /, /left-pad 1\.3\.0 is not in/])
+})
 
-t.test('a nats-server with known faults is named, with the version that fixes them', async t => {
+t.test('A nats-server with known vulnerabilities is reported with the fixed version', async t => {
   for (const [version, fixed] of [
     ['2.9.10', '2.10.27'],
     ['v2.10.26', '2.10.27'],

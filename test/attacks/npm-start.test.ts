@@ -7,7 +7,7 @@ import { rawAsk } from '../support/raw-ask.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** As a person starts it, with all ports but the API's left to it. */
+/** Starts it with only the port of the API given. */
 async function startPicket() {
   const dataDir = newDataDir(t)
   const port = await reserveFreePort()
@@ -15,7 +15,7 @@ async function startPicket() {
   return { dataDir, port, origin: `http://127.0.0.1:${port}`, ...npmStart(t, env) }
 }
 
-/** TCP ports on which processes of an installation listen. */
+/** TCP ports on which the processes of an installation listen. */
 function listeningPorts(dataDir: string): number[] {
   const sockets = new Set(processesOf(dataDir).flatMap(socketsOf))
   return ['tcp', 'tcp6']
@@ -40,11 +40,11 @@ function socketsOf(pid: number): string[] {
 }
 
 const [picket, other] = await Promise.all([startPicket(), startPicket()])
-/** Where the operator's endpoints are, as the terminal says. */
+/** The printed URL of the operator's endpoints. */
 const operatorOf = ({ output }: typeof picket) =>
   /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
 
-t.test('two npm start at the same moment do not fight for a port', async t => {
+t.test('Two simultaneous npm start use different ports', async t => {
   const isSettled = (one: typeof picket) => one.isReady() || one.child.exitCode !== null
   for (const one of [picket, other]) {
     await waitFor(() => isSettled(one), { label: one.output })
@@ -57,7 +57,7 @@ t.test('two npm start at the same moment do not fight for a port', async t => {
   await other.exited
 })
 
-/** The key of an account that anybody may make. */
+/** The key of a new account. */
 let key: Promise<string> | undefined
 async function makeAccount(): Promise<string> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"email":"a@example.test"}' }
@@ -72,7 +72,7 @@ async function call(method: string, path: string, body: object) {
   return { status: answer.status, text: await answer.text() }
 }
 
-t.test('a tenant’s monitor reaches no port of the installation, in any spelling of this machine', async t => {
+t.test('A monitor cannot reach ports of the installation in any spelling of this machine', async t => {
   const ports = listeningPorts(picket.dataDir)
   t.ok(ports.includes(picket.port))
   const sql = `SELECT line FROM file('${picket.dataDir}/keep.json', LineAsString)`
@@ -96,7 +96,7 @@ t.test('a tenant’s monitor reaches no port of the installation, in any spellin
 
 const isRefused = /^picket_delivery_attempts_total\{status="(?!delivered)\w+"\} [1-9]/m
 
-t.test('a visitor’s webhook reaches nothing of this machine', async t => {
+t.test('A webhook of a visitor cannot reach this machine', async t => {
   const target = await startTarget(t)
   const { text } = await call('POST', '/status-pages', { name: 'Acme', slug: 'acme' })
   const { id } = (JSON.parse(text) as { data: { id: string } }).data
@@ -105,7 +105,7 @@ t.test('a visitor’s webhook reaches nothing of this machine', async t => {
     fetch(`${picket.origin}/status/acme/subscribe`, { method: 'POST', body: new URLSearchParams({ webhook }) })
   t.equal((await subscribe(`http://127.0.0.1:${target.port}/?query=SELECT%201`)).status, 400)
   t.equal((await subscribe(`http://[::ffff:7f00:1]:${listeningPorts(picket.dataDir)[0]}/`)).status, 400)
-  // a name is looked up when the confirmation is sent
+  // a name is resolved when the confirmation is sent
   t.equal((await subscribe(`http://localhost:${target.port}/`)).status, 200)
   await waitFor(
     () => fetch(`${operatorOf(picket)}/metrics`).then(async answer => isRefused.test(await answer.text())),
@@ -116,7 +116,7 @@ t.test('a visitor’s webhook reaches nothing of this machine', async t => {
   t.equal(target.requests.length, 0)
 })
 
-t.test('the API answers no name that a web page has pointed at this machine', async t => {
+t.test('The API refuses host names that a web page points at this machine', async t => {
   const statusAt = async (host: string, path: string, method = 'GET', origin = picket.origin) =>
     (await rawAsk(origin, path, { method, headers: { host, 'content-type': 'application/json' } })).status
   const paths = ['/api/v1/monitors', '/docs', '/openapi.json', '/sign-in']

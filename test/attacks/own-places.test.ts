@@ -16,7 +16,7 @@ import {
 import { readLocalSettings } from '../../tools/start/settings.ts'
 import { startTarget } from '../support/target.ts'
 
-/** As much as an operator can allow. */
+/** The widest ranges that an operator can allow. */
 const EVERYTHING = ['0.0.0.0/0', '::/0']
 const own = await startTarget(t)
 const other = await startTarget(t)
@@ -43,7 +43,7 @@ const SPELLINGS = [
   ...['LOCALHOST.', 'x.localhost', '１２７.0.0.1'],
 ]
 
-t.test('an address of the installation is closed in every spelling, whatever EGRESS_ALLOW says', async t => {
+t.test('An address of the installation is refused in every spelling, whatever EGRESS_ALLOW says', async t => {
   names.localhost = ['127.0.0.1', '::1']
   names['x.localhost'] = ['127.0.0.1']
   for (const host of [...SPELLINGS, ...ofMachine]) {
@@ -54,7 +54,7 @@ t.test('an address of the installation is closed in every spelling, whatever EGR
   t.match(await get(`http://127.0.0.1:${other.port}/`), { error: null, statusCode: 200 }, 'other ports are open')
 })
 
-t.test('neither a redirect nor a connection that is open leads there', async t => {
+t.test('Redirects and open connections do not reach addresses of the installation', async t => {
   other.behaveAt('/away', { kind: 'redirect', to: `http://127.0.0.1:${own.port}/` })
   t.match((await get(`http://127.0.0.1:${other.port}/away`)).error, { code: 'blocked_target' })
   const connections = createConnections(2)
@@ -67,7 +67,7 @@ t.test('neither a redirect nor a connection that is open leads there', async t =
 })
 
 t.test(
-  'checks of TCP and DNS, clients of other protocols and the screenshots’ browser pass through the same guard',
+  'tcp and dns checks, clients of other protocols and the browser for screenshots pass the same guard',
   async t => {
     const target = { host: '127.0.0.1', port: own.port }
     t.match((await connectTcp(target, signal, closed)).error, { code: 'blocked_target' })
@@ -92,7 +92,7 @@ t.test(
   },
 )
 
-t.test('of the installation’s own API only canaries and ping URLs stay open', async t => {
+t.test('Only canaries and ping URLs of the own API stay open', async t => {
   const api = createEgress({ ...options, deny: [`api=0.0.0.0:${own.port}`] })
   own.requests.length = 0
   const origin = `http://127.0.0.1:${own.port}`
@@ -113,7 +113,7 @@ t.test('of the installation’s own API only canaries and ping URLs stay open', 
   t.equal(own.requests.length, 3)
 })
 
-t.test('an IPv4 address that is written inside an IPv6 address is closed as it is by itself', async t => {
+t.test('An IPv4 address inside an IPv6 address is refused like the IPv4 address', async t => {
   const egress = createEgress({ ...options, deny: ['127.0.0.1:5432', '192.0.2.7:5432'] })
   for (const [inside, address] of [
     ['64:ff9b::7f00:1', 'NAT64'],
@@ -131,7 +131,7 @@ t.test('an IPv4 address that is written inside an IPv6 address is closed as it i
   egress.assertAllowed('2002:c000:208::', 5432)
 })
 
-t.test('a place at an address of its own is closed there, in IPv6 form too, and nowhere else', async t => {
+t.test('An own address is refused in IPv4 and IPv6 form, and no other address', async t => {
   const egress = createEgress({ ...options, deny: ['192.0.2.7:5432', '[2001:db8::7]:4222'] })
   for (const [address, port] of [
     ['192.0.2.7', 5432],
@@ -148,7 +148,7 @@ t.test('a place at an address of its own is closed there, in IPv6 form too, and 
   }
 })
 
-t.test('an npm start that other machines can reach opens no private range by itself', async t => {
+t.test('npm start does not allow private ranges when other machines can reach it', async t => {
   const allowed = (env: Record<string, string>) => readLocalSettings(env).egressAllow
   for (const HOST of ['', '127.0.0.1', 'localhost', '::1']) t.match(allowed({ HOST }), '127.0.0.0/8', HOST)
   for (const HOST of ['0.0.0.0', '::', '192.0.2.7', 'picket.example']) {

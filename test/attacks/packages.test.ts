@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DockerfileParser } from 'dockerfile-ast'
 import t from 'tap'
-import { differencesOf, findingsOf, listedIn, nativeIn } from '../../tools/install/audit.mjs'
-import { lockedPackages } from '../../tools/install/locked.mjs'
+import {
+  collectFindings,
+  compareWithList,
+  findNativePackages,
+  parseListedPackages,
+} from '../../tools/install/audit.mjs'
+import { readLockedPackages } from '../../tools/install/locked.mjs'
 import { ROOT, textOf } from '../support/deployment.ts'
 
 const run = promisify(execFile)
-const locked = lockedPackages(ROOT)
+const locked = readLockedPackages(ROOT)
 
-/** What the images install: the words after subset-lock.mjs and its folder, for an architecture. */
+/** The packages that the images install: the arguments of subset-lock.mjs after the folder, for an architecture. */
 function wantedBy(path: string, arch: string): string[][] {
   const steps = DockerfileParser.parse(textOf(path))
     .getInstructions()
@@ -33,7 +38,7 @@ function wantedBy(path: string, arch: string): string[][] {
 }
 
 for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/probe-agent.Dockerfile']) {
-  t.test(`every package in ${path} is of the bytes that package-lock.json names`, async t => {
+  t.test(`Every package in ${path} has the integrity of package-lock.json`, async t => {
     t.notMatch(textOf(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
     for (const arch of ['x64', 'arm64']) {
       const wanted = wantedBy(path, arch)
@@ -49,7 +54,7 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
           ([place, { integrity }]) => !integrity || integrity !== locked[place]?.integrity,
         )
         t.same(others, [], `${arch} ${words.join(' ')}`)
-        // npm refuses a lock that does not hold all that its packages need; of another machine's it is not asked
+        // npm refuses an incomplete lock file; this is only tested for the architecture of this machine
         const options = ['ci', '--dry-run', '--offline', '--ignore-scripts', '--no-audit', '--no-fund']
         if (arch === process.arch) t.match((await run('npm', options, { cwd: folder })).stdout, /added \d+ packages/)
       }
@@ -57,15 +62,15 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
   })
 }
 
-t.test('every dependency with an install script or native code is listed with the reason why it may stay', async t => {
-  const listed = listedIn(textOf('docs/design/security.md'))
-  const found = findingsOf(locked, nativeIn(join(ROOT, 'node_modules')))
+t.test('Every dependency with an install script or native code is listed with a reason', async t => {
+  const listed = parseListedPackages(textOf('docs/design/security.md'))
+  const found = collectFindings(locked, findNativePackages(join(ROOT, 'node_modules')))
   t.ok(found.size > 10)
-  t.same(differencesOf(found, listed), [])
+  t.same(compareWithList(found, listed), [])
 })
 
-t.test('a new dependency with an install script is refused until it is listed', async t => {
-  const listed = listedIn(
+t.test('A new dependency with an install script is refused until it is listed', async t => {
+  const listed = parseListedPackages(
     '| `koffi`, `@koromix/*` | install script, native code | pings |\n| `gone` | native code | - |',
   )
   const packages = {
@@ -73,7 +78,7 @@ t.test('a new dependency with an install script is refused until it is listed', 
     'node_modules/@koromix/koffi-linux-x64': { version: '1.0.0', cpu: ['x64'] },
     'node_modules/a/node_modules/left-pad': { version: '1.3.0', hasInstallScript: true },
   }
-  t.same(differencesOf(findingsOf(packages, ['quiet']), listed), [
+  t.same(compareWithList(collectFindings(packages, ['quiet']), listed), [
     'left-pad has: install script; review it and add it to the list',
     'quiet has: native code; review it and add it to the list',
     'gone is listed but not installed',

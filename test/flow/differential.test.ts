@@ -1,6 +1,6 @@
 /**
- * The same targets, good and bad, through prometheus-blackbox-exporter and through our checks. Where the two disagree,
- * the row says why; a disagreement without a reason fails, and so does a reason without a disagreement.
+ * Checks the same targets, good and bad, with prometheus-blackbox-exporter and with Picket. Where the two disagree,
+ * the row contains the reason. A disagreement without a reason fails, and so does a reason without a disagreement.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,9 +20,9 @@ import { createCheckSpec } from '../support/spec.ts'
 import { type Behaviour, startTarget } from '../support/target.ts'
 import { startTlsServer } from '../support/tls-server.ts'
 
-/** For who is not to see a target up: what hangs is waited for as long. */
+/** Timeout for a program that should report down; targets that hang take this long. */
 const TIMEOUT_MS = 1_500
-/** For who is to see it up, however busy the machine is. */
+/** Timeout for a program that should report up, long enough for a busy machine. */
 const PATIENT_MS = 60_000
 const MIB = 1024 * 1024
 
@@ -47,7 +47,7 @@ const at =
   async () => ({ spec: { url, ...spec }, module })
 const seek = (keyword: string, keywordType = 'contains') => ({ type: 'keyword', keyword, keywordType })
 
-/** A module's settings stand under the name of its prober. */
+/** The settings of a module are under the name of its prober. */
 const http = (settings: object) => ({ http: settings })
 const tcp = (settings: object) => ({ prober: 'tcp', tcp: settings })
 const mustMatch = (pattern: string, more = {}) => http({ fail_if_body_not_matches_regexp: [pattern], ...more })
@@ -63,7 +63,7 @@ const [known, wrong] = [
 
 const TRANSFER = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 const LENGTH = 'HTTP/1.1 200 OK\r\nContent-Length:'
-const NO_TARGET = 'an answer of 300 to 399 that leads nowhere is an answer (decisions 3.4); its default is 2xx alone'
+const NO_TARGET = 'an answer of 300 to 399 without a location is a success for Picket; its default is 2xx only'
 
 type Row = [what: string, is: 'up' | 'down', start: () => Promise<Asked>, becauseWeDiffer?: string]
 
@@ -223,7 +223,7 @@ function firstOnly({ key, cert }: KeyPair): KeyPair {
   return { key, cert: cert.slice(0, cert.indexOf(end) + end.length) }
 }
 
-/** As the row wants it, and otherwise as close to our own ways as it can be told. */
+/** The module of the row; otherwise as close to Picket's behaviour as it can be configured. */
 function moduleOf({ module = {}, spec }: Asked, timeoutMs: number): BlackboxModule {
   const given = module as Partial<BlackboxModule>
   const prober = given.prober ?? 'http'
@@ -232,7 +232,7 @@ function moduleOf({ module = {}, spec }: Asked, timeoutMs: number): BlackboxModu
   return { timeout: `${timeoutMs}ms`, prober, [prober]: { ...shared, ...trust } }
 }
 
-t.test('the same targets through blackbox_exporter and through our checks', async t => {
+t.test('The same targets are checked by blackbox_exporter and by Picket', async t => {
   const resolver = async (name: string) => (name === 'localhost' ? ['127.0.0.1'] : [])
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver, trust: [authority.ca] })
   const asked = await Promise.all(ROWS.map(([, , start]) => start()))

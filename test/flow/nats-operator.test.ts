@@ -34,7 +34,7 @@ await ensureStreams(nats.manager)
 
 type Options = { probeId?: string; lifetimeS?: number; by?: NatsOperator; inboxPrefix?: string }
 
-/** A probe of eu-west as it connects; never again when it is cut off. */
+/** A connection of a probe of eu-west, without reconnects. */
 async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operator, inboxPrefix }: Options = {}) {
   const nowS = Math.floor(Date.now() / 1000)
   const text = buildProbeCredentials(by, { probeId, region: 'eu-west' }, { nowS, endsS: nowS + lifetimeS })
@@ -50,13 +50,13 @@ async function connectAsProbe({ probeId = 'probe-1', lifetimeS = 60, by = operat
 
 const send = (probe: NatsConnection, subject: string) => jetstream(probe).publish(subject, 'x', { timeout: 60_000 })
 
-/** How many messages a stream holds, by subject. */
+/** The number of messages of a stream by subject. */
 async function held(stream: string, from: Nats = nats): Promise<Record<string, number>> {
   const { state } = await from.manager.streams.info(stream, { subjects_filter: '>' })
   return { ...state.subjects }
 }
 
-t.test('a probe publishes what its region’s probes do, and is refused everything else', async t => {
+t.test('A probe may publish only on subjects of its region', async t => {
   const probe = await connectAsProbe()
   for (const subject of [resultSubject(3, 'eu-west'), lateSubject(3, 'eu-west'), screenshotSubject('eu-west')]) {
     t.ok((await send(probe, subject)).seq > 0, subject)
@@ -76,7 +76,7 @@ t.test('a probe publishes what its region’s probes do, and is refused everythi
   t.same(await held('RESULTS'), { [resultSubject(3, 'eu-west')]: 1 })
 })
 
-t.test('a probe hears its own acks and nothing of what others say', async t => {
+t.test('A probe receives its own acks and no other messages', async t => {
   const probe = await connectAsProbe()
   for (const subject of ['RESULTS.>', 'HINT.>', '_INBOX.>', '_INBOX.probe-2.>', '>']) {
     const refusal = new Promise(resolve => probe.subscribe(subject, { callback: error => resolve(error) }))
@@ -86,7 +86,7 @@ t.test('a probe hears its own acks and nothing of what others say', async t => {
   await t.rejects(send(thief, resultSubject(3, 'eu-west')), /Permissions Violation for Subscription/)
 })
 
-t.test('the ack of a result cannot be aimed at a stream or at another region', async t => {
+t.test('The ack of a result cannot be directed to a stream or another region', async t => {
   await nats.js.publish(resultSubject(1, 'us-east'), 'kept')
   const probe = await connectAsProbe()
   const targets = ['$JS.API.STREAM.PURGE.RESULTS', '$JS.API.STREAM.PURGE.SHOTS', resultSubject(1, 'us-east')]
@@ -100,7 +100,7 @@ t.test('the ack of a result cannot be aimed at a stream or at another region', a
   t.match(await held('SHOTS'), { [screenshotSubject('eu-west')]: 1 })
 })
 
-t.test('nobody comes in without a credential, with another operator’s, or with one that has ended', async t => {
+t.test('A missing, foreign or expired credential is refused', async t => {
   await t.rejects(connect({ servers: server.url, reconnect: false }), /Authorization Violation/)
   await t.rejects(connectNats(server.url, 'test', newOperator()), /Authorization Violation/)
   await t.rejects(connectAsProbe({ by: newOperator() }), /Authorization Violation/)
@@ -109,7 +109,7 @@ t.test('nobody comes in without a credential, with another operator’s, or with
   t.match(String(await probe.closed()), /expired/i, 'one that ends while it is in use')
 })
 
-t.test('a revoked probe is cut off at once and stays out, also when NATS restarts; others stay', async t => {
+t.test('A revoked probe is disconnected and stays refused after a restart of NATS; others stay connected', async t => {
   const accounts = await connectAccountPublisher([server.url], operator, Date.now)
   t.teardown(() => accounts.close())
   const [revoked, other] = [await connectAsProbe(), await connectAsProbe({ probeId: 'probe-2' })]
@@ -127,7 +127,7 @@ t.test('a revoked probe is cut off at once and stays out, also when NATS restart
   await connectAsProbe({ probeId: 'probe-2' })
 })
 
-t.test('streams and screenshots of an installation from before operator mode are still there after it', async t => {
+t.test('Streams and screenshots from before operator mode still exist after it', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
   const options = { dataDir, logFile: join(dataDir, 'nats.log'), port: 0 }

@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs `npm <args>` as a process group of its own, in a directory whose name finds all its processes. */
+/** Runs `npm <args>` in its own process group, in a directory whose name identifies all its processes. */
 async function startNpm(t: Teardown, args: string[], env: Record<string, string> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-npm-'))
   const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
@@ -35,7 +35,7 @@ async function startNpm(t: Teardown, args: string[], env: Record<string, string>
   return { npm: child.pid!, exited, output: () => output, processes: () => processesOf(dir) }
 }
 
-/** The command line; empty when the process has just ended. */
+/** The command line; empty when the process has exited. */
 function nameOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
@@ -44,21 +44,21 @@ function nameOf(pid: number): string {
   }
 }
 
-/** Waits until npm and all that it started have ended. */
+/** Waits until npm and all processes that it started have exited. */
 async function ended(started: Awaited<ReturnType<typeof startNpm>>) {
   const left = () => `the end of ${started.processes().map(nameOf).join(', ')} after ${started.output().slice(-500)}`
   await waitFor(() => started.processes().length === 0, { label: left })
   await started.exited
 }
 
-/** A negative id is the whole process group, as of a Ctrl-C. */
+/** A negative id signals the whole process group, like Ctrl-C. */
 for (const [args, signal, sign] of [
   [['start'], 'SIGTERM', 1],
   [['run', 'demo'], 'SIGINT', 1],
   [['start'], 'SIGINT', -1],
 ] as const) {
   const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm ${args.join(' ')}" stops everything that it runs, in order, on ${signal} to ${to}`, async t => {
+  t.test(`"npm ${args.join(' ')}" stops all its processes in order on ${signal} to ${to}`, async t => {
     const started = await startNpm(t, [...args])
     await waitFor(() => started.output().includes('Ctrl-C stops everything'), { label: started.output })
     t.ok(started.processes().length >= 8, 'engines, control plane and probes')
@@ -69,7 +69,7 @@ for (const [args, signal, sign] of [
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`"npm start" leaves nothing behind on ${signal} to npm alone while it starts`, async t => {
+  t.test(`"npm start" leaves no process after ${signal} to npm alone during the start`, async t => {
     const started = await startNpm(t, ['start'])
     await waitFor(() => started.output().includes('PostgreSQL'), { label: started.output })
     process.kill(started.npm, signal)
@@ -84,7 +84,7 @@ for (const [signal, sign] of [
   ['SIGINT', -1],
 ] as const) {
   const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm test" ends its tests and their engines on ${signal} to ${to}`, async t => {
+  t.test(`"npm test" ends its tests and their data stores on ${signal} to ${to}`, async t => {
     const started = await startNpm(t, ['test', '--', 'test/store/deliveries.test.ts'])
     const isTesting = () => started.processes().some(pid => nameOf(pid).includes('.tap/tests-'))
     await waitFor(isTesting, { label: started.output })

@@ -12,7 +12,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { isUnbroken } from '../support/unbroken.ts'
 import { HANG_MS, waitFor } from '../support/wait.ts'
 
-// they wait more than they work
+// these tests mostly wait
 t.jobs = 4
 
 async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, env: Record<string, string> = {}) {
@@ -24,9 +24,9 @@ async function startParts(t: Teardown, options: { clockAheadMs?: number } = {}, 
   return { collector, target, fleet, probe, atLeast: collector.atLeast }
 }
 
-t.test('a new monitor is checked at once, and its result says what was seen and when', async t => {
+t.test('A new monitor is checked immediately, and its result is complete', async t => {
   const hourMs = 3_600_000
-  // without a slot in the next minutes, also by a clock that is an hour ahead
+  // without a slot in the next minutes, even by a clock that is an hour ahead
   const id = hourlyId('eu-west')
   const { fleet, target, probe, atLeast, collector } = await startParts(t, { clockAheadMs: hourMs })
   await fleet.hello(1)
@@ -51,7 +51,7 @@ t.test('a new monitor is checked at once, and its result says what was seen and 
   t.match(message!.batch, { probeId: 'probe-1', region: 'eu-west' })
 })
 
-t.test('a monitor keeps its slots, and stops when it is removed', async t => {
+t.test('A monitor keeps its slots, and stops when it is removed', async t => {
   const { fleet, target, atLeast } = await startParts(t)
   await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), { intervalS: 1 })] })
   const results = await atLeast(3, 'm1')
@@ -71,7 +71,7 @@ t.test('a monitor keeps its slots, and stops when it is removed', async t => {
 })
 
 t.test(
-  'a failing monitor is re-checked 1, 3 and 5 s after the attempt before or later, at most retry_count times',
+  'A failing monitor is re-checked after at least 1, 3 and 5 s, at most retry_count times',
   { buffered: true },
   async t => {
     const id = hourlyId('eu-west')
@@ -86,7 +86,7 @@ t.test(
       [1, 2, 3, 4].map(attempt => [attempt, Outcome.DOWN, 0]),
     )
     const waits = results.slice(1).map((result, i) => result.startedAtMs - results[i]!.startedAtMs)
-    // the clock may have been learned better meanwhile
+    // a clock sample may have changed the offset slightly
     t.ok(
       waits.every((wait, i) => wait >= [1000, 3000, 5000][i]! - 500),
       String(waits),
@@ -94,7 +94,7 @@ t.test(
   },
 )
 
-t.test('while its region is failing a monitor gets one attempt a slot', { buffered: true }, async t => {
+t.test('A monitor of a failing region gets one attempt a slot', { buffered: true }, async t => {
   const { fleet, target, atLeast } = await startParts(t)
   target.behave({ kind: 'reset', after: 'connect' })
   const failing = { retryCount: 2, intervalS: 1, regionState: RegionState.FAILING }
@@ -103,7 +103,7 @@ t.test('while its region is failing a monitor gets one attempt a slot', { buffer
   t.ok(results.every(result => result.attempt === 1 && result.error?.source === FailureSource.TARGET))
 })
 
-t.test('somebody asks for a check now', { buffered: true }, async t => {
+t.test('A check on demand runs immediately', { buffered: true }, async t => {
   const m1 = hourlyId('eu-west')
   const { fleet, target, atLeast } = await startParts(t)
   const spec = checkSpec(target.url)
@@ -136,7 +136,7 @@ t.test('somebody asks for a check now', { buffered: true }, async t => {
     await fleet.runNow({ runId, monitorId: m1, trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
   const beside = [await done('one'), await done('another')]
   t.match(beside[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
-  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'who asks in the same moment gets a result of their own')
+  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'simultaneous requests get separate results')
   target.release()
   const published = await atLeast(5, m1)
   t.same(
@@ -151,12 +151,12 @@ t.test('somebody asks for a check now', { buffered: true }, async t => {
   t.same(
     published.filter(({ trigger }) => trigger === Trigger.ASIDE),
     beside,
-    'what was seen beside the chain is kept as it was answered',
+    'attempts outside the chain are published as answered',
   )
 })
 
 t.test(
-  'a page of a MiB is searched by an expression, and a page without it is sent as evidence',
+  'A page of 1 MiB is searched by an expression, and evidence is sent when it does not match',
   { buffered: true },
   async t => {
     const { fleet, target, atLeast } = await startParts(t)
@@ -174,41 +174,37 @@ t.test(
   },
 )
 
-t.test(
-  'a check that finds no place within its interval is reported as missed, not skipped in silence',
-  { buffered: true },
-  async t => {
-    const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
-    target.behaveAt('/hang', { kind: 'hang', after: 'connect' })
-    const hanging = checkSpec(`${target.url}hang`, { timeoutMs: HANG_MS })
-    // due before the one that waits, each keeps the only place for 2 s: 6 s for a monitor that is due every second
-    const ids = ['hangs-1', 'hangs-2', 'hangs-3']
-    const upserts = ids.map(id => assignment(id, hanging, { checkAtOnce: true, intervalS: 3600 }))
-    upserts.push(assignment('waits', checkSpec(target.url), { intervalS: 1 }))
-    await fleet.assign({ upserts })
-    const results = await waitFor(async () => {
-      const found = await atLeast(2, 'waits')
-      return found.some(({ outcome }) => outcome === Outcome.UP) ? found : null
+t.test('A check without a permit within its interval is reported as missed', { buffered: true }, async t => {
+  const { fleet, target, atLeast } = await startParts(t, {}, { MAX_CONCURRENT_CHECKS: '1' })
+  target.behaveAt('/hang', { kind: 'hang', after: 'connect' })
+  const hanging = checkSpec(`${target.url}hang`, { timeoutMs: HANG_MS })
+  // due earlier, each holds the only permit for 2 s: 6 s for a monitor that is due every second
+  const ids = ['hangs-1', 'hangs-2', 'hangs-3']
+  const upserts = ids.map(id => assignment(id, hanging, { checkAtOnce: true, intervalS: 3600 }))
+  upserts.push(assignment('waits', checkSpec(target.url), { intervalS: 1 }))
+  await fleet.assign({ upserts })
+  const results = await waitFor(async () => {
+    const found = await atLeast(2, 'waits')
+    return found.some(({ outcome }) => outcome === Outcome.UP) ? found : null
+  })
+  const missed = results.slice(
+    0,
+    results.findIndex(({ outcome }) => outcome === Outcome.UP),
+  )
+  t.ok(missed.length >= 2, `${missed.length} missed`)
+  for (const result of missed) {
+    t.match(result, {
+      outcome: Outcome.MISSED,
+      attempt: 1,
+      error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
     })
-    const missed = results.slice(
-      0,
-      results.findIndex(({ outcome }) => outcome === Outcome.UP),
-    )
-    t.ok(missed.length >= 2, `${missed.length} missed`)
-    for (const result of missed) {
-      t.match(result, {
-        outcome: Outcome.MISSED,
-        attempt: 1,
-        error: { source: FailureSource.INTERNAL, code: 'missed_slot' },
-      })
-    }
-    t.ok(isUnbroken(results), 'each slot is reported')
-    t.equal(
-      target.requests.filter(({ path }) => path === '/hang').length,
-      ids.length,
-      'a check that hangs gives its place to others after 2 s',
-    )
-    // The probe ends when its running check does.
-    await target.close()
-  },
-)
+  }
+  t.ok(isUnbroken(results), 'each slot is reported')
+  t.equal(
+    target.requests.filter(({ path }) => path === '/hang').length,
+    ids.length,
+    'a check that hangs gives its place to others after 2 s',
+  )
+  // The probe exits when its running check ends.
+  await target.close()
+})

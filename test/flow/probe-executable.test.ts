@@ -23,10 +23,10 @@ import { waitFor } from '../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-executable-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-/** In a folder of its own, so that nothing of the checkout lies beside it. */
+/** In a separate folder, without files of the checkout. */
 const executable = await buildProbe(folder)
 
-t.test('npm run build:probe makes one executable, what installs it and the checksums of both', async t => {
+t.test('npm run build:probe creates an executable, its installer and their checksums', async t => {
   const [script, unit] = ['install-probe.sh', 'picket-probe.service']
   t.same(readdirSync(folder).sort(), ['SHA256SUMS', script, basename(executable), unit].sort())
   t.match(execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' }), /(.+: OK\n){3}/)
@@ -38,7 +38,7 @@ t.test('npm run build:probe makes one executable, what installs it and the check
   t.match(said, /^picket-probe \d+\.\d+\.\d+ is installed below/)
 })
 
-t.test('the executable checks, judges large pages in its thread, takes screenshots and is scraped', async t => {
+t.test('The executable checks, evaluates large pages in its thread, takes screenshots and serves metrics', async t => {
   const nats = await startNats(t)
   const collector = await collectResults(t, nats.url)
   const shots = await keepScreenshots(nats.url)
@@ -93,9 +93,9 @@ async function keepScreenshots(url: string) {
   }
 }
 
-// A machine that gives no test a network of its own lets nobody change what its kernel allows.
+// Without network namespaces the kernel settings cannot be changed.
 if (hasOwnNetwork()) {
-  t.test('the executable pings through the kernel’s socket, with no other program', async t => {
+  t.test('The executable pings with the kernel’s socket, without another program', async t => {
     const allowed = 'echo "0 0" > /proc/sys/net/ipv4/ping_group_range && exec "$0"'
     const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
     const probe = startProgram(t, {

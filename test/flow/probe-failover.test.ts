@@ -24,7 +24,7 @@ for (const name of pages) {
   const body = { name, type: 'http', url: target.url(name), regions, interval_seconds: INTERVAL_MS / 1_000 }
   ids.set(name, (await picket.api.post('/monitors', body)).body.data.id)
 }
-// a check whose result has not left yet would die with its probe
+// a result that is not published yet would be lost with its probe
 const recorded = async (page: string, region: string): Promise<boolean> =>
   (await picket.api.get(`/monitors/${ids.get(page)}/checks?region=${region}`)).body.data.length > 0
 for (const page of pages) {
@@ -36,8 +36,8 @@ const { api_key: key } = JSON.parse(await picket.admin('operator', 'create', '--
 const operator = createApi(picket.origin, key)
 
 /**
- * The longest time between two slots of each page that moved, in intervals: 1 when none was missed. What counts are the
- * slots themselves, not when a busy machine came round to them.
+ * The longest time between two slots of each moved page, in intervals: 1 when none was missed. The scheduled times
+ * count, not the actual times on a busy machine.
  */
 async function gaps(region: string, left: number, heir: number): Promise<number[]> {
   const moved = pages.filter(page => seenBy(page, left).length > 0)
@@ -66,7 +66,7 @@ const killedMs = Date.now()
 await killed!.kill9()
 const stopping = stopped!.stop()
 
-t.test('the monitors of a probe that dies are moved within 15 s: at most one slot of each is missed', async t => {
+t.test('The monitors of a killed probe are moved within 15 s, and at most one slot of each is missed', async t => {
   const loads = async () => (await operator.get('/probes?region=us-east')).body.data
   await waitFor(
     async () => (await loads()).some((probe: { load: { assignments: number } }) => probe.load.assignments === 10),
@@ -84,11 +84,11 @@ t.test('the monitors of a probe that dies are moved within 15 s: at most one slo
   await waitFor(async () => (await statuses()).every(status => status === 'up'), { label: 'up' })
 })
 
-t.test('a probe that is asked to stop hands its work over: no slot of its monitors is missed', async t => {
+t.test('A probe that is stopped hands its monitors over, and no slot is missed', async t => {
   const between = await gaps('eu-west', stoppedPid, heir!.pid)
   t.equal(await stopping, 0)
   t.comment(`gaps of ${between.map(gap => gap.toFixed(1)).join(', ')} intervals`)
-  // a slot that comes in the very moment in between is the one that may be
+  // only a slot exactly in between may be missed
   t.ok(between.filter(gap => gap > 1).length <= 1)
   t.ok(between.every(gap => gap <= 2))
 })

@@ -21,7 +21,7 @@ import { waitFor } from '../support/wait.ts'
 
 const log = createLog('test', 'silent')
 
-/** One monitor of each partition. */
+/** One monitor for each partition. */
 const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
   for (;;) {
     const id = uuidv7()
@@ -29,7 +29,7 @@ const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
   }
 })
 
-/** A publisher over a real connection and a real spool, on which only the test lets time pass. */
+/** A publisher with a real connection and a real spool, whose time the test controls. */
 async function setUp(t: Test) {
   const nats = await startNats(t)
   const relay = await startTcpRelay(t, nats.url)
@@ -56,7 +56,7 @@ async function setUp(t: Test) {
   })
   stream.use({ url: relay.url, credentials: '', inboxPrefix: '_INBOX.probe-1' })
   await waitFor(() => stream.isConnected(), { label: 'the connection of the probe' })
-  /** Time passes until all of them were taken. */
+  /** Advances the time until all results are stored. */
   const untilTaken = (count: number) =>
     waitFor(
       async () => {
@@ -81,7 +81,7 @@ function result(monitorId: string, outcome: Outcome, attempt = 1): Result {
 
 const slots = (results: Result[]) => results.map(({ scheduledAtMs }) => scheduledAtMs)
 
-t.test('successes of all partitions leave together, a second after the first of them', async t => {
+t.test('Successes of all partitions are sent together, a second after the first of them', async t => {
   const { collector, time, publisher } = await setUp(t)
   const first = monitors.map(id => result(id, Outcome.UP))
   publisher.publish(first[0]!)
@@ -109,7 +109,7 @@ t.test('successes of all partitions leave together, a second after the first of 
   await waitFor(() => publisher.published() === PARTITIONS + 2, { label: 'the next one' })
 })
 
-t.test('a failure takes along what waits before it, and the attempts of a chain stay in their order', async t => {
+t.test('A failure sends waiting results before it, and the attempts of a chain stay in order', async t => {
   const { relay, collector, publisher, untilTaken } = await setUp(t)
   const id = monitors[3]!
   const chain = (): Result[] => [
@@ -139,7 +139,7 @@ for (const { title, lose } of [
   { title: 'that is swallowed on its way', lose: 'swallow' },
   { title: 'whose acks come too late', lose: 'hold' },
 ] as const) {
-  t.test(`no result of a flush ${title} is lost, and none is stored twice`, async t => {
+  t.test(`No result of a flush ${title} is lost or stored twice`, async t => {
     const { relay, collector, time, spool, stream, publisher, untilTaken } = await setUp(t)
     const first = monitors.map(id => result(id, Outcome.UP))
     for (const one of first) publisher.publish(one)

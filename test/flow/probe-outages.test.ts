@@ -17,12 +17,12 @@ import { waitFor } from '../support/wait.ts'
 
 // takes about 30 s
 
-// they wait more than they work
+// these tests mostly wait
 t.jobs = 4
 
 const EVERY_SECOND = { intervalS: 1 }
 
-/** For tests that wait until the silence of a control plane is noticed. */
+/** For tests that wait until the silence of a control plane is detected. */
 const NOTICED_SOON = { deadAfterMs: 10_000 }
 
 async function startParts(t: Teardown, env: Record<string, string> = {}, timing: Partial<typeof NOTICED_SOON> = {}) {
@@ -42,7 +42,7 @@ async function snapshot(fleet: FleetServer, url: string, monitorIds: string[], r
   }
 }
 
-/** The probe's own port, which it was given by `METRICS_ADDRESS`. */
+/** The probe's own port, set by `METRICS_ADDRESS`. */
 async function operationsOf(probe: Program) {
   const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
   const ask = (path: string, method = 'GET') => fetch(origin + path, { method })
@@ -57,7 +57,7 @@ async function operationsOf(probe: Program) {
       const label = JSON.stringify(wanted)
       return waitFor(async () => (await readiness()) === label, { label })
     },
-    /** a metric's value, by its name after the common beginning and with its labels */
+    /** a metric's value, by its name without the common prefix and with its labels */
     async figure(name: string) {
       const lines = (await (await ask('/metrics')).text()).split('\n')
       const start = `picket_probe_agent_${name} `
@@ -67,18 +67,18 @@ async function operationsOf(probe: Program) {
 }
 
 const slotsOf = (results: Result[]) => results.map(result => result.scheduledAtMs)
-/** In the order of their slots, each once. */
+/** Distinct, in the order of their slots. */
 const bySlot = (results: Result[]) =>
   [...new Map(results.map(result => [result.scheduledAtMs, result])).values()].sort(
     (a, b) => a.scheduledAtMs - b.scheduledAtMs,
   )
 
-/** Waits until the probe has said that results wait on its disk, or that none do any more. */
+/** Waits until the probe has reported spooled results, or none. */
 const spoolIs = (what: 'empty' | 'filled', fleet: FleetServer) =>
   waitFor(() => fleet.heartbeats.at(-1)!.spoolBytes > 0 === (what === 'filled'), { label: `the spool ${what}` })
 
 t.test(
-  'a silent control plane is noticed; the probe goes on checking and comes back with what it has',
+  'A silent control plane is detected; the probe continues to check and reconnects with its revision',
   { buffered: true },
   async t => {
     const { fleet, target, collector, probe } = await startParts(t, {}, NOTICED_SOON)
@@ -105,7 +105,7 @@ t.test(
 )
 
 t.test(
-  'a control plane that was restarted gets its probes back; what they had is history until it says so',
+  'Probes reconnect to a restarted control plane, and their results count again after its epoch',
   { buffered: true },
   async t => {
     const { fleet, target, nats, collector, probe } = await startParts(t)
@@ -128,35 +128,32 @@ t.test(
   },
 )
 
-t.test(
-  'a probe tells on a port of its own whether it is ready, what it lacks and what it did',
-  { buffered: true },
-  async t => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'picket-ready-'))
-    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
-    const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
-    const { nats, fleet, target, collector, probe } = await startParts(t, env, NOTICED_SOON)
-    const { ask, becomes, figure } = await operationsOf(probe)
-    const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
-    const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
-    const notReady = (dependencies: object, ...problems: string[]) => ({
-      code: 503,
-      status: 'not ready',
-      dependencies: { ...well, ...dependencies },
-      problems,
-    })
+t.test('A probe serves its readiness, its problems and its metrics on its own port', { buffered: true }, async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'picket-ready-'))
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
+  const { nats, fleet, target, collector, probe } = await startParts(t, env, NOTICED_SOON)
+  const { ask, becomes, figure } = await operationsOf(probe)
+  const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
+  const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
+  const notReady = (dependencies: object, ...problems: string[]) => ({
+    code: 503,
+    status: 'not ready',
+    dependencies: { ...well, ...dependencies },
+    problems,
+  })
 
-    await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
-    await collector.atLeast(2, 'm1')
-    await becomes(ready)
-    t.equal(await figure('assignments'), 1)
-    t.ok((await figure('checks_total{type="http",outcome="up"}')) >= 2)
-    await waitFor(async () => (await figure('results_published_total')) >= 2)
-    t.same([await figure('fleet_connected'), await figure('nats_connected')], [1, 1])
+  await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
+  await collector.atLeast(2, 'm1')
+  await becomes(ready)
+  t.equal(await figure('assignments'), 1)
+  t.ok((await figure('checks_total{type="http",outcome="up"}')) >= 2)
+  await waitFor(async () => (await figure('results_published_total')) >= 2)
+  t.same([await figure('fleet_connected'), await figure('nats_connected')], [1, 1])
 
-    t.equal((await ask('/healthz')).status, 200)
-    t.equal((await ask('/metrics', 'POST')).status, 405)
-    t.equal((await ask('/')).status, 404)
+  t.equal((await ask('/healthz')).status, 200)
+  t.equal((await ask('/metrics', 'POST')).status, 405)
+  t.equal((await ask('/')).status, 404)
 
     const spoolDir = join(dataDir, 'spool/eu-west')
     rmSync(spoolDir, { recursive: true })
@@ -173,24 +170,23 @@ t.test(
     await nats.restart()
     await becomes(ready)
 
-    fleet.setSilent(true)
-    await becomes(notReady({ fleet: 'away' }, 'not connected to the control plane'))
-    t.equal(await figure('fleet_connected'), 0)
-    fleet.setSilent(false)
-    await becomes(ready)
+  fleet.setSilent(true)
+  await becomes(notReady({ fleet: 'away' }, 'not connected to the control plane'))
+  t.equal(await figure('fleet_connected'), 0)
+  fleet.setSilent(false)
+  await becomes(ready)
 
-    target.behave({ kind: 'hold' })
-    const seen = target.requests.length
-    await waitFor(() => target.requests.length > seen)
-    const stopped = probe.stop()
-    await becomes(notReady({}, 'the probe is stopping and handing over its monitors'))
-    target.behave({ kind: 'answer' })
-    target.release()
-    t.equal(await stopped, 0)
-  },
-)
+  target.behave({ kind: 'hold' })
+  const seen = target.requests.length
+  await waitFor(() => target.requests.length > seen)
+  const stopped = probe.stop()
+  await becomes(notReady({}, 'the probe is stopping and handing over its monitors'))
+  target.behave({ kind: 'answer' })
+  target.release()
+  t.equal(await stopped, 0)
+})
 
-t.test('a probe with a wrong token says so, and asks again rarely', { buffered: true }, async t => {
+t.test('A probe with a wrong token logs it and retries rarely', { buffered: true }, async t => {
   const fleet = await startFleetServer(t, { token: 'prb_another' })
   const probe = startProbe(t, fleet.url)
   const line = await probe.untilEvent('disconnected')
@@ -199,7 +195,7 @@ t.test('a probe with a wrong token says so, and asks again rarely', { buffered: 
 })
 
 t.test(
-  'NATS is away for some seconds: no result is lost, old ones go to history, young ones count',
+  'No result is lost while NATS is unreachable; late ones go to the history, others count',
   { buffered: true },
   async t => {
     const { nats, fleet, target, collector, probe } = await startParts(t, { LATE_AFTER_MS: '8000' })
@@ -232,7 +228,7 @@ t.test(
   },
 )
 
-t.test('a probe killed while NATS is away loses nothing that it had spooled', { buffered: true }, async t => {
+t.test('A probe that is killed while NATS is unreachable loses no spooled result', { buffered: true }, async t => {
   const { nats, fleet, target, collector, probe } = await startParts(t)
   await fleet.assign({ upserts: [assignment('m1', checkSpec(target.url), EVERY_SECOND)] })
   await collector.atLeast(1, 'm1')
@@ -260,35 +256,31 @@ t.test('a probe killed while NATS is away loses nothing that it had spooled', { 
   t.equal(all[0]!.scheduledAtMs, first!.scheduledAtMs)
 })
 
-t.test(
-  'a probe that is asked to stop lets its running checks end and sends what they saw',
-  { buffered: true },
-  async t => {
-    const { fleet, target, collector, probe } = await startParts(t)
-    const id = hourlyId('eu-west')
-    target.behave({ kind: 'hold' })
-    await fleet.assign({
-      upserts: [assignment(id, checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
-    })
-    await waitFor(() => target.requests.length === 1)
-    const stopped = probe.stop()
-    await waitFor(() => fleet.drained(), { label: 'that the control plane knows of it' })
-    const beats = fleet.heartbeats.length
-    await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has heard the answer' })
-    target.behave({ kind: 'answer', status: 500 })
-    target.release()
-    t.equal(await stopped, 0)
-    const results = await collector.atLeast(1, id)
-    t.same(
-      results.map(result => [result.attempt, result.outcome]),
-      [[1, Outcome.DOWN]],
-    )
-    t.equal(target.requests.length, 1, 'no re-check was started')
-  },
-)
+t.test('A probe that is stopped finishes its running checks and sends their results', { buffered: true }, async t => {
+  const { fleet, target, collector, probe } = await startParts(t)
+  const id = hourlyId('eu-west')
+  target.behave({ kind: 'hold' })
+  await fleet.assign({
+    upserts: [assignment(id, checkSpec(target.url), { intervalS: 3600, checkAtOnce: true, retryCount: 5 })],
+  })
+  await waitFor(() => target.requests.length === 1)
+  const stopped = probe.stop()
+  await waitFor(() => fleet.drained(), { label: 'that the control plane knows of it' })
+  const beats = fleet.heartbeats.length
+  await waitFor(() => fleet.heartbeats.length > beats + 2, { label: 'that the probe has received the answer' })
+  target.behave({ kind: 'answer', status: 500 })
+  target.release()
+  t.equal(await stopped, 0)
+  const results = await collector.atLeast(1, id)
+  t.same(
+    results.map(result => [result.attempt, result.outcome]),
+    [[1, Outcome.DOWN]],
+  )
+  t.equal(target.requests.length, 1, 'no re-check was started')
+})
 
 t.test(
-  'a probe that is asked to stop while NATS is away keeps its results for the next start',
+  'A probe that is stopped while NATS is unreachable keeps its results for the next start',
   { buffered: true },
   async t => {
     const { nats, fleet, target, collector, probe } = await startParts(t)

@@ -6,7 +6,7 @@ import { startNats } from '../support/nats.ts'
 import { startProbe } from '../support/probe.ts'
 import { collectResults } from '../support/result-collector.ts'
 
-t.test('a probe says how it pings, and sends what pings and DNS answers were like', async t => {
+t.test('A probe logs how it pings, and sends details of pings and DNS answers', async t => {
   const nats = await startNats(t)
   const collector = await collectResults(t, nats.url)
   const txt = Array.from({ length: 80 }, (_, i) => `${i} ${'x'.repeat(700)}`)

@@ -12,7 +12,7 @@ import { startNats } from '../support/nats.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** Fifty assertions of 1,000 characters that failed: the longest result there is. */
+/** Fifty failed assertions of 1,000 characters: the largest result. */
 function longResult(slotMs: number): Result {
   const failed = { type: 'body', operator: 'contains', value: 'v'.repeat(1000), actual: 'a'.repeat(200) }
   return {

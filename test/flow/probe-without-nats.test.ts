@@ -19,43 +19,40 @@ const second = await picket.addProbe('us-east', { FLEET_URL: `127.0.0.1:${grpc_p
 const pids = [first!.pid, second.pid]
 const target = await startTargetByProbe(t, () => pids)
 
-t.test(
-  'a probe that has lost NATS alone gives its work to another one, and an outage that begins then is noticed',
-  async t => {
-    // some for each of them
-    const pages = Array.from({ length: 8 }, (_, i) => `page-${i}`)
-    const ids = await Promise.all(
-      pages.map(async page => {
-        const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], interval_seconds: 30 }
-        return (await api.post('/monitors', body)).body.data.id as string
-      }),
-    )
-    const statuses = () => Promise.all(ids.map(async id => (await api.get(`/monitors/${id}`)).body.data.status))
-    await waitFor(async () => (await statuses()).every(status => status === 'up'), { label: 'all up' })
-    const ofFirst = pages.filter(page => target.seen.some(one => one.path === `/${page}` && one.pid === first!.pid))
-    t.ok(ofFirst.length > 0, 'the first probe has work')
+t.test('A probe that alone has lost NATS loses its monitors to another one, and a new outage is detected', async t => {
+  // some for each of them
+  const pages = Array.from({ length: 8 }, (_, i) => `page-${i}`)
+  const ids = await Promise.all(
+    pages.map(async page => {
+      const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], interval_seconds: 30 }
+      return (await api.post('/monitors', body)).body.data.id as string
+    }),
+  )
+  const statuses = () => Promise.all(ids.map(async id => (await api.get(`/monitors/${id}`)).body.data.status))
+  await waitFor(async () => (await statuses()).every(status => status === 'up'), { label: 'all up' })
+  const ofFirst = pages.filter(page => target.seen.some(one => one.path === `/${page}` && one.pid === first!.pid))
+  t.ok(ofFirst.length > 0, 'the first probe has work')
 
-    await relay.cut()
-    for (const page of ofFirst) target.fail(page, 'all')
-    const broken = ids.filter((_, i) => ofFirst.includes(pages[i]!))
-    const areDown = async () =>
-      (await Promise.all(broken.map(async id => (await api.get(`/monitors/${id}`)).body.data.status))).every(
-        status => status === 'down',
-      )
-    await waitFor(areDown, { label: 'the outages of its monitors' })
-    t.ok(
-      ofFirst.every(page => target.seen.some(one => one.path === `/${page}` && one.pid === second.pid)),
-      'the other probe checks them now',
+  await relay.cut()
+  for (const page of ofFirst) target.fail(page, 'all')
+  const broken = ids.filter((_, i) => ofFirst.includes(pages[i]!))
+  const areDown = async () =>
+    (await Promise.all(broken.map(async id => (await api.get(`/monitors/${id}`)).body.data.status))).every(
+      status => status === 'down',
     )
+  await waitFor(areDown, { label: 'the outages of its monitors' })
+  t.ok(
+    ofFirst.every(page => target.seen.some(one => one.path === `/${page}` && one.pid === second.pid)),
+    'the other probe checks them now',
+  )
 
-    await relay.restore()
-    await waitFor(
-      async () => {
-        const seen = target.seen.length
-        await waitFor(() => target.seen.length > seen, { label: 'another check' })
-        return target.seen.slice(seen).some(({ pid }) => pid === first!.pid)
-      },
-      { label: 'that it works again' },
-    )
-  },
-)
+  await relay.restore()
+  await waitFor(
+    async () => {
+      const seen = target.seen.length
+      await waitFor(() => target.seen.length > seen, { label: 'another check' })
+      return target.seen.slice(seen).some(({ pid }) => pid === first!.pid)
+    },
+    { label: 'that it works again' },
+  )
+})

@@ -32,7 +32,7 @@ const createCapture = (changes: Partial<CaptureSettings> = {}) => createScreensh
 const html = (body: string) => ({ kind: 'answer', headers: { 'content-type': 'text/html' }, body }) as const
 const createRequest = (url: string, headers: Record<string, string> = {}) => ({ url, headers, format: 'jpeg' }) as const
 
-/** A server and a UDP socket on 127.0.0.2, which no page may reach. */
+/** A server and a UDP socket on 127.0.0.2, which pages may not reach. */
 async function startInside(t: Teardown) {
   let seen = 0
   const server = createServer((_request, response) => response.end('secret')).on('connection', () => seen++)

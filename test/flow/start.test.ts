@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 45 s
 
 t.test(
-  'npm start becomes ready, keeps its data, shows the key and a link to set a password once, and leaves nothing behind',
+  'npm start becomes ready, keeps its data, prints the key and the claim link once, and leaves no process',
   async t => {
     const dataDir = newDataDir(t)
     const port = String(await reserveFreePort())
@@ -39,7 +39,7 @@ t.test(
     for (const pid of probes) {
       const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
       const suspicious = variables.filter(one => /postgres:|DATABASE|CLICKHOUSE|NATS|SECRET_KEY/i.test(one))
-      // their names only, since they may be secret; what the tests themselves run by is not the probe's
+      // only names, since values may be secret; variables of the test runner are excluded
       const found = suspicious.map(one => one.split('=')[0] ?? '').filter(name => !/^(TEST|_TAPJS)_/.test(name))
       t.same(found, [], 'a probe holds no credential of a database')
     }
@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-t.test('what keeps npm start from starting is told in one sentence', async t => {
+t.test('A reason that prevents npm start is printed in one sentence', async t => {
   const refused = async (env: Record<string, string>) => {
     const dataDir = newDataDir(t)
     const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()), ...env })

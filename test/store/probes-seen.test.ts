@@ -4,7 +4,7 @@ import { recordActivity } from '../../control-plane/monitoring/fleet/live-sets/s
 import { revokeProbe } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
 import { connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 
-t.test('a process learns why a probe is no longer its own: revoked, or connected to another process', async t => {
+t.test('A process is notified why it lost a probe: revoked, or connected to another process', async t => {
   const fleet = await createTestFleet(t)
   // the process itself records and refuses nothing during the test
   const { port } = await fleet.start({ ...PATIENT, heartbeatIntervalMs: 3_600_000, roundIntervalMs: 3_600_000 })

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The kernel's table is no snapshot: a row may be missing while others come and go. */
+/** The kernel's table is not a snapshot: a row may be missing while others change. */
 const READ_AT_MOST = 20
 
 const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0')
 
-/** An end of a connection as the kernel writes it. */
+/** One end of a connection in the kernel's notation. */
 function endOf(address: string, port: number): string {
   const bytes = address.replace('::ffff:', '').split('.').reverse()
   return `${bytes.map(byte => hex(Number(byte), 2)).join('')}:${hex(port, 4)}`
 }
 
 /**
- * Which of some processes of this machine holds the client's end of a connection from 127.0.0.1 to an address of this machine
- * (Linux). Both ends name it: a port is soon used again for a connection to another server, and the old one lingers.
+ * Finds the process that holds the client's end of a connection from 127.0.0.1 to an address of this machine
+ * (Linux). Both ends are compared, because a port is soon reused for another server while the old connection lingers.
  */
 export function clientProcess(
   {
@@ -35,7 +35,7 @@ export function clientProcess(
   return null
 }
 
-/** One that has ended holds nothing. */
+/** Empty for a process that has exited. */
 function holdsSocket(pid: number, inode: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some(fd => linkOf(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`)

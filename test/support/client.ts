@@ -1,4 +1,4 @@
-/** What a call of the client answered; `data` and `error` exclude each other. */
+/** The result of a call of the client: either `data` or `error`. */
 type Answered<Data> = { data?: Data; error?: unknown; response: Response }
 
 /** What an operation answers in `data`. Throws the refusal when it is one. */

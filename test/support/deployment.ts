@@ -20,7 +20,7 @@ export type Manifest = {
   [key: string]: any
 }
 
-/** Everything below deploy/kubernetes, kustomizations too. */
+/** All files of deploy/kubernetes, including kustomizations. */
 export function manifests(): Manifest[] {
   const folder = 'deploy/kubernetes'
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -32,7 +32,7 @@ export function manifests(): Manifest[] {
     })
 }
 
-/** What the configuration has rooms read for themselves. */
+/** Files that read variables on behalf of the configuration. */
 const SETTINGS = {
   'control-plane': [
     'control-plane/accounts/email/daily-limits/settings.ts',

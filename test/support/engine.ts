@@ -1,17 +1,17 @@
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import type { Engine } from '../../tools/engines/process.ts'
 
-/** An engine that is stopped, killed and started again while others go on using its address. */
+/** A data store that is stopped, killed and restarted at the same address. */
 export type KeptEngine = {
   url: string
   readonly pid: number
   stop(): Promise<void>
   kill9(): Promise<void>
-  /** starts it again on the same port with the same files, after `stop` or `kill9` or while it runs */
+  /** restarts it on the same port with the same files, after `stop` or `kill9` or while it runs */
   restart(): Promise<void>
 }
 
-/** `start` is given the port to listen on, the same each time, and after the first time the password of its URL. */
+/** `start` receives the port, the same each time, and after the first time the password of its URL. */
 export async function keepEngine(start: (port: number, password?: string) => Promise<Engine>): Promise<KeptEngine> {
   const port = await reserveFreePort()
   let server = await start(port)

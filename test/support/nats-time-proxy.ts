@@ -1,23 +1,23 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-/** From this moment on, ms since 1970, the server's clock is so far ahead. */
+/** From this time on (ms since 1970) the server's clock is ahead by this much. */
 type Era = { fromMs: number; aheadMs: number }
 
 export type NatsTimeProxy = {
   url: string
-  /** The clock of the server is so far ahead from now on. What it took before keeps the time that it had then. */
+  /** Sets how far the server's clock is ahead. Messages stored before keep their times. */
   setAhead(ms: number): void
 }
 
 const CRLF = '\r\n'
-/** Times in JetStream's answers. `created` stays: a clock that is set makes no stream older. */
+/** Times in JetStream's answers. `created` is unchanged, because setting a clock does not change a stream's age. */
 const TIMES = /"(time|last_ts|first_ts)":"([^"]+)"/g
 const START_TIME = /"opt_start_time":"([^"]+)"/
 
 /**
- * A NATS server whose clock can be set: what it says of times, in subjects of acks and in answers of JetStream, is rewritten on
- * the way, for `faketime` does not reach a program in Go.
+ * A NATS server whose clock can be set: times in ack subjects and in answers of JetStream are rewritten by a proxy,
+ * because `faketime` does not work with Go programs.
  */
 export async function startNatsTimeProxy(t: Teardown, natsUrl: string): Promise<NatsTimeProxy> {
   const { hostname, port } = new URL(natsUrl)
@@ -25,7 +25,7 @@ export async function startNatsTimeProxy(t: Teardown, natsUrl: string): Promise<
   const sockets = new Set<Socket>()
   const shown = (trueMs: number) => trueMs + eras.findLast(({ fromMs }) => fromMs <= trueMs)!.aheadMs
 
-  /** As the server looks for a time: the first moment at which its clock said that, or something later. */
+  /** The first moment at which the server's clock showed this time or a later one. */
   const meant = (shownMs: number) => {
     for (const [i, { fromMs, aheadMs }] of eras.entries()) {
       const ms = Math.max(fromMs, shownMs - aheadMs)
@@ -75,7 +75,7 @@ export async function startNatsTimeProxy(t: Teardown, natsUrl: string): Promise<
   }
 }
 
-/** Passes NATS' protocol on; what has a payload may be changed on the way: its first line, as words, and its payload without headers. */
+/** Forwards the NATS protocol. Messages with a payload can be changed: the first line, as words, and the payload without headers. */
 function rewriting(
   withPayload: RegExp,
   change: (head: string[], payload: string) => string,
@@ -100,7 +100,7 @@ function rewriting(
       const headerSize = line.startsWith('H') ? Number(head.at(-2)) : 0
       const headers = rest.subarray(end + 2, end + 2 + headerSize)
       const body = rest.subarray(end + 2 + headerSize, total - 2)
-      // protobuf stays as it is, byte for byte
+      // protobuf is forwarded unchanged
       const changed = Buffer.from(change(head, body.toString('latin1')), 'latin1')
       head[head.length - 1] = String(headerSize + changed.length)
       pass(Buffer.concat([Buffer.from(head.join(' ') + CRLF, 'latin1'), headers, changed, Buffer.from(CRLF)]))
@@ -119,7 +119,7 @@ function withTime(subject: string, shown: (ms: number) => number): string {
   return words.join('.')
 }
 
-/** A time in RFC 3339; what is finer than a millisecond stays. */
+/** A time in RFC 3339; digits below a millisecond are kept. */
 function movedTime(time: string, moved: (ms: number) => number): string {
   const finer = /\.\d{3}(\d*)/.exec(time)?.[1] ?? ''
   return new Date(moved(Date.parse(time))).toISOString().replace('Z', `${finer}Z`)

@@ -9,8 +9,8 @@ import type { Teardown } from './teardown.ts'
 export type TestNats = KeptEngine & { operator: NatsOperator | null }
 
 /**
- * A NATS server with JetStream of one's own (40 ms), gone at the end of the test; in operator mode with the operator
- * that is given, else open to everybody.
+ * A new NATS server with JetStream (40 ms), removed at the end of the test; in operator mode with the operator
+ * that is given, otherwise without authentication.
  */
 export async function startNats(t: Teardown, operator: NatsOperator | null = null): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-nats-'))

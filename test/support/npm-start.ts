@@ -7,14 +7,14 @@ import type { Teardown } from './teardown.ts'
 
 const START = fileURLToPath(new URL('../../tools/start/start.mjs', import.meta.url))
 
-/** A data directory that is removed with the test; before `npmStart`, so that nothing uses it any more then. */
+/** A data directory that is removed after the test. Call it before `npmStart`, so that it is removed last. */
 export function newDataDir(t: Teardown): string {
   const dir = mkdtempSync(join(tmpdir(), 'picket-start-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** Runs `npm start` with engines of its own, and stops it with the test. */
+/** Runs `npm start` with its own data stores, and stops it after the test. */
 export function npmStart(t: Teardown, env: Record<string, string>) {
   const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
   const child = spawn(process.execPath, [START], { env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -28,7 +28,7 @@ export function npmStart(t: Teardown, env: Record<string, string>) {
   return {
     child,
     exited,
-    /** what it has printed */
+    /** its output */
     output: () => output,
     isReady: () => output.includes('Ctrl-C stops everything'),
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Program, startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 
-/** A real probe as its own process, allowed to check this machine. `env` comes on top of what every test needs. */
+/** A real probe in its own process, allowed to check this machine. `env` is added to the common variables. */
 export function startProbe(
   t: Teardown,
   fleetUrl: string,

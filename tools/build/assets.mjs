@@ -29,17 +29,17 @@ export async function makeAssets() {
     write: false,
     logLevel: 'warning',
   })
-  const textOf = name => outputFiles.find(({ path }) => path.endsWith(`/${name}`)).text.trim()
+  const getText = name => outputFiles.find(({ path }) => path.endsWith(`/${name}`)).text.trim()
   const literal = text => `\`${text.replace(/[\\`]|\$\{/g, '\\$&')}\``
   return [
     '// Made by "npm run generate" of templates/styles and browser; a test makes it again and compares.',
     'export const STYLES = {',
-    ...sheets.map(name => `  ${basename(name, '.css')}: ${literal(textOf(`styles/${name}`))},`),
+    ...sheets.map(name => `  ${basename(name, '.css')}: ${literal(getText(`styles/${name}`))},`),
     '}',
     '',
-    `export const SCRIPT = ${literal(textOf('browser/main.js'))}`,
+    `export const SCRIPT = ${literal(getText('browser/main.js'))}`,
     '',
-    `export const WIDGET = ${literal(textOf('browser/widget.js'))}`,
+    `export const WIDGET = ${literal(getText('browser/widget.js'))}`,
     '',
   ].join('\n')
 }

@@ -1,7 +1,7 @@
 // npm run engines: runs the data stores of the tests until Ctrl-C. Export the printed variables to run single test files.
-import { bring, PACKAGES } from '../install/install.mjs'
+import { installMissing, PACKAGES } from '../install/install.mjs'
 
-bring(PACKAGES)
+installMissing(PACKAGES)
 const { register } = await import('tsx/esm/api')
 register()
 const { startTestEngines } = await import('./test-engines.ts')

@@ -2,7 +2,7 @@ import type { Locked } from './locked.mjs'
 
 export type Kinds = Map<string, Set<string>>
 
-export function findingsOf(packages: Record<string, Partial<Locked>>, native: string[]): Kinds
-export function listedIn(markdown: string): Kinds
-export function differencesOf(found: Kinds, listed: Kinds): string[]
-export function nativeIn(folder: string): string[]
+export function collectFindings(packages: Record<string, Partial<Locked>>, native: string[]): Kinds
+export function parseListedPackages(markdown: string): Kinds
+export function compareWithList(found: Kinds, listed: Kinds): string[]
+export function findNativePackages(folder: string): string[]

@@ -4,29 +4,29 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { faultsOfInstalled, faultsOfLock, lockedPackages } from './locked.mjs'
+import { checkInstalledPackages, checkLockFile, readLockedPackages } from './locked.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const LIST = 'docs/design/security.md'
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000
 const [SCRIPT, NATIVE, OLD] = ['install script', 'native code', 'no release for two years']
 
-const nameOf = place => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+const packageName = place => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
 /** Findings by package name, from the lock file and node_modules. `native`: names of packages with compiled code. */
-export function findingsOf(packages, native) {
+export function collectFindings(packages, native) {
   const found = new Map()
   const add = (name, kind) => found.set(name, new Set([...(found.get(name) ?? []), kind]))
   for (const [place, { hasInstallScript, os, cpu }] of Object.entries(packages)) {
-    if (hasInstallScript) add(nameOf(place), SCRIPT)
-    if (os || cpu) add(nameOf(place), NATIVE)
+    if (hasInstallScript) add(packageName(place), SCRIPT)
+    if (os || cpu) add(packageName(place), NATIVE)
   }
   for (const name of native) add(name, NATIVE)
   return found
 }
 
 /** The rows of the table: `| \`name\` | install script, native code | why |`. A name may be a scope: `@esbuild/*`. */
-export function listedIn(markdown) {
+export function parseListedPackages(markdown) {
   const rows = [...markdown.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| ([^|]+) \|/gm)]
   const entries = rows.flatMap(([, names, kinds]) => {
     const known = kinds.split(',').map(kind => kind.trim())
@@ -36,22 +36,22 @@ export function listedIn(markdown) {
   return new Map(entries)
 }
 
-const rowOf = (listed, name) => listed.get(name) ?? listed.get(`${name.split('/')[0]}/*`)
+const findRow = (listed, name) => listed.get(name) ?? listed.get(`${name.split('/')[0]}/*`)
 
 /** Differences as sentences: found but not listed, and listed but not found. */
-export function differencesOf(found, listed) {
+export function compareWithList(found, listed) {
   const unlisted = [...found].flatMap(([name, kinds]) =>
     [...kinds]
-      .filter(kind => !rowOf(listed, name)?.has(kind))
+      .filter(kind => !findRow(listed, name)?.has(kind))
       .map(kind => `${name} has: ${kind}; review it and add it to the list`),
   )
-  const isThere = name => [...found.keys()].some(one => one === name || `${one.split('/')[0]}/*` === name)
-  const gone = [...listed.keys()].filter(name => !isThere(name)).map(name => `${name} is listed but not installed`)
+  const isInstalled = name => [...found.keys()].some(one => one === name || `${one.split('/')[0]}/*` === name)
+  const gone = [...listed.keys()].filter(name => !isInstalled(name)).map(name => `${name} is listed but not installed`)
   return [...unlisted, ...gone]
 }
 
 /** Names of installed packages with compiled files. */
-export function nativeIn(folder) {
+export function findNativePackages(folder) {
   const packages = readdirSync(folder).flatMap(name =>
     name.startsWith('@') ? readdirSync(join(folder, name)).map(inner => `${name}/${inner}`) : [name],
   )
@@ -90,13 +90,17 @@ function addOld(found, names) {
 function main(isAskingForReleases) {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const installed = join(ROOT, 'node_modules')
-  const found = findingsOf(lockedPackages(ROOT), existsSync(installed) ? nativeIn(installed) : [])
+  const found = collectFindings(readLockedPackages(ROOT), existsSync(installed) ? findNativePackages(installed) : [])
   if (isAskingForReleases) addOld(found, Object.keys({ ...dependencies, ...optionalDependencies }))
   for (const [name, kinds] of [...found].sort()) console.log(`${name.padEnd(44)} ${[...kinds].join(', ')}`)
-  const listed = listedIn(readFileSync(join(ROOT, LIST), 'utf8'))
+  const listed = parseListedPackages(readFileSync(join(ROOT, LIST), 'utf8'))
   if (!isAskingForReleases) for (const [name, kinds] of listed) if ([...kinds].join() === OLD) listed.delete(name)
-  const differences = differencesOf(found, listed)
-  const faults = [...faultsOfLock(ROOT), ...(existsSync(installed) ? faultsOfInstalled(ROOT) : []), ...differences]
+  const differences = compareWithList(found, listed)
+  const faults = [
+    ...checkLockFile(ROOT),
+    ...(existsSync(installed) ? checkInstalledPackages(ROOT) : []),
+    ...differences,
+  ]
   for (const fault of faults) console.error(fault)
   console.log(
     faults.length === 0

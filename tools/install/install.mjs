@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { faultsOfInstalled, faultsOfLock } from './locked.mjs'
+import { checkInstalledPackages, checkLockFile } from './locked.mjs'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const STAMP = join(ROOT, 'node_modules/.picket-installed')
@@ -12,7 +12,7 @@ const TAP_STAMP = join(ROOT, 'node_modules/.picket-tap')
 const MIN_NODE = [20, 11]
 
 /** Prints a message and exits with code 1. */
-export function giveUp(sentence) {
+export function exitWithMessage(sentence) {
   console.error(sentence)
   process.exit(1)
 }
@@ -20,10 +20,10 @@ export function giveUp(sentence) {
 const answers = (command, option) => !spawnSync(command, [option], { stdio: 'ignore' }).error
 
 /** `what`: a description with the source; `isOptional`: the command continues without it. */
-const fromDistribution = (name, command, rest) => ({
+const describeDistributionPackage = (name, command, rest) => ({
   what: `${name}, from the distribution (apt-get as root)`,
-  isThere: () => answers(command, '--version'),
-  byHand: `sudo apt-get install ${name}`,
+  isInstalled: () => answers(command, '--version'),
+  manualCommand: `sudo apt-get install ${name}`,
   isOptional: false,
   install: () => installFromDistribution(name),
   isPossible: () => process.getuid?.() === 0,
@@ -32,23 +32,27 @@ const fromDistribution = (name, command, rest) => ({
 
 export const PACKAGES = {
   what: 'npm packages of package-lock.json, into node_modules',
-  isThere: () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint(),
-  byHand: 'npm install --no-save --ignore-scripts',
+  isInstalled: () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint(),
+  manualCommand: 'npm install --no-save --ignore-scripts',
   isOptional: false,
   install: installLocked,
   isPossible: () => true,
 }
-export const NATS = fromDistribution('nats-server', 'nats-server', { instead: 'set NATS_URL to an existing server' })
+export const NATS = describeDistributionPackage('nats-server', 'nats-server', {
+  instead: 'set NATS_URL to an existing server',
+})
 /** A browser for the tests of screenshots. Probes work without one. */
-export const CHROMIUM = fromDistribution('chromium', '', { isThere: () => existsSync('/usr/bin/chromium') })
+export const CHROMIUM = describeDistributionPackage('chromium', '', {
+  isInstalled: () => existsSync('/usr/bin/chromium'),
+})
 /** For the differential test, and for the tests of alert rules; those tests report when they are missing. */
-export const BLACKBOX = fromDistribution('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
+export const BLACKBOX = describeDistributionPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
   isOptional: true,
 })
-export const PROMETHEUS = fromDistribution('prometheus', 'promtool', { isOptional: true })
+export const PROMETHEUS = describeDistributionPackage('prometheus', 'promtool', { isOptional: true })
 /** Used by probes to ping when the kernel refuses an ICMP socket. */
-export const PING = fromDistribution('iputils-ping', 'ping', {
-  isThere: () => answers('ping', '-V'),
+export const PING = describeDistributionPackage('iputils-ping', 'ping', {
+  isInstalled: () => answers('ping', '-V'),
   isOptional: true,
   instead: 'allow an ICMP socket (net.ipv4.ping_group_range); only ping monitors need it',
 })
@@ -57,27 +61,28 @@ export const PING = fromDistribution('iputils-ping', 'ping', {
  * Prints what is missing and installs it. Exits before installing anything when PICKET_NO_INSTALL=1, or when this user cannot
  * install something that is required.
  */
-export function bring(...needs) {
+export function installMissing(...needs) {
   assertNode()
-  const missing = needs.filter(need => !need.isThere())
+  const missing = needs.filter(need => !need.isInstalled())
   const refused = missing.filter(need => process.env.PICKET_NO_INSTALL === '1' || !need.isPossible())
-  for (const need of refused.filter(need => need.isOptional)) console.log(`Missing (optional): ${handOf(need)}`)
+  for (const need of refused.filter(need => need.isOptional)) console.log(`Missing (optional): ${describeRemedy(need)}`)
   const needed = refused.filter(need => !need.isOptional)
-  if (needed.length > 0) giveUp(`Missing:\n${needed.map(need => `  ${handOf(need)}`).join('\n')}`)
+  if (needed.length > 0) exitWithMessage(`Missing:\n${needed.map(need => `  ${describeRemedy(need)}`).join('\n')}`)
   const coming = missing.filter(need => !refused.includes(need))
   if (coming.length > 0) console.log(`Installing what is missing:\n${coming.map(({ what }) => `  ${what}`).join('\n')}`)
   for (const need of coming) {
     if (!need.install() && !need.isOptional)
-      giveUp(`The installation failed, see above. To install it yourself: ${handOf(need)}`)
+      exitWithMessage(`The installation failed, see above. To install it yourself: ${describeRemedy(need)}`)
   }
 }
 
-const handOf = ({ what, byHand, instead }) => `${what}: ${byHand}${instead ? `; or ${instead}` : ''}`
+const describeRemedy = ({ what, manualCommand, instead }) =>
+  `${what}: ${manualCommand}${instead ? `; or ${instead}` : ''}`
 
 function assertNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return
-  giveUp(`Picket requires Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+  exitWithMessage(`Picket requires Node ${MIN_NODE.join('.')} or newer; this is ${process.versions.node}.`)
 }
 
 /**
@@ -86,10 +91,10 @@ function assertNode() {
  * packages that package.json allows run install scripts.
  */
 function installLocked() {
-  stopAt(faultsOfLock(ROOT))
+  exitOnProblems(checkLockFile(ROOT))
   const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   if (!runs('npm', ['install', '--ignore-scripts', ...options])) return false
-  stopAt(faultsOfInstalled(ROOT))
+  exitOnProblems(checkInstalledPackages(ROOT))
   const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const scripted = Object.keys(allowScripts).filter(
     name => allowScripts[name] && existsSync(join(ROOT, 'node_modules', name)),
@@ -99,15 +104,15 @@ function installLocked() {
   return true
 }
 
-function stopAt(faults) {
-  if (faults.length > 0) giveUp(`The npm packages do not match package-lock.json:\n  ${faults.join('\n  ')}`)
+function exitOnProblems(faults) {
+  if (faults.length > 0) exitWithMessage(`The npm packages do not match package-lock.json:\n  ${faults.join('\n  ')}`)
 }
 
 /** Rebuilds tap's test class after each install, because .taprc changes its plugins. */
 export function buildTap() {
   const wanted = fingerprint()
   if (existsSync(TAP_STAMP) && readFileSync(TAP_STAMP, 'utf8') === wanted) return
-  if (!runs('npx', ['tap', 'build'])) giveUp('`tap build` failed, see above.')
+  if (!runs('npx', ['tap', 'build'])) exitWithMessage('`tap build` failed, see above.')
   stamp(TAP_STAMP, wanted)
 }
 

@@ -9,6 +9,6 @@ export type Locked = {
   cpu?: string[]
 }
 
-export function lockedPackages(root: string): Record<string, Locked>
-export function faultsOfLock(root: string): string[]
-export function faultsOfInstalled(root: string): string[]
+export function readLockedPackages(root: string): Record<string, Locked>
+export function checkLockFile(root: string): string[]
+export function checkInstalledPackages(root: string): string[]

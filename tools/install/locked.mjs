@@ -6,12 +6,12 @@ const KINDS = ['dependencies', 'optionalDependencies', 'devDependencies']
 const readJson = file => JSON.parse(readFileSync(file, 'utf8'))
 
 /** The packages of the lock file by path, for example `node_modules/esbuild`. */
-export const lockedPackages = root => readJson(join(root, 'package-lock.json')).packages
+export const readLockedPackages = root => readJson(join(root, 'package-lock.json')).packages
 
 /** Problems as sentences: the lock file differs from package.json, or a package has no integrity. */
-export function faultsOfLock(root) {
+export function checkLockFile(root) {
   const wanted = readJson(join(root, 'package.json'))
-  const { '': own, ...packages } = lockedPackages(root)
+  const { '': own, ...packages } = readLockedPackages(root)
   const kinds = KINDS.filter(kind => JSON.stringify(wanted[kind] ?? {}) !== JSON.stringify(own[kind] ?? {}))
   const open = Object.entries(packages).filter(([, { integrity, link }]) => !integrity && !link)
   return [
@@ -24,20 +24,20 @@ export function faultsOfLock(root) {
  * A package for another platform may be missing in the lock file because the registry did not offer it. Then a locked package
  * has to depend on exactly this version.
  */
-function isNamed(locked, place, version) {
+function isRequiredVersion(locked, place, version) {
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
   return Object.values(locked).some(({ optionalDependencies = {} }) => optionalDependencies[name] === version)
 }
 
 /** Problems as sentences: packages in node_modules that are not in the lock file or differ from it. */
-export function faultsOfInstalled(root) {
+export function checkInstalledPackages(root) {
   const file = join(root, 'node_modules/.package-lock.json')
   if (!existsSync(file)) return ['node_modules was not created by npm']
-  const locked = lockedPackages(root)
+  const locked = readLockedPackages(root)
   return Object.entries(readJson(file).packages).flatMap(([place, { version, integrity }]) => {
     const known = locked[place]
     if (known === undefined)
-      return isNamed(locked, place, version) ? [] : [`${place} ${version} is not in package-lock.json`]
+      return isRequiredVersion(locked, place, version) ? [] : [`${place} ${version} is not in package-lock.json`]
     return known.integrity === integrity
       ? []
       : [`${place} is ${version}, not the ${known.version} of package-lock.json`]

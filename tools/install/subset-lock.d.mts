@@ -2,7 +2,7 @@ import type { Locked } from './locked.mjs'
 
 export type Lock = { lockfileVersion: number; packages: Record<string, Locked> }
 
-export function subsetOf(
+export function createSubset(
   lock: Lock,
   names: string[],
 ): { manifest: { dependencies: Record<string, string> }; lock: Lock }

@@ -18,13 +18,13 @@ function resolve(packages, place, name) {
 const without = (record, keys) => Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
 /** The required dependencies of a package. */
-function needsOf({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }) {
+function listRequired({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }) {
   const peers = Object.keys(peerDependencies).filter(name => !peerDependenciesMeta[name]?.optional)
   return [...Object.keys(dependencies), ...peers]
 }
 
 /** Both files as objects. Throws for a name that is not in the lock file. */
-export function subsetOf(lock, names) {
+export function createSubset(lock, names) {
   const { packages } = lock
   const places = new Set()
   const open = names.map(name => ['', name])
@@ -33,7 +33,7 @@ export function subsetOf(lock, names) {
     if (place === null) throw new Error(`package-lock.json does not contain ${name}${from && `, which ${from} needs`}`)
     if (places.has(place)) continue
     places.add(place)
-    open.push(...needsOf(packages[place]).map(need => [place, need]))
+    open.push(...listRequired(packages[place]).map(need => [place, need]))
   }
   const dependencies = Object.fromEntries(names.map(name => [name, packages[`node_modules/${name}`].version]))
   const own = { name: 'picket-packages', version: '0.0.0', private: true, dependencies }
@@ -54,7 +54,7 @@ if (program.endsWith('subset-lock.mjs') && folder) {
   const read = name => JSON.parse(readFileSync(name, 'utf8'))
   const production = words.includes('--production') ? Object.keys(read('package.json').dependencies) : []
   const named = words.filter(word => word !== '--production')
-  const { manifest, lock } = subsetOf(read('package-lock.json'), [...production, ...named])
+  const { manifest, lock } = createSubset(read('package-lock.json'), [...production, ...named])
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, null, 2))

@@ -74,20 +74,20 @@ function isRunner(pid: number): boolean {
 export function readInstallationState(dataDir: string, env: NodeJS.ProcessEnv): InstallationState {
   const file = buildStatePath(dataDir)
   const kept: Partial<InstallationState> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  const keep = {
+  const state = {
     secretKey: kept.secretKey ?? randomBytes(32).toString('base64'),
     postgresPassword: kept.postgresPassword ?? randomBytes(24).toString('base64url'),
     natsOperatorSeed: kept.natsOperatorSeed ?? generateOperatorSeed(),
     databases: kept.databases ?? {},
   }
-  writeInstallationState(dataDir, keep)
-  return env.SECRET_KEY ? { ...keep, secretKey: env.SECRET_KEY } : keep
+  writeInstallationState(dataDir, state)
+  return env.SECRET_KEY ? { ...state, secretKey: env.SECRET_KEY } : state
 }
 
 /** Writes a new file and renames it, so that a crash leaves the old state. */
-export function writeInstallationState(dataDir: string, keep: InstallationState): void {
+export function writeInstallationState(dataDir: string, state: InstallationState): void {
   const file = buildStatePath(dataDir)
-  writeFileSync(`${file}.new`, `${JSON.stringify(keep, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 

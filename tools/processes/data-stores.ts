@@ -23,7 +23,7 @@ export type DataStores = {
 /** Starts PostgreSQL, NATS and ClickHouse in parallel, or uses the servers that the environment names. */
 export async function startDataStores(
   settings: LocalSettings,
-  keep: InstallationState,
+  state: InstallationState,
   screen: Screen,
 ): Promise<DataStores> {
   const engines: SupervisedProcess<Engine>[] = []
@@ -61,7 +61,7 @@ export async function startDataStores(
             dataDir: folder('postgres'),
             logFile: logFile('postgres'),
             port,
-            password: keep.postgresPassword,
+            password: state.postgresPassword,
           }),
         ),
     natsUrl
@@ -71,7 +71,7 @@ export async function startDataStores(
             dataDir: folder('nats'),
             logFile: logFile('nats'),
             port,
-            operator: parseOperatorSeed(keep.natsOperatorSeed),
+            operator: parseOperatorSeed(state.natsOperatorSeed),
           }),
         ),
     clickhouseUrl

@@ -12,10 +12,10 @@ export type LocalAccount = { email: string; api_key: string; claim_url: string }
 /** Creates the first account of a database. Its key and link are returned only once and not stored. */
 export async function createFirstAccount(
   settings: LocalSettings,
-  keep: InstallationState,
+  state: InstallationState,
   env: Record<string, string>,
 ): Promise<LocalAccount | null> {
-  const database = getDatabaseState(settings, keep)
+  const database = getDatabaseState(settings, state)
   if (database.hasAccount) return null
   const account = await bootstrap('admin@picket.local', env).catch((error: Error) => {
     // the database was used with another DATA_DIR before
@@ -23,20 +23,20 @@ export async function createFirstAccount(
     throw error
   })
   database.hasAccount = true
-  writeInstallationState(settings.dataDir, keep)
+  writeInstallationState(settings.dataDir, state)
   return account
 }
 
 /** The API key of the demo's account, which is stored for the next start. */
 export async function ensureDemoAccount(
   settings: LocalSettings,
-  keep: InstallationState,
+  state: InstallationState,
   env: Record<string, string>,
 ): Promise<string> {
-  const database = getDatabaseState(settings, keep)
+  const database = getDatabaseState(settings, state)
   if (!database.demoKey) {
     database.demoKey = (await bootstrap('demo@picket.local', env)).api_key
-    writeInstallationState(settings.dataDir, keep)
+    writeInstallationState(settings.dataDir, state)
   }
   return database.demoKey
 }
@@ -44,10 +44,10 @@ export async function ensureDemoAccount(
 /** One enrolment token per region; a new one if the probe has lost its credential. */
 export async function ensureProbeTokens(
   settings: LocalSettings,
-  keep: InstallationState,
+  state: InstallationState,
   env: Record<string, string>,
 ): Promise<Record<string, string>> {
-  const { probeTokens: tokens } = getDatabaseState(settings, keep)
+  const { probeTokens: tokens } = getDatabaseState(settings, state)
   const isEnrolled = (region: string) => existsSync(join(buildProbeDir(settings, region), 'credential.json'))
   const missing = LOCAL_REGIONS.filter(region => !tokens[region] || !isEnrolled(region))
   const made = await Promise.all(
@@ -56,7 +56,7 @@ export async function ensureProbeTokens(
   missing.forEach((region, i) => {
     tokens[region] = made[i] ?? ''
   })
-  if (missing.length > 0) writeInstallationState(settings.dataDir, keep)
+  if (missing.length > 0) writeInstallationState(settings.dataDir, state)
   return tokens
 }
 
@@ -64,9 +64,9 @@ async function bootstrap(email: string, env: Record<string, string>): Promise<Lo
   return JSON.parse(await runAdminCommand(['bootstrap', '--email', email], env))
 }
 
-function getDatabaseState(settings: LocalSettings, keep: InstallationState): DatabaseState {
+function getDatabaseState(settings: LocalSettings, state: InstallationState): DatabaseState {
   const url = settings.databaseUrl ? new URL(settings.databaseUrl) : null
   const name = url ? `${url.host}${url.pathname}` : 'embedded'
-  keep.databases[name] ??= { probeTokens: {} }
-  return keep.databases[name]
+  state.databases[name] ??= { probeTokens: {} }
+  return state.databases[name]
 }

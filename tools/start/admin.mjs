@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bring, giveUp, PACKAGES, ROOT } from '../install/install.mjs'
+import { exitWithMessage, installMissing, PACKAGES, ROOT } from '../install/install.mjs'
 import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 
-bring(PACKAGES)
+installMissing(PACKAGES)
 const { build } = await import('../build/build.mjs')
 await build()
 const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/admin.js'), ...process.argv.slice(2)], {
@@ -19,7 +19,9 @@ function embedded() {
   const dataDir = resolve(process.env.DATA_DIR || '.data')
   const pidFile = join(dataDir, 'postgres/postmaster.pid')
   if (!existsSync(pidFile))
-    giveUp(`No installation is running in ${dataDir}. Start it with "npm start", or set DATABASE_URL and SECRET_KEY.`)
+    exitWithMessage(
+      `No installation is running in ${dataDir}. Start it with "npm start", or set DATABASE_URL and SECRET_KEY.`,
+    )
   const port = readFileSync(pidFile, 'utf8').split('\n')[3]
   const read = name => JSON.parse(readFileSync(join(dataDir, name), 'utf8'))
   const { secretKey, postgresPassword, natsOperatorSeed } = read('keep.json')

@@ -19,7 +19,7 @@ const PROBE_FLAGS = ['--max-semi-space-size=4']
 export function buildCommonEnv(
   settings: LocalSettings,
   stores: DataStores,
-  keep: InstallationState,
+  state: InstallationState,
   mail: MailSink | null,
   egressDeny: string,
   env: NodeJS.ProcessEnv,
@@ -27,9 +27,9 @@ export function buildCommonEnv(
   return {
     DATABASE_URL: stores.databaseUrl,
     NATS_URL: stores.natsUrl,
-    NATS_OPERATOR_SEED: settings.natsUrl ? env.NATS_OPERATOR_SEED || '' : keep.natsOperatorSeed,
+    NATS_OPERATOR_SEED: settings.natsUrl ? env.NATS_OPERATOR_SEED || '' : state.natsOperatorSeed,
     CLICKHOUSE_URL: stores.clickhouseUrl,
-    SECRET_KEY: keep.secretKey,
+    SECRET_KEY: state.secretKey,
     ...(env.SECRET_KEY_OLD && { SECRET_KEY_OLD: env.SECRET_KEY_OLD }),
     PUBLIC_URL: settings.publicUrl,
     ...(mail && { SMTP_URL: mail.smtpUrl, SMTP_IS_LOCAL: 'yes' }),

@@ -57,8 +57,8 @@ export async function startInstallation(
   }
   try {
     screen.say(`Picket, data in ${settings.dataDir}\n`)
-    const keep = readInstallationState(settings.dataDir, env)
-    stores = await startDataStores(settings, keep, screen)
+    const state = readInstallationState(settings.dataDir, env)
+    stores = await startDataStores(settings, state, screen)
     const { natsUrl, clickhouseUrl } = stores
     const { egressAllow } = settings
     writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl, egressAllow })
@@ -71,10 +71,10 @@ export async function startInstallation(
     const egressDeny = [env.EGRESS_DENY, await listOwnAddresses(settings, stores, mail, ports)]
       .filter(Boolean)
       .join(',')
-    const common = buildCommonEnv(settings, stores, keep, mail, egressDeny, env)
+    const common = buildCommonEnv(settings, stores, state, mail, egressDeny, env)
     const tokens = await screen.component(
       'schema',
-      () => ensureProbeTokens(settings, keep, common),
+      () => ensureProbeTokens(settings, state, common),
       () => 'up to date',
     )
     assertNotCancelled(cancel)
@@ -89,8 +89,8 @@ export async function startInstallation(
     return {
       settings,
       operatorUrl: buildOperatorUrl(settings, ports.operator),
-      firstAccount: () => createFirstAccount(settings, keep, common),
-      demoKey: () => ensureDemoAccount(settings, keep, common),
+      firstAccount: () => createFirstAccount(settings, state, common),
+      demoKey: () => ensureDemoAccount(settings, state, common),
       stop,
       kill,
     }

@@ -10,7 +10,7 @@ const POSITION = /(?:file:\/\/)?((?:\/[^\s:()]*)?\.tap\/tests-[^\s:()]+\.js):(\d
  */
 export function createSourceMapper(root: string): (line: string) => string {
   const maps = new Map<string, SourceMap | null>()
-  const mapOf = (bundle: string) => {
+  const getSourceMap = (bundle: string) => {
     const known = maps.get(bundle)
     if (known !== undefined) return known
     const map = readMap(bundle)
@@ -20,7 +20,7 @@ export function createSourceMapper(root: string): (line: string) => string {
   return line =>
     line.replace(POSITION, (written, path: string, lineNumber: string, column: string) => {
       const bundle = path.startsWith('/') ? path : `${root}/${path}`
-      const entry = mapOf(bundle)?.findEntry(Number(lineNumber) - 1, Number(column) - 1)
+      const entry = getSourceMap(bundle)?.findEntry(Number(lineNumber) - 1, Number(column) - 1)
       if (!entry || !('originalSource' in entry)) return written
       const source = new URL(entry.originalSource, `file://${bundle}`).pathname
       const shown = source.startsWith(`${root}/`) ? source.slice(root.length + 1) : source

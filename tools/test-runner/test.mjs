@@ -1,7 +1,7 @@
 // npm test [-- files or folders]: installs what is missing, then runs the tests.
-import { BLACKBOX, bring, buildTap, CHROMIUM, NATS, PACKAGES, PING, PROMETHEUS } from '../install/install.mjs'
+import { BLACKBOX, buildTap, CHROMIUM, installMissing, NATS, PACKAGES, PING, PROMETHEUS } from '../install/install.mjs'
 
-bring(PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM)
+installMissing(PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM)
 buildTap()
 const { build } = await import('../build/build.mjs')
 await build()

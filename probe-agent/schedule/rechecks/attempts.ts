@@ -15,7 +15,7 @@ export type RecheckAttemptsOptions = {
   timers: Pick<Timers, 'monotonicMs'>
   /** Runs one check with a permit, releases the permit and passes the result to `take`. */
   check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
-  subjectOf: (monitor: AssignedMonitor) => ResultSubject
+  getSubject: (monitor: AssignedMonitor) => ResultSubject
   publish: (result: Result) => void
   /** sends a result as the answer to the RunNow that began its chain */
   answer: (runId: string, result: Result) => void
@@ -47,7 +47,7 @@ const FIRST_STATE_MS = 30_000
 export type RecheckAttempts = {
   /** Starts the next attempt of the monitor's chain. */
   start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
-  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: there is no decided chain. */
+  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: it has no decided chain. */
   endDecided: (monitor: AssignedMonitor) => boolean
   /**
    * Decides what to do for a monitor that is due: begin a chain, start the next attempt, or nothing until an attempt has
@@ -57,7 +57,7 @@ export type RecheckAttempts = {
 }
 
 export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAttempts {
-  const { timers, check, subjectOf, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
+  const { timers, check, getSubject, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
 
   function start(monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit): void {
     const number = chain.attempts.length + 1
@@ -68,7 +68,7 @@ export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAtt
     const attempt: Attempt = { startedMs: timers.monotonicMs(), endedMs: 0, result: null, cancellation }
     chain.attempts.push(attempt)
     scheduleNext(monitor, chain, progressOfChain(monitor, chain))
-    check(permit, monitor.assignment.spec!, { subject: subjectOf(monitor), occasion, cancellation }, checked => {
+    check(permit, monitor.assignment.spec!, { subject: getSubject(monitor), occasion, cancellation }, checked => {
       if (chain.isOver) return
       attempt.endedMs = timers.monotonicMs()
       attempt.result = applyComparison(monitor.assignment, checked)

@@ -48,26 +48,27 @@ type PendingQuestion = { question: DnsQuestion; message: Buffer; reply: DnsMessa
  */
 export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: Egress): Promise<DnsQueryResult> {
   const phases = startPhaseTimer(signal, 'dnsUs')
-  const asking = query.types.map(type => createPendingQuestion(query.name, type))
+  const pending = query.types.map(type => createPendingQuestion(query.name, type))
   const exchange = { answeredBy: null as UdpServer | null, hasInvalidAnswer: false }
   let error: CheckError | null = null
   try {
     const guard = query.server ? egress : createTrustingGuard(egress)
     const servers = await resolveServers(phases, query, guard)
     await queryOverUdp(phases, servers, {
-      open: () => asking.filter(isOpen).map(({ message }) => message),
+      open: () => pending.filter(isOpen).map(({ message }) => message),
       take: (message, from) => {
-        if (take(message, asking)) exchange.answeredBy = from
+        if (take(message, pending)) exchange.answeredBy = from
         else exchange.hasInvalidAnswer = true
-        return !asking.some(isOpen)
+        return !pending.some(isOpen)
       },
     })
-    for (const one of asking.filter(({ isCut }) => isCut)) await askAgain(phases, one, exchange.answeredBy!, guard)
+    for (const one of pending.filter(({ isCut }) => isCut))
+      await repeatOverTcp(phases, one, exchange.answeredBy!, guard)
   } catch (cause) {
     error = toCheckError(toDnsFailure(toEgressFailure(cause), query, exchange.hasInvalidAnswer))
   }
   const totalUs = finishPhases(phases)
-  const replies = asking.flatMap(({ question: { type }, reply }) => (reply ? [{ type, ...reply }] : []))
+  const replies = pending.flatMap(({ question: { type }, reply }) => (reply ? [{ type, ...reply }] : []))
   const { answeredBy } = exchange
   const server = answeredBy ? serverText(answeredBy) : ''
   return { error, timings: phases.timings, totalUs, resolvedIp: answeredBy?.address ?? null, server, replies }
@@ -81,9 +82,9 @@ function createPendingQuestion(name: string, type: DnsType): PendingQuestion {
 const isOpen = ({ reply, isCut }: PendingQuestion) => reply === null && !isCut
 
 /** Assigns a message to the question that it answers; false when there is none. */
-function take(message: Buffer, asking: PendingQuestion[]): boolean {
+function take(message: Buffer, pending: PendingQuestion[]): boolean {
   const id = readResponseId(message)
-  for (const one of asking) {
+  for (const one of pending) {
     if (one.question.id !== id || !isOpen(one)) continue
     if (isTruncated(message)) one.isCut = true
     else one.reply = decodeReply(message, one.question)
@@ -92,10 +93,15 @@ function take(message: Buffer, asking: PendingQuestion[]): boolean {
   return false
 }
 
-async function askAgain(phases: PhaseTimer, asking: PendingQuestion, server: UdpServer, egress: Egress): Promise<void> {
+async function repeatOverTcp(
+  phases: PhaseTimer,
+  pending: PendingQuestion,
+  server: UdpServer,
+  egress: Egress,
+): Promise<void> {
   throwIfAborted(phases)
-  asking.reply = decodeReply(await queryOverTcp(phases, server, asking.message, egress), asking.question)
-  if (asking.reply === null) throw createInvalidAnswerFailure()
+  pending.reply = decodeReply(await queryOverTcp(phases, server, pending.message, egress), pending.question)
+  if (pending.reply === null) throw createInvalidAnswerFailure()
 }
 
 async function resolveServers(phases: PhaseTimer, { server }: DnsQuery, egress: Egress): Promise<UdpServer[]> {

@@ -49,7 +49,7 @@ async function query(resolver: Resolver, name: string): Promise<string[]> {
   const failures = [v4, v6].flatMap(({ status, ...rest }) =>
     status === 'rejected' ? [toResolverFailure(getErrorCode((rest as PromiseRejectedResult).reason))] : [],
   )
-  // A failing resolver is no evidence about the name, even if the other query was answered.
+  // A failing resolver is not evidence about the name, even if the other query was answered.
   throw failures.find(failure => failure.code !== 'dns_not_found') ?? failures[0] ?? toResolverFailure('ENODATA')
 }
 

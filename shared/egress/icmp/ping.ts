@@ -103,16 +103,16 @@ function sendEchoes(
   { count, gapMs }: PingOptions,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const settle = () => {
+    const finish = () => {
       phases.cancel = null
       const { sent, rttsUs, failure } = echoes
       resolve({ stats: computeStats(sent, rttsUs), failure: rttsUs.length > 0 ? null : (failure ?? silence(sent)) })
     }
-    const echoes = socket.start(address, { count, gapMs, lostAfterMs: computeLossTimeoutMs }, settle)
+    const echoes = socket.start(address, { count, gapMs, lostAfterMs: computeLossTimeoutMs }, finish)
     phases.cancel = abort => {
       socket.stop(echoes)
       if (isCancelled(abort)) reject(abort)
-      else settle()
+      else finish()
     }
   })
 }

@@ -25,7 +25,7 @@ export type ConnectResult = {
   resolvedIp: string | null
 }
 
-/** Opens a TCP connection and closes it at once. Never throws; `signal` is the one deadline over name and connection. */
+/** Opens a TCP connection and closes it immediately. Never throws; `signal` is the deadline for name and connection. */
 export async function connectTcp(
   target: { host: string; port: number },
   signal: DeadlineSignal,

@@ -24,17 +24,17 @@ export async function makeRoundTrip(
   egress: Egress,
 ): Promise<RoundTrip> {
   const phases = startPhaseTimer(options.signal, getFirstPhase(target.host))
-  const asked: RoundTrip = { error: null, answer: Buffer.alloc(0), truncated: false }
+  const result: RoundTrip = { error: null, answer: Buffer.alloc(0), truncated: false }
   let socket: Socket | null = null
   try {
     socket = await dial(phases, target.host, target.port, egress)
-    await sendAndRead(phases, socket, question, options.maxBytes, asked)
+    await sendAndRead(phases, socket, question, options.maxBytes, result)
   } catch (error) {
-    asked.error = toCheckError(toEgressFailure(error))
+    result.error = toCheckError(toEgressFailure(error))
   }
   socket?.destroy()
   finishPhases(phases)
-  return asked
+  return result
 }
 
 function sendAndRead(
@@ -42,7 +42,7 @@ function sendAndRead(
   socket: Socket,
   question: string,
   maxBytes: number,
-  asked: RoundTrip,
+  result: RoundTrip,
 ): Promise<void> {
   enterPhase(phases, 'transferUs')
   const chunks: Buffer[] = []
@@ -54,13 +54,13 @@ function sendAndRead(
       chunks.push(chunk)
       size += chunk.length
       if (size <= maxBytes) return
-      asked.truncated = true
+      result.truncated = true
       resolve()
     })
     socket.on('close', () => resolve())
     socket.on('end', () => resolve())
     socket.write(question)
   }).finally(() => {
-    asked.answer = Buffer.concat(chunks).subarray(0, maxBytes)
+    result.answer = Buffer.concat(chunks).subarray(0, maxBytes)
   })
 }

@@ -10,7 +10,7 @@ import { textOf, yamlOf } from '../../support/deployment.ts'
 const RULES = 'deploy/monitoring/alerts.yaml'
 const rules: { alert: string }[] = yamlOf(RULES).groups[0].rules
 
-t.test('each alert rule has a fault that it is there for', async t => {
+t.test('Each alert rule has a fault that triggers it', async t => {
   const tried = new Set(CASES.flatMap(({ alerts }) => alerts))
   t.same(
     rules.map(({ alert }) => alert).filter(alert => !tried.has(alert)),
@@ -25,7 +25,7 @@ t.test('each alert rule has a fault that it is there for', async t => {
   }
 })
 
-t.test('the series are those that the programs show, with their labels', async t => {
+t.test('The series of the cases match the metrics of the programs, with their labels', async t => {
   const documented = new Map(
     [...textOf('docs/metrics.md').matchAll(/^\| `(\w+)` \| \w+ \|(.*?)\|/gm)].map(([, name = '', labels = '']) => [
       name,
@@ -41,7 +41,7 @@ t.test('the series are those that the programs show, with their labels', async t
   }
 })
 
-t.test('each alert fires at its fault, no other one does, and none in an hour of health', async t => {
+t.test('Each alert fires at its fault only, and none fires in a healthy hour', async t => {
   const dir = mkdtempSync(join(tmpdir(), 'picket-alerts-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   writeFileSync(join(dir, 'rules.yaml'), textOf(RULES))

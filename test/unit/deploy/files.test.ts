@@ -13,11 +13,11 @@ import { ROOT, textOf, variablesOf, yamlOf } from '../../support/deployment.ts'
 const folder = mkdtempSync(join(tmpdir(), 'picket-deploy-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-t.test('nats-server takes nats.conf, with and without an operator', async t => {
+t.test('nats-server accepts nats.conf, with and without an operator', async t => {
   const conf = textOf('deploy/compose/nats.conf')
   const durable = /^\s*sync_interval: always$/m
   t.match(conf, durable, 'what was acknowledged is on disk')
-  // nats-server 2.9, which Debian has, knows everything but this
+  // nats-server 2.9, which Debian has, supports everything except this
   const version = execFileSync('nats-server', ['--version'], { encoding: 'utf8' })
   writeFileSync(join(folder, 'nats.conf'), / v2\.[0-9]\./.test(version) ? conf.replace(durable, '') : conf)
   const operator = parseOperatorSeed(generateOperatorSeed())!
@@ -31,7 +31,7 @@ t.test('nats-server takes nats.conf, with and without an operator', async t => {
   for (const file of ['nats.conf', 'nats-operator.conf']) t.ok(volumes.includes(`./${file}:/etc/nats/${file}:ro`))
 })
 
-t.test('the systemd unit gives the probe no rights and time to drain', async t => {
+t.test('The systemd unit gives the probe no privileges and time to drain', async t => {
   const unit = textOf('deploy/probe/picket-probe.service')
   for (const line of ['DynamicUser=yes', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'ProtectSystem=strict'])
     t.ok(unit.split('\n').includes(line), line)
@@ -42,7 +42,7 @@ t.test('the systemd unit gives the probe no rights and time to drain', async t =
     [],
   )
   if (!existsSync('/usr/bin/systemd-analyze')) return
-  // it wants the program to be there
+  // systemd-analyze requires that the program exists
   const file = join(folder, 'picket-probe.service')
   writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })
@@ -50,7 +50,7 @@ t.test('the systemd unit gives the probe no rights and time to drain', async t =
   t.notMatch(stderr, /picket-probe\.service/, 'nothing is unknown')
 })
 
-t.test('caddy takes the Caddyfile', async t => {
+t.test('caddy accepts the Caddyfile', async t => {
   const caddyfile = textOf('deploy/compose/Caddyfile')
   t.equal(caddyfile.match(/\{/g)?.length, caddyfile.match(/\}/g)?.length)
   if (spawnSync('caddy', ['version']).error) return

@@ -12,7 +12,7 @@ const MODULE = new URL('../../../tools/engines/free-port.ts', import.meta.url).h
 const EACH = 1_000
 const fileOf = (port: number) => join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port))
 
-/** A process that asks for ports, listens on none of them and stays; the ports that it got. */
+/** A process that reserves ports, does not listen on them and keeps running; the reserved ports. */
 function takePorts(t: Teardown): Promise<number[]> {
   const code = `const { reserveFreePort } = await import('${MODULE}'); const ports = []
     for (let n = 0; n < ${EACH}; n++) ports.push(await reserveFreePort())
@@ -20,7 +20,7 @@ function takePorts(t: Teardown): Promise<number[]> {
   return answerOf(t, code)
 }
 
-/** What a process prints that runs this code until the end of the test. */
+/** The output of a process that runs this code until the end of the test. */
 async function answerOf<T>(t: Teardown, code: string): Promise<T> {
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -33,45 +33,39 @@ async function answerOf<T>(t: Teardown, code: string): Promise<T> {
   return JSON.parse(line)
 }
 
-t.test('two processes that ask for free ports at the same time never get the same one', async t => {
+t.test('Two processes that reserve free ports at the same time get different ports', async t => {
   const [some = [], others = []] = await Promise.all([takePorts(t), takePorts(t)])
   t.equal(new Set([...some, ...others]).size, 2 * EACH)
 })
 
-t.test(
-  'of processes that want the same port at the same moment one gets it, also after a process that has ended',
-  async t => {
-    const port = await reserveFreePort()
-    const wish = (then: string) => `const { reservePort } = await import('${MODULE}')
+t.test('Only one of several simultaneous processes gets a port, also after a process that has exited', async t => {
+  const port = await reserveFreePort()
+  const wish = (then: string) => `const { reservePort } = await import('${MODULE}')
     console.log(JSON.stringify(await reservePort(${port}))); ${then}`
-    const ask = (then: string) => answerOf(t, wish(then))
-    // this process has it as long as it runs, so the file is made that of a process that has ended
-    const ended = spawn(process.execPath, ['-e', ''])
-    await once(ended, 'exit')
-    writeFileSync(fileOf(port), String(ended.pid))
-    const got = await Promise.all(Array.from({ length: 4 }, () => ask('setInterval(() => {}, 1_000)')))
-    t.equal(got.filter(Boolean).length, 1)
-  },
-)
+  const ask = (then: string) => answerOf(t, wish(then))
+  // this process holds the port while it runs, so the file is changed to a process that has exited
+  const ended = spawn(process.execPath, ['-e', ''])
+  await once(ended, 'exit')
+  writeFileSync(fileOf(port), String(ended.pid))
+  const got = await Promise.all(Array.from({ length: 4 }, () => ask('setInterval(() => {}, 1_000)')))
+  t.equal(got.filter(Boolean).length, 1)
+})
 
-t.test(
-  'a port is free again when the process that had it has ended, also when its id is that of another one since',
-  async t => {
-    const port = await reserveFreePort()
-    const [pid, startedAt] = readFileSync(fileOf(port), 'utf8').split(' ')
-    t.equal(Number(pid), process.pid)
-    t.match(startedAt, /^\d+$/)
-    t.notOk(await reservePort(port), 'this process has it')
+t.test('A port is free when its process has exited, even if its id is reused', async t => {
+  const port = await reserveFreePort()
+  const [pid, startedAt] = readFileSync(fileOf(port), 'utf8').split(' ')
+  t.equal(Number(pid), process.pid)
+  t.match(startedAt, /^\d+$/)
+  t.notOk(await reservePort(port), 'this process has it')
 
-    // as after the restart of a container: the same id, and the same files
-    writeFileSync(fileOf(port), `${pid} ${Number(startedAt) - 1}`)
-    t.ok(await reservePort(port), 'its own id, of an earlier process')
-    t.notOk(await reservePort(port))
-    writeFileSync(fileOf(port), String(process.pid))
-    t.ok(await reservePort(port), 'its own id, of a process of the version before')
-    writeFileSync(fileOf(port), `${process.ppid} 1`)
-    t.ok(await reservePort(port), 'the id of a process that runs, and started later')
-    writeFileSync(fileOf(port), String(process.ppid))
-    t.notOk(await reservePort(port), 'one that did not say when it started')
-  },
-)
+  // as after the restart of a container: the same id and the same files
+  writeFileSync(fileOf(port), `${pid} ${Number(startedAt) - 1}`)
+  t.ok(await reservePort(port), 'its own id, of an earlier process')
+  t.notOk(await reservePort(port))
+  writeFileSync(fileOf(port), String(process.pid))
+  t.ok(await reservePort(port), 'its own id, of a process of the version before')
+  writeFileSync(fileOf(port), `${process.ppid} 1`)
+  t.ok(await reservePort(port), 'the id of a process that runs, and started later')
+  writeFileSync(fileOf(port), String(process.ppid))
+  t.notOk(await reservePort(port), 'one that did not say when it started')
+})

@@ -24,13 +24,13 @@ const IMAGES = {
       'probe-agent/execution/assertion-thread.ts',
       'probe-agent/screenshots/main.ts',
     ],
-    // the browser's package is for `npm start`; an image has chromium of its distribution, or none
+    // the browser's package is for `npm start`; an image has Chromium of its distribution, or none
     also: ['koffi', '@sparticuz/chromium'],
   },
 }
 
 for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
-  t.test(`${path} is well formed, runs without rights and copies what there is`, async t => {
+  t.test(`${path} is valid, runs without privileges and copies existing files`, async t => {
     const text = textOf(path)
     t.same(validate(text), [])
     const instructions = DockerfileParser.parse(text).getInstructions()
@@ -60,7 +60,7 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
     t.match(textOf(path), /subset-lock\.mjs \/packages --production/)
   })
 
-  t.test(`${path} carries every package that its programs import`, async t => {
+  t.test(`${path} contains every package that its programs import`, async t => {
     const { metafile } = await build({
       absWorkingDir: ROOT,
       entryPoints,

@@ -36,7 +36,7 @@ function run(args: string[], env: object) {
   return { status, stdout, stderr }
 }
 
-/** A folder as the build fills it, with a small program in the place of the probe. */
+/** A folder as the build fills it, with a small program instead of the probe. */
 function offer(t: Teardown): Offer {
   const [folder, root] = ['offer', 'root'].map(name => mkdtempSync(join(tmpdir(), `picket-${name}-`))) as [
     string,
@@ -56,7 +56,7 @@ function offer(t: Teardown): Offer {
 
 const installed = (root: string) => join(root, 'usr/local/bin/picket-probe')
 
-t.test('the script installs the probe, its unit and its settings, which only root may read', async t => {
+t.test('The script installs the probe, its unit and its settings, which only root can read', async t => {
   const { root, sha256, install } = offer(t)
   t.match(install(['--sha256', sha256]), { status: 0, stdout: /^picket-probe 9\.9\.9 is installed/, stderr: '' })
   t.ok(existsSync(join(root, 'etc/systemd/system', UNIT)))
@@ -65,7 +65,7 @@ t.test('the script installs the probe, its unit and its settings, which only roo
   t.equal(statSync(settings).mode & 0o777, 0o600)
 })
 
-t.test('an update replaces the probe and leaves its settings', async t => {
+t.test('An update replaces the probe and keeps its settings', async t => {
   const { folder, root, install } = offer(t)
   install()
   writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 10.0.0\n')
@@ -74,7 +74,7 @@ t.test('an update replaces the probe and leaves its settings', async t => {
   t.match(readFileSync(join(root, 'etc/picket/probe.env'), 'utf8'), /prb_secret/)
 })
 
-t.test('nothing is installed that is not what its checksum says, or is told too little', async t => {
+t.test('Nothing is installed with a wrong checksum or a missing setting', async t => {
   const rows: [string, (offered: Offer) => ReturnType<typeof run>, RegExp][] = [
     [
       'a changed executable',
@@ -82,20 +82,20 @@ t.test('nothing is installed that is not what its checksum says, or is told too 
         appendFileSync(join(folder, EXECUTABLE), '\n')
         return install()
       },
-      /picket-probe-\S+ is not what SHA256SUMS says; nothing was installed/,
+      /picket-probe-\S+ does not match SHA256SUMS; nothing was installed/,
     ],
     [
-      'a file that the list does not name',
+      'a file that SHA256SUMS does not list',
       ({ folder, install }) => {
         writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  other\n`)
         return install()
       },
-      /SHA256SUMS does not name/,
+      /SHA256SUMS does not list/,
     ],
     [
-      'another checksum than the one told',
+      'a different checksum in --sha256',
       ({ install }) => install(['--sha256', '0'.repeat(64)]),
-      /not have that checksum/,
+      /does not match --sha256/,
     ],
     [
       'a missing file',
@@ -103,21 +103,21 @@ t.test('nothing is installed that is not what its checksum says, or is told too 
         rmSync(join(folder, UNIT))
         return install()
       },
-      /cannot be had/,
+      /cannot read /,
     ],
     ['no token', ({ install }) => install([], { FLEET_URL: 'a:1' }), /set FLEET_URL and PROBE_TOKEN/],
-    ['an unknown option', ({ install }) => install(['--force', 'yes']), /unknown: --force/],
+    ['an unknown option', ({ install }) => install(['--force', 'yes']), /unknown option: --force/],
   ]
   for (const [what, attempt, sentence] of rows) {
     const offered = offer(t)
     const { status, stderr } = attempt(offered)
     t.equal(status, 1, what)
     t.match(stderr, sentence)
-    t.notOk(existsSync(installed(offered.root)), `${what}: nothing is there`)
+    t.notOk(existsSync(installed(offered.root)), `${what}: nothing is installed`)
   }
 })
 
-t.test('any POSIX shell reads the script', async t => {
+t.test('Any POSIX shell accepts the script', async t => {
   t.equal(spawnSync('sh', ['-n', SCRIPT]).status, 0)
   t.notMatch(readFileSync(SCRIPT, 'utf8'), /\[\[|\blocal \b|\bfunction \b|\bpipefail\b/)
   if (spawnSync('shellcheck', ['--version']).error) return

@@ -16,14 +16,14 @@ const settingOf = (manifest: Manifest, name: string) =>
   containerOf(manifest).env.find((one: { name: string }) => one.name === name)?.value
 const labelsOf = ({ spec }: Manifest) => JSON.stringify(spec.template.metadata.labels)
 
-t.test('the manifests are what Kubernetes’ own types say', async t => {
+t.test('The manifests conform to the types of Kubernetes', async t => {
   const wrong: Manifest = { ...structuredClone(workloads[0]!), path: 'wrong' }
   containerOf(wrong).livenesProbe = {}
   t.equal(await complaintsAbout(resources), '')
   t.match(await complaintsAbout([wrong]), /livenesProbe/, 'it does see what is wrong')
 })
 
-/** What the compiler says of them as values of the types of kubernetes-types, in which nothing unknown is allowed. */
+/** The compiler's errors for the manifests as values of kubernetes-types, which allow no unknown fields. */
 async function complaintsAbout(list: Manifest[]): Promise<string> {
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, 'dist/manifests-'))
@@ -44,7 +44,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
       '--types',
       'node',
     ]
-    // a shell, so that the compiler runs without the loader that tap gives to every process of node
+    // a shell, so that the compiler runs without the loader that tap adds to Node processes
     const withoutLoader = ['-c', 'NODE_OPTIONS= exec "$0" "$@"', join(ROOT, 'node_modules/.bin/tsc')]
     await promisify(execFile)('sh', [...withoutLoader, ...options, join(folder, 'all.ts')])
     return ''
@@ -55,7 +55,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
   }
 }
 
-t.test('every role runs somewhere, twice, and every kustomization names what there is', async t => {
+t.test('Every role runs twice, and every kustomization names existing files', async t => {
   const roles = workloads.flatMap(one => settingOf(one, 'ROLES')?.split(',') ?? [])
   t.same(roles.sort(), [...PROCESS_ROLES].sort())
   for (const one of workloads) t.equal(one.spec.replicas, 2, one.metadata.name)
@@ -68,7 +68,7 @@ t.test('every role runs somewhere, twice, and every kustomization names what the
   for (const region of regions) t.ok((REGIONS as readonly string[]).includes(region), region)
 })
 
-t.test('a pod may have as much memory as its heap, and some more', async t => {
+t.test('The memory limit of a pod exceeds its heap', async t => {
   const heaps = workloads.flatMap(one => {
     const [, mebibytes] = /--max-old-space-size=(\d+)/.exec(settingOf(one, 'NODE_OPTIONS') ?? '') ?? []
     return mebibytes ? [{ one, mebibytes: Number(mebibytes) }] : []
@@ -84,7 +84,7 @@ t.test('a pod may have as much memory as its heap, and some more', async t => {
   }
 })
 
-t.test('liveness asks whether a process is of use, readiness what its role needs', async t => {
+t.test('Liveness checks that a process works, readiness what its role needs', async t => {
   const askedBy = (one: Manifest, probe: string) => containerOf(one)[probe].httpGet?.path ?? 'its port'
   for (const one of workloads) t.equal(askedBy(one, 'livenessProbe'), '/healthz', one.metadata.name)
   t.same(Object.fromEntries(workloads.map(one => [one.metadata.name, askedBy(one, 'readinessProbe')])), {
@@ -96,28 +96,24 @@ t.test('liveness asks whether a process is of use, readiness what its role needs
   })
 })
 
-t.test(
-  'the kubelet and Prometheus ask a control plane on the operator’s port, to which no Ingress and no Service leads',
-  async t => {
-    const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
-    t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
-    for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
-      const { ports, readinessProbe } = containerOf(one)
-      const port = ports.find(({ name }: { name: string }) => name === 'operator')
-      t.equal(port.containerPort, 8081, one.metadata.name)
-      t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
-      if (readinessProbe.httpGet?.path === '/readyz')
-        t.equal(readinessProbe.httpGet.port, 'operator', one.metadata.name)
-    }
-    const published = resources.filter(({ kind }) => kind === 'Service').flatMap(({ spec }) => spec.ports ?? [])
-    t.same(
-      published.filter(({ targetPort }: { targetPort: string }) => !['http', 'grpc'].includes(targetPort)),
-      [],
-    )
-  },
-)
+t.test('The kubelet and Prometheus use the operator’s port, which no Ingress or Service exposes', async t => {
+  const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
+  t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
+  for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
+    const { ports, readinessProbe } = containerOf(one)
+    const port = ports.find(({ name }: { name: string }) => name === 'operator')
+    t.equal(port.containerPort, 8081, one.metadata.name)
+    t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
+    if (readinessProbe.httpGet?.path === '/readyz') t.equal(readinessProbe.httpGet.port, 'operator', one.metadata.name)
+  }
+  const published = resources.filter(({ kind }) => kind === 'Service').flatMap(({ spec }) => spec.ports ?? [])
+  t.same(
+    published.filter(({ targetPort }: { targetPort: string }) => !['http', 'grpc'].includes(targetPort)),
+    [],
+  )
+})
 
-t.test('pods have only variables that the programs read', async t => {
+t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {
     const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
     const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
@@ -134,7 +130,7 @@ t.test('pods have only variables that the programs read', async t => {
   )
 })
 
-t.test('the kubelet and Prometheus ask a probe where it listens', async t => {
+t.test('The kubelet and Prometheus use the port on which a probe listens', async t => {
   const probe = workloads.find(({ metadata }) => metadata.name === 'probe')!
   const { ports, livenessProbe, readinessProbe } = containerOf(probe)
   const [port] = ports
@@ -146,7 +142,7 @@ t.test('the kubelet and Prometheus ask a probe where it listens', async t => {
   )
 })
 
-t.test('pods have no rights, and time to end what they are doing', async t => {
+t.test('Pods have no privileges and time to finish their work', async t => {
   for (const one of workloads) {
     const { name } = one.metadata
     const pod = one.spec.template.spec

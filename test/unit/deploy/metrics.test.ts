@@ -19,7 +19,7 @@ const documented = [...chapters.values()].flat()
 const names = new Set(documented.map(({ name }) => name))
 const byName = new Map(documented.map(metric => [metric.name, metric]))
 
-t.test('docs/metrics.md lists every metric that each program registers, and no other', async t => {
+t.test('docs/metrics.md lists exactly the metrics that each program registers', async t => {
   for (const [chapter, program, atLeast] of [
     ['On every control plane', 'control-plane', 20],
     ['On every probe', 'probe-agent', 10],
@@ -34,7 +34,7 @@ t.test('docs/metrics.md lists every metric that each program registers, and no o
   t.equal(documented.length, names.size, 'no two of them have one name')
 })
 
-/** Names and labels that an expression uses, histograms by their own name. */
+/** Names and labels in an expression; histograms by their base name. */
 function namesIn(expression: string): string[] {
   const found = expression.match(/\b(picket|nodejs|process)_\w+/g) ?? []
   return found.map(name => (names.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '')))
@@ -51,7 +51,7 @@ const expressions = [
   ...rules.map(({ alert, expr }) => [alert, expr] as const),
 ]
 
-t.test('the dashboard and the alert rules name only metrics that are documented', async t => {
+t.test('The dashboard and the alert rules use only documented metrics', async t => {
   t.ok(expressions.length > 30)
   for (const [where, expression] of expressions) {
     const used = namesIn(expression)
@@ -66,7 +66,7 @@ t.test('the dashboard and the alert rules name only metrics that are documented'
   }
 })
 
-t.test('they group by and select labels that the metrics have', async t => {
+t.test('The dashboard and the alert rules use only existing labels', async t => {
   const common = ['job', 'instance', 'le']
   for (const [where, expression] of expressions) {
     const labels = new Set([...common, ...namesIn(expression).flatMap(name => byName.get(name)?.labels ?? [])])
@@ -80,7 +80,7 @@ t.test('they group by and select labels that the metrics have', async t => {
   }
 })
 
-t.test('every metric of ours is on the dashboard or in a rule, or is a detail that one looks up', async t => {
+t.test('Every metric is on the dashboard, in a rule, or listed as a detail', async t => {
   const shown = new Set(expressions.flatMap(([, expression]) => namesIn(expression)))
   const lookedUp = new Set([
     'picket_domain_lookups_total',

@@ -15,7 +15,7 @@ const seen = (body: Buffer): Observation => ({
   certificate: null,
 })
 
-/** A text of a and b, the same each time, that keeps a regular expression busy. */
+/** A fixed text of a and b that is expensive for a regular expression. */
 function busyText(): Buffer {
   const bytes = Buffer.alloc(MIB)
   let state = 12_345
@@ -29,7 +29,7 @@ function busyText(): Buffer {
 const matches = (value: string) => [{ type: 'body', operator: 'matches', value }]
 const TOO_DEAR = '(?:[ab]*a[ab]{60}){12}$'
 
-t.test('small pages are judged on the spot, large ones in a thread, and both the same', async t => {
+t.test('Small responses are evaluated inline, large ones in a thread, with the same result', async t => {
   const assertions = [
     { type: 'status_code', operator: 'equals', value: '200' },
     { type: 'body', operator: 'contains', value: 'größe' },
@@ -48,7 +48,7 @@ t.test('small pages are judged on the spot, large ones in a thread, and both the
   ])
 })
 
-t.test('an expression on a whole MiB does not hold the event loop', async t => {
+t.test('An expression on 1 MiB does not block the event loop', async t => {
   const page = Buffer.alloc(MIB, 'a')
   await evaluateAssertions(matches('(a+)+$'), seen(page), 0)
   let turns = 0
@@ -66,7 +66,7 @@ t.test('an expression on a whole MiB does not hold the event loop', async t => {
   t.ok(turns > 20 * 10, `${turns} turns of the loop during 20 judgements`)
 })
 
-t.test('an expression that is too dear is given up; its neighbours are judged', async t => {
+t.test('An expression that takes too long is cancelled, and others are evaluated', async t => {
   const text = busyText()
   const dear = t.rejects(Promise.resolve(evaluateAssertions(matches(TOO_DEAR), seen(text), 0)), /takes longer than 2 s/)
   const next = evaluateAssertions(matches('b'), seen(text), 0)
@@ -74,7 +74,7 @@ t.test('an expression that is too dear is given up; its neighbours are judged', 
   t.match(await next, { verdict: 'passed' })
 })
 
-t.test('an assertion that is none is our own fault, said at once', async t => {
+t.test('An invalid assertion is an internal failure without delay', async t => {
   t.throws(
     () => evaluateAssertions([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0),
     /not an assertion type/,

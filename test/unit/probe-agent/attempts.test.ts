@@ -17,14 +17,14 @@ const START_MS = Date.UTC(2026, 7, 1)
 const { UP, DOWN, DEGRADED, UNKNOWN } = Outcome
 const { PENDING, OK, FAILING } = RegionState
 
-/** What the target does with an attempt: the outcome of its answer, and after how many ms; `hang` for no answer at all. */
+/** The target's reaction to an attempt: the outcome, and after how many ms; `hang` for no answer. */
 type Answer = { outcome: Outcome; afterMs: number }
 const hang: Answer = { outcome: UP, afterMs: Number.POSITIVE_INFINITY }
 const after = (afterMs: number, outcome: Outcome = UP): Answer => ({ outcome, afterMs })
 
 type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState; isDoubted?: boolean }
 
-/** One monitor and a target in virtual time. `answer` is asked at the start of each attempt, with its number, from 1. */
+/** One monitor and a target in virtual time. `answer` is called at the start of each attempt with its number, from 1. */
 function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const { timeoutMs = 10_000, intervalS = 3600, retryCount = 2, state: regionState = OK } = scene
   const time = createVirtualTime()
@@ -91,13 +91,13 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   }
 }
 
-/** Timers are whole ms, so each may come a little later. */
+/** Timers have whole ms, so each may be a little late. */
 const isAbout = (ms: readonly number[], expected: readonly number[]) =>
   ms.length === expected.length && ms.every((one, i) => one >= expected[i]! - 1 && one < expected[i]! + 10)
 
 const attemptsOf = (published: readonly Result[]) => published.map(({ attempt, outcome }) => [attempt, outcome])
 
-t.test('a target that hangs is failing one timeout after the start of the last attempt', async t => {
+t.test('A target that hangs is failing one timeout after the start of the last attempt', async t => {
   for (const [retryCount, timeoutMs] of [
     [2, 10_000],
     [2, 30_000],
@@ -115,7 +115,7 @@ t.test('a target that hangs is failing one timeout after the start of the last a
   }
 })
 
-t.test('exactly those targets are failing that are with one attempt after the other', async t => {
+t.test('Overlapping attempts decide the same as sequential attempts', async t => {
   for (const share of [0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.01, 1.1, 1.25, 1.5]) {
     for (const retryCount of [0, 1, 2, 5]) {
       for (const outcome of [UP, DOWN, DEGRADED]) {
@@ -132,7 +132,7 @@ t.test('exactly those targets are failing that are with one attempt after the ot
   }
 })
 
-/** The state of an OK region after a chain of attempts of which none overlap. */
+/** The state of an OK region after a chain of attempts that do not overlap. */
 function stateOneByOne(retryCount: number, outcome: Outcome): RegionState {
   const outcomes = [outcome]
   for (;;) {
@@ -142,7 +142,7 @@ function stateOneByOne(retryCount: number, outcome: Outcome): RegionState {
   }
 }
 
-t.test('a failure that is an answer is re-checked 1 and 3 s after its end', async t => {
+t.test('A failure with an answer is re-checked 1 and 3 s after its end', async t => {
   const scene = play(() => after(100, DOWN))
   await scene.time.pass(60_000)
   t.ok(isAbout(scene.startsMs, [0, 1100, 4200]))
@@ -150,7 +150,7 @@ t.test('a failure that is an answer is re-checked 1 and 3 s after its end', asyn
   t.strictSame(scene.silentMs, [], 'no other region is asked: the answer itself says enough')
 })
 
-t.test('a success ends the chain and cancels the attempts that started after it', async t => {
+t.test('A success ends the chain and cancels later attempts', async t => {
   const scene = play(number => (number === 1 ? after(8_000) : hang))
   await scene.time.pass(60_000)
   t.equal(scene.startsMs.length, 3)
@@ -159,7 +159,7 @@ t.test('a success ends the chain and cancels the attempts that started after it'
   t.equal(scene.state(), OK)
 })
 
-t.test('after a success of a later attempt no further one starts, and the earlier one may end', async t => {
+t.test('After a success of a later attempt, no further one starts and the earlier one may end', async t => {
   const scene = play(number => (number === 1 ? hang : after(50)))
   await scene.time.pass(60_000)
   t.equal(scene.startsMs.length, 2)
@@ -170,7 +170,7 @@ t.test('after a success of a later attempt no further one starts, and the earlie
   t.equal(scene.state(), OK)
 })
 
-t.test('an attempt that is still silent when its successor has succeeded never costs the next slot', async t => {
+t.test('A silent attempt whose successor succeeded never delays the next slot', async t => {
   const scene = play(number => (number === 1 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(100_000)
   t.strictSame(attemptsOf(scene.published).slice(0, 2), [
@@ -186,7 +186,7 @@ t.test('an attempt that is still silent when its successor has succeeded never c
   )
 })
 
-t.test('an attempt that hangs counts once its whole timeout has passed, not before', async t => {
+t.test('An attempt that hangs counts after its full timeout, not before', async t => {
   const scene = play(number => (number === 1 ? hang : after(10, DOWN)))
   await scene.time.pass(9_900)
   t.strictSame(scene.published, [], 'the failures of the others wait for the first')
@@ -201,7 +201,7 @@ t.test('an attempt that hangs counts once its whole timeout has passed, not befo
   t.equal(scene.state(), FAILING)
 })
 
-t.test('a region that is failing gets one attempt a slot, however silent the target', async t => {
+t.test('A failing region gets one attempt a slot, even when the target is silent', async t => {
   const scene = play(() => hang, { state: FAILING, intervalS: 30 })
   await scene.time.pass(100_000)
   t.equal(scene.mostOpen(), 1)
@@ -209,7 +209,7 @@ t.test('a region that is failing gets one attempt a slot, however silent the tar
   t.strictSame(scene.silentMs, [], 'no other region is asked')
 })
 
-t.test('other regions are asked once a chain, as soon as the first attempt is silent', async t => {
+t.test('Other regions are asked once per chain, when the first attempt is silent', async t => {
   for (const retryCount of [0, 2]) {
     const scene = play(() => hang, { retryCount })
     await scene.time.pass(60_000)
@@ -217,14 +217,14 @@ t.test('other regions are asked once a chain, as soon as the first attempt is si
   }
 })
 
-t.test('a slow target soon gets one attempt a slot again', async t => {
+t.test('A slow target soon gets one attempt a slot again', async t => {
   const scene = play(() => after(6_000), { intervalS: 30 })
   await scene.time.pass(3_600_000)
   t.ok(scene.published.length >= 115)
   t.equal(scene.startsMs.length, scene.published.length + 1, 'a second attempt at the first slot only')
 })
 
-t.test('of a monitor that is removed no further attempt starts, and what runs is published', async t => {
+t.test('A removed monitor starts no further attempt, and its running attempts are published', async t => {
   const scene = play(() => hang)
   await scene.time.pass(5_000)
   t.equal(scene.startsMs.length, 2)
@@ -237,22 +237,19 @@ t.test('of a monitor that is removed no further attempt starts, and what runs is
   ])
 })
 
-t.test(
-  'a monitor that is checked once an hour does not wait an hour for its state when our own fault hid it',
-  async t => {
-    const scene = play(number => after(10, number <= 5 ? UNKNOWN : UP), { state: PENDING })
-    await scene.time.pass(180_000)
-    t.strictSame(
-      scene.published.map(({ outcome }) => outcome),
-      [UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UP],
-      'two attempts each time, and again after half a minute',
-    )
-    t.ok(scene.startsMs[2]! - scene.startsMs[1]! >= 30_000)
-    t.ok(isAbout([scene.startsMs.at(-1)!], [scene.startsMs[4]! + 1_010]), 'and then once an hour')
-  },
-)
+t.test('An hourly monitor does not wait an hour for its first state after an internal failure', async t => {
+  const scene = play(number => after(10, number <= 5 ? UNKNOWN : UP), { state: PENDING })
+  await scene.time.pass(180_000)
+  t.strictSame(
+    scene.published.map(({ outcome }) => outcome),
+    [UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UP],
+    'two attempts each time, and again after half a minute',
+  )
+  t.ok(scene.startsMs[2]! - scene.startsMs[1]! >= 30_000)
+  t.ok(isAbout([scene.startsMs.at(-1)!], [scene.startsMs[4]! + 1_010]), 'and then once an hour')
+})
 
-t.test('a request for a check is answered by a later attempt when the first one is cancelled', async t => {
+t.test('A request is answered by a later attempt when the first one is cancelled', async t => {
   const scene = play(number => (number === 2 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(1_000)
   scene.ask('run')
@@ -260,7 +257,7 @@ t.test('a request for a check is answered by a later attempt when the first one 
   t.strictSame(scene.answers, [['run', UP]], 'once')
 })
 
-t.test('a second opinion does not wait for a chain that is decided, whose first attempt is still silent', async t => {
+t.test('A second opinion does not wait for a decided chain whose first attempt is silent', async t => {
   const scene = play(number => (number === 1 ? hang : number === 2 ? after(50) : after(50, DOWN)))
   await scene.time.pass(4_000)
   t.same(
@@ -281,7 +278,7 @@ t.test('a second opinion does not wait for a chain that is decided, whose first 
   t.equal(scene.state(), FAILING)
 })
 
-t.test('a region whose failures are doubted checks again after 30 s, also when its slot is an hour away', async t => {
+t.test('A region with doubted failures checks again after 30 s, even when its slot is an hour away', async t => {
   const doubted = play(() => after(40, DOWN), { isDoubted: true })
   await doubted.time.pass(70_000)
   t.same(

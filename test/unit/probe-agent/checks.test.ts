@@ -12,11 +12,11 @@ const { signal } = new AbortController()
 
 const check = (spec: CheckSpec) => CHECKS[spec.type as keyof typeof CHECKS](spec, signal, egress)
 
-t.test('every type that is checked has its check', async t => {
+t.test('Every check type has a check function', async t => {
   t.same(Object.keys(CHECKS).sort(), [...CHECK_TYPES].sort())
 })
 
-t.test('an http check passes on 200 to 399', async t => {
+t.test('An http check succeeds with status 200 to 399', async t => {
   const target = await startTarget(t)
   const rows: [status: number, message: string | undefined][] = [
     [200, undefined],
@@ -35,14 +35,14 @@ t.test('an http check passes on 200 to 399', async t => {
   }
 })
 
-t.test('an assertion on the status replaces the usual demand', async t => {
+t.test('An assertion on the status replaces the default rule', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 404 })
   const assertions = [{ type: 'status_code', operator: 'equals', value: '404' }]
   t.match(await check(createCheckSpec({ url: target.url, assertions })), { error: null, statusCode: 404 })
 })
 
-t.test('an http check sends what its monitor says, with its credentials', async t => {
+t.test('An http check sends the monitor’s headers, body and credentials', async t => {
   const target = await startTarget(t)
   const rows: [auth: Auth['kind'], name: string, value: string][] = [
     [{ $case: 'basic', value: { username: 'ü', password: 'p:w' } }, 'authorization', 'Basic w7w6cDp3'],
@@ -56,7 +56,7 @@ t.test('an http check sends what its monitor says, with its credentials', async 
   }
 })
 
-t.test('an http check knows every method, with a body or without', async t => {
+t.test('An http check supports every method, with and without a body', async t => {
   const bodies: string[] = []
   const port = await startRawServer(t, socket =>
     socket.once('data', data => {
@@ -76,7 +76,7 @@ t.test('an http check knows every method, with a body or without', async t => {
   }
 })
 
-t.test('credentials in a header of one’s own stay at their origin', async t => {
+t.test('Credentials in a custom header are not sent to another origin', async t => {
   const [from, to] = [await startTarget(t), await startTarget(t)]
   from.behave({ kind: 'redirect', to: to.url })
   const auth: Auth = { kind: { $case: 'header', value: { name: 'X-Key', value: 'secret' } } }
@@ -85,7 +85,7 @@ t.test('credentials in a header of one’s own stay at their origin', async t =>
   t.equal(to.requests[0]?.headers['x-key'], undefined)
 })
 
-t.test('a body is kept whole only when somebody looks at it', async t => {
+t.test('A body is kept completely only when an assertion needs it', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', body: 'x'.repeat(10_000) })
   t.equal((await check(createCheckSpec({ url: target.url }))).body?.length, 4096)
@@ -93,7 +93,7 @@ t.test('a body is kept whole only when somebody looks at it', async t => {
   t.equal((await check(createCheckSpec({ url: target.url, assertions }))).body?.length, 10_000)
 })
 
-t.test('a keyword check looks for its keyword', async t => {
+t.test('A keyword check searches for its keyword', async t => {
   const target = await startTarget(t)
   const rows: [keywordType: string, keyword: string, body: string, code: string | undefined][] = [
     ['contains', 'well', 'all is well', undefined],
@@ -115,14 +115,14 @@ t.test('a keyword check looks for its keyword', async t => {
   }
 })
 
-t.test('a keyword is found in the charset of the page', async t => {
+t.test('A keyword is found in the charset of the page', async t => {
   const target = await startTarget(t)
   const headers = { 'content-type': 'text/html; charset=iso-8859-1' }
   target.behave({ kind: 'answer', body: Buffer.from('grüße', 'latin1'), headers })
   t.equal((await check(createCheckSpec({ type: 'keyword', url: target.url, keyword: 'grüße' }))).error, null)
 })
 
-t.test('a keyword on an error page does not make it pass', async t => {
+t.test('A keyword on an error page does not make the check succeed', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 500, body: 'all is well' })
   t.match(await check(createCheckSpec({ type: 'keyword', url: target.url, keyword: 'well' })), {
@@ -134,7 +134,7 @@ t.test('a keyword check without a keyword is our own fault', async t => {
   await t.rejects(check(createCheckSpec({ type: 'keyword', url: 'http://127.0.0.1/' })), /without a keyword/)
 })
 
-t.test('a tcp check connects, in each form that a monitor may name its target', async t => {
+t.test('A tcp check connects for each form of a target', async t => {
   const target = await startTcpTarget(t, 'hello')
   for (const prefix of ['', 'tcp://', 'http://']) {
     const seen = await check(createCheckSpec({ type: 'tcp', url: `${prefix}127.0.0.1:${target.port}` }))

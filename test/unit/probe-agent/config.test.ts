@@ -3,7 +3,7 @@ import { readConfig } from '../../../probe-agent/config.ts'
 
 const ENOUGH = { FLEET_URL: 'picket.example.com:9090', PROBE_TOKEN: 'prb_abc' }
 
-t.test('a probe needs an address and a token; the rest has defaults', async t => {
+t.test('A probe needs an address and a token; other settings have defaults', async t => {
   t.match(readConfig(ENOUGH), {
     fleetUrl: 'picket.example.com:9090',
     fleetTls: null,
@@ -17,7 +17,7 @@ t.test('a probe needs an address and a token; the rest has defaults', async t =>
   })
 })
 
-t.test('what is wrong is said in one sentence with the name of the variable', async t => {
+t.test('An invalid setting is reported in one sentence with the name of the variable', async t => {
   const rows: [Record<string, string>, RegExp][] = [
     [{ FLEET_URL: '' }, /^FLEET_URL is not set$/],
     [{ FLEET_URL: 'https://picket.example.com' }, /^FLEET_URL is "https.*host:port/],
@@ -34,7 +34,7 @@ t.test('what is wrong is said in one sentence with the name of the variable', as
   for (const [env, message] of rows) t.throws(() => readConfig({ ...ENOUGH, ...env }), { message })
 })
 
-t.test('an IPv6 address stands in brackets', async t => {
+t.test('An IPv6 address is written in brackets', async t => {
   const targets = { SELF_TEST_TARGETS: '[2620:fe::fe]:53, 9.9.9.9:53' }
   const config = readConfig({ ...ENOUGH, ...targets, FLEET_URL: '[::1]:9090', METRICS_ADDRESS: '[::]:9464' })
   t.equal(config.fleetUrl, '[::1]:9090')

@@ -7,7 +7,7 @@ let made = 0
 const newSecret = () => `${++made}`.padStart(43, 'x')
 const fileOf = (dataDir: string) => join(dataDir, 'credential.json')
 
-t.test('a probe makes a secret for its token once, and keeps it without the token', async t => {
+t.test('A probe creates one secret for a token and keeps it without the token', async t => {
   const dataDir = t.testdir({})
   const first = openCredential(dataDir, 'prb_a', newSecret)
   t.match(first, { secret: /^prs_x+1$/, token: 'prb_a' })
@@ -17,7 +17,7 @@ t.test('a probe makes a secret for its token once, and keeps it without the toke
   t.same(openCredential(dataDir, null, newSecret), { ...first, token: null })
 })
 
-t.test('a new token makes a new secret', async t => {
+t.test('A new token creates a new secret', async t => {
   const dataDir = t.testdir({})
   const { secret } = openCredential(dataDir, 'prb_a', newSecret)
   const next = openCredential(dataDir, 'prb_b', newSecret)
@@ -25,7 +25,7 @@ t.test('a new token makes a new secret', async t => {
   t.equal(openCredential(dataDir, null, newSecret).secret, next.secret)
 })
 
-t.test('without a secret and a token, or with a damaged file, the sentence says what to do', async t => {
+t.test('A missing secret and token, or a damaged file, is an error with the remedy', async t => {
   const dataDir = t.testdir({})
   t.throws(() => openCredential(dataDir, null, newSecret), { message: /^PROBE_TOKEN is not set, and/ })
   for (const text of ['', '{', '{}', '{"secret":"prs_short"}']) {
@@ -38,7 +38,7 @@ t.test('without a secret and a token, or with a damaged file, the sentence says 
   }
 })
 
-t.test('a file that others could read is closed to them', async t => {
+t.test('A credential file that others could read is restricted to its owner', async t => {
   const dataDir = t.testdir({})
   openCredential(dataDir, 'prb_a', newSecret)
   chmodSync(fileOf(dataDir), 0o644)

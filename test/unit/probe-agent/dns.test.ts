@@ -44,10 +44,10 @@ async function look(url: string, { assertions = [] as Assertion[], timeoutMs = 6
   return seen
 }
 
-/** Each question once: one that waits for a second on a busy machine is sent again. */
+/** The questions without repetitions, which occur on a busy machine. */
 const asked = ({ questions }: { questions: string[] }) => [...new Set(questions)]
 
-t.test('a dns check sees every type of record, written as in a zone file', async t => {
+t.test('A dns check returns every type of record as in a zone file', async t => {
   given.behave('answer')
   const rows: [type: string, values: string[], ttlS: number][] = [
     ['A', ['192.0.2.7', '192.0.2.8'], 60],
@@ -72,25 +72,22 @@ t.test('a dns check sees every type of record, written as in a zone file', async
   t.same(dns?.records, [{ type: 'CNAME', name: 'www.shop.test', ttlS: 68, value: name }])
 })
 
-t.test(
-  'without a type it asks for both types of address, of the probe’s own resolvers when no server is named',
-  async t => {
-    given.behave('answer')
-    system.behave('answer')
-    for (const url of ['dns://shop.test', 'Shop.Test', 'shop.test:53', 'https://shop.test/page', 'dns:shop.test']) {
-      const { error, dns } = await look(url)
-      t.equal(error, null, url)
-      t.equal(dns?.records.length, 3)
-      t.equal(dns?.server, `127.0.0.1:${system.port}`)
-    }
-    t.same(system.questions.slice(0, 2), ['udp A shop.test', 'udp AAAA shop.test'])
-    t.same(given.questions, [])
-    await look(`${server}/shop.test`)
-    t.same(asked(given), ['udp A shop.test', 'udp AAAA shop.test'])
-  },
-)
+t.test('Without a type, A and AAAA are queried, with the probe’s resolvers when no server is named', async t => {
+  given.behave('answer')
+  system.behave('answer')
+  for (const url of ['dns://shop.test', 'Shop.Test', 'shop.test:53', 'https://shop.test/page', 'dns:shop.test']) {
+    const { error, dns } = await look(url)
+    t.equal(error, null, url)
+    t.equal(dns?.records.length, 3)
+    t.equal(dns?.server, `127.0.0.1:${system.port}`)
+  }
+  t.same(system.questions.slice(0, 2), ['udp A shop.test', 'udp AAAA shop.test'])
+  t.same(given.questions, [])
+  await look(`${server}/shop.test`)
+  t.same(asked(given), ['udp A shop.test', 'udp AAAA shop.test'])
+})
 
-t.test('a failure says what the server did, and whose fault it is', async t => {
+t.test('A failure names what the server did and its source', async t => {
   const { TARGET, RESOLVER } = FailureSource
   const rows: [behaviour: DnsBehaviour, code: string, ofResolver: FailureSource][] = [
     ['nxdomain', 'dns_nxdomain', TARGET],
@@ -118,14 +115,14 @@ t.test('a failure says what the server did, and whose fault it is', async t => {
   )
 })
 
-t.test('an rcode stands in the result', async t => {
+t.test('The result contains the rcode', async t => {
   given.behave('nxdomain')
   const { dns, error } = await look(`${server}/gone.test?type=A`)
   t.match(dns, { rcode: 'NXDOMAIN', records: [] })
   t.equal(error?.message, 'query for A: the name does not exist (NXDOMAIN)')
 })
 
-t.test('an answer that is too long for UDP is asked for over TCP', async t => {
+t.test('A truncated answer is repeated over TCP', async t => {
   given.behave('truncate')
   const { error, dns, timings, totalUs } = await look(`${server}/${name}?type=MX`)
   t.equal(error, null)
@@ -137,7 +134,7 @@ t.test('an answer that is too long for UDP is asked for over TCP', async t => {
   t.equal((await look(name, { through: guarded })).error, null, 'the probe’s own resolver may be private')
 })
 
-t.test('a lost datagram is sent again, and noise before the answer is passed over', async t => {
+t.test('A lost datagram is sent again, and invalid datagrams are ignored', async t => {
   given.behave('lose-the-first')
   t.equal((await look(`${server}/${name}?type=A`)).error, null)
   t.ok(given.questions.length >= 2)
@@ -145,7 +142,7 @@ t.test('a lost datagram is sent again, and noise before the answer is passed ove
   t.equal((await look(`${server}/${name}`)).error, null)
 })
 
-t.test('when the first resolver is silent or refuses, the next one is asked', async t => {
+t.test('When the first resolver is silent or refuses, the next one is used', async t => {
   system.behave('answer')
   for (const first of [deaf.port, 1]) {
     const through = createEgress({ allow: [], nameservers: [`127.0.0.1:${first}`, `127.0.0.1:${system.port}`] })
@@ -155,7 +152,7 @@ t.test('when the first resolver is silent or refuses, the next one is asked', as
   t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
 })
 
-t.test('a server that a monitor names goes through the egress guard', async t => {
+t.test('A server that a monitor names passes the egress guard', async t => {
   given.behave('answer')
   const through = createEgress({ allow: [] })
   t.match(await look(`${server}/${name}`, { through }), { error: { code: 'blocked_target' }, dns: null })
@@ -163,7 +160,7 @@ t.test('a server that a monitor names goes through the egress guard', async t =>
   t.same(given.questions, [])
 })
 
-t.test('a name without a record of the type fails, unless assertions judge the records', async t => {
+t.test('A name without a record of the type fails, unless there are dns_record assertions', async t => {
   given.behave('answer')
   t.match((await look(`${server}/v4.test?type=MX`)).error, {
     code: 'dns_no_records',
@@ -175,7 +172,7 @@ t.test('a name without a record of the type fails, unless assertions judge the r
   t.match((await look(`${server}/v4.test?type=AAAA`)).error, { code: 'dns_servfail' })
 })
 
-t.test('dns_record assertions choose what is asked, and judge it', async t => {
+t.test('dns_record assertions select the queried types and are evaluated', async t => {
   given.behave('answer')
   const rows: [operator: string, value: string, isUp: boolean][] = [
     ['equals', 'MX: 10 mail.shop.test', true],

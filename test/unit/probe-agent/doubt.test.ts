@@ -4,7 +4,7 @@ import { createDoubtDetector } from '../../../probe-agent/execution/own-faults/d
 const SECOND_US = 1_000_000
 const MINUTE_US = 60 * SECOND_US
 
-/** Hosts that a probe checks in turns every 30 s. `fails`: which of them fail, by their number and the time. */
+/** Hosts that a probe checks every 30 s. `fails`: which of them fail, by number and time. */
 function watch(hosts: number, minutes: number, fails: (host: number, atS: number) => boolean) {
   const doubt = createDoubtDetector()
   const doubtedAtS: number[] = []
@@ -48,14 +48,14 @@ for (const [title, hosts, fails, failuresBefore] of rows) {
   })
 }
 
-t.test('many hosts at one address are one place', async t => {
+t.test('Many hosts with one address count once', async t => {
   const doubt = createDoubtDetector()
   for (let i = 0; i < 20; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i * SECOND_US)
   for (let i = 0; i < 20; i++) doubt.recordFailure(`${i}.example`, '192.0.2.1', (60 + i) * SECOND_US)
   t.equal(doubt.isDoubting(80 * SECOND_US), false)
 })
 
-t.test('one host with many monitors that answers does not hide that the others fail', async t => {
+t.test('One answering host with many monitors does not hide failures of the others', async t => {
   const doubt = createDoubtDetector()
   for (let i = 0; i < 5; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i)
   for (let i = 0; i < 5; i++) {
@@ -65,7 +65,7 @@ t.test('one host with many monitors that answers does not hide that the others f
   t.equal(doubt.isDoubting(MINUTE_US + 5 * SECOND_US), true)
 })
 
-t.test('a doubt lasts while three of its hosts and 3 % of all fail, and an hour at most', async t => {
+t.test('A doubt lasts while three of its hosts and 3 % of all fail, at most an hour', async t => {
   const changes: string[] = []
   const doubt = createDoubtDetector((isDoubting, hosts) => changes.push(`${isDoubting} ${hosts}`))
   for (let i = 0; i < 10; i++) doubt.recordAnswer(`${i}.example`, `${i}`, i)
@@ -81,7 +81,7 @@ t.test('a doubt lasts while three of its hosts and 3 % of all fail, and an hour 
   t.equal(doubt.isDoubting(64 * MINUTE_US), false, 'what lasts for an hour is not a jump')
 })
 
-t.test('an attempt that began in a doubt is doubted when it fails after the doubt, and a later one is not', async t => {
+t.test('An attempt that began during a doubt is doubted after it, and a later one is not', async t => {
   const doubt = createDoubtDetector()
   const answer = (atUs: number, hosts = 10) => {
     for (let i = 0; i < hosts; i++) doubt.recordAnswer(`${i}.example`, `${i}`, atUs + i)
@@ -90,7 +90,7 @@ t.test('an attempt that began in a doubt is doubted when it fails after the doub
   for (let i = 0; i < 10; i++) doubt.recordFailure(`${i}.example`, `${i}`, MINUTE_US + i)
   answer(2 * MINUTE_US, 9)
   const endsUs = 2 * MINUTE_US + 7
-  // first noticed long after its end
+  // first detected long after its end
   const failsUs = 3 * MINUTE_US
   doubt.recordFailure('9.example', '9', failsUs)
   t.equal(doubt.isDoubting(failsUs), false)
@@ -99,7 +99,7 @@ t.test('an attempt that began in a doubt is doubted when it fails after the doub
 })
 
 t.test(
-  'of two targets of a host, one that fails for long does not begin to fail again after each answer of the other',
+  'A target that fails for long does not begin to fail again after answers of another target of its host',
   async t => {
     const doubt = createDoubtDetector()
     for (let i = 0; i < 200; i++) {
@@ -111,13 +111,13 @@ t.test(
   },
 )
 
-t.test('a probe that starts while nearly all hosts fail has a doubt', async t => {
+t.test('A probe that starts while almost all hosts fail has a doubt', async t => {
   const doubt = createDoubtDetector()
   for (let i = 0; i < 5; i++) doubt.recordFailure(`${i}.example`, `${i}`, i)
   t.equal(doubt.isDoubting(5), true)
 })
 
-t.test('after many failures a minute it takes more of them to make a jump', async t => {
+t.test('A high rate of failures raises the threshold of a doubt', async t => {
   const usually = (host: number, at: number) => (host * 7 + Math.floor(at / 30)) % 20 === 0
   t.equal(watch(400, 25, usually).firstS, null)
 })

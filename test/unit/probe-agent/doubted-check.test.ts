@@ -16,7 +16,7 @@ const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
 
 const outcomesOf = (ran: readonly CheckExecution[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
 
-t.test('failures of many hosts at once are doubted, though an address of the self-test answers', async t => {
+t.test('Simultaneous failures of many hosts are doubted, even when a self-test address answers', async t => {
   const address = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: address.port }] })
   const doubt = createDoubtDetector()
@@ -39,7 +39,7 @@ t.test('failures of many hosts at once are doubted, though an address of the sel
   ])
 })
 
-t.test('an answer of the target, and what is wrong with ourselves, is never doubted', async t => {
+t.test('Answers of the target and internal failures are never doubted', async t => {
   const doubt = createDoubtDetector()
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 500 })
@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('checks for monitors of other probes do not count for the doubt of a probe', async t => {
+t.test('Checks of unassigned monitors do not contribute to a doubt', async t => {
   const noted: string[] = []
   const selfTest = createSelfTest({ targets: [] })
   const observed = { ...selfTest, recordCheck: (target: string) => void noted.push(target) }

@@ -10,7 +10,7 @@ const step = fc.record({
   dueMs: fc.nat(1000),
 })
 
-t.test('whatever is put, moved and removed, the earliest comes first and nothing is lost', async t => {
+t.test('The earliest item is always first, and no item is lost', async t => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
       const queue = createDueQueue<Item>()

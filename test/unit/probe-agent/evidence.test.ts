@@ -12,7 +12,7 @@ import { startTlsServer } from '../../support/tls-server.ts'
 const authority = createAuthority(t)
 const egress = createEgress({ allow: ['127.0.0.1'], resolver: async () => ['127.0.0.1'], trust: [authority.ca] })
 
-t.test('a check that is up or degraded leaves no evidence', async t => {
+t.test('A check that is up or degraded has no evidence', async t => {
   const target = await startTarget(t)
   const slow = [{ type: 'response_time', operator: 'less_than', value: '0' }]
   t.match(await runCheck(createCheckSpec({ url: target.url }), egress), { outcome: Outcome.UP, evidence: undefined })
@@ -22,7 +22,7 @@ t.test('a check that is up or degraded leaves no evidence', async t => {
   })
 })
 
-t.test('a failed check keeps the answer’s headers, secrets masked, and the first 4 kB of its body', async t => {
+t.test('A failed check keeps the response headers with masked secrets and the first 4 KiB of the body', async t => {
   const target = await startTarget(t)
   target.behave({
     kind: 'answer',
@@ -42,7 +42,7 @@ t.test('a failed check keeps the answer’s headers, secrets masked, and the fir
   t.same(evidence?.chain, [])
 })
 
-t.test('a body that an assertion or a keyword fails on is evidence too', async t => {
+t.test('A body that fails an assertion or a keyword is evidence', async t => {
   const { url } = await startTarget(t)
   const assertions = [{ type: 'body', operator: 'equals', value: 'else' }]
   for (const spec of [
@@ -53,7 +53,7 @@ t.test('a body that an assertion or a keyword fails on is evidence too', async t
   }
 })
 
-t.test('a target that sends our own secrets back does not put them on show', async t => {
+t.test('Secrets that a target echoes are masked', async t => {
   const rows: [auth: Auth['kind'], secrets: string[]][] = [
     [{ $case: 'basic', value: { username: 'ann', password: 'pässword' } }, ['pässword', 'YW5uOnDDpHNzd29yZA==']],
     [{ $case: 'bearerToken', value: 'tok-tok' }, ['tok-tok']],
@@ -77,7 +77,7 @@ t.test('a target that sends our own secrets back does not put them on show', asy
   }
 })
 
-t.test('headers without end are cut', async t => {
+t.test('Evidence headers are limited', async t => {
   const many = Array.from({ length: 500 }, (_, i) => `X-${i}: ${'v'.repeat(80)}\r\n`).join('')
   const long = `X-Long: ${'v'.repeat(5_000)}\r\n__proto__: polluted\r\n`
   const port = await startFixedResponse(t, `HTTP/1.1 500 No\r\n${long}${many}Content-Length: 0\r\n\r\n`)
@@ -88,7 +88,7 @@ t.test('headers without end are cut', async t => {
   t.ok(JSON.stringify(headers).length < 20_000)
 })
 
-t.test('a certificate that does not hold is shown with its whole chain', async t => {
+t.test('An invalid certificate is reported with its complete chain', async t => {
   const leaf = authority.issueLong('other.example', 2)
   const port = await startTlsServer(t, leaf)
   const { evidence, observation, certificate } = await runCheck(
@@ -101,10 +101,10 @@ t.test('a certificate that does not hold is shown with its whole chain', async t
     { subject: 'CN=Between 2' },
     { subject: 'CN=Between 1' },
   ])
-  t.equal(certificate, undefined, 'and stands by itself only where the monitor asks for it')
+  t.equal(certificate, undefined, 'and is separate only if the monitor has ssl_check')
 })
 
-t.test('a certificate is part of the result where the monitor has ssl_check, up or not', async t => {
+t.test('The result contains the certificate if the monitor has ssl_check, up or not', async t => {
   for (const status of [200, 500]) {
     const port = await startTlsServer(t, authority.issue('shop.example', -1, 5), status)
     const ran = await runCheck(createCheckSpec({ url: `https://shop.example:${port}/`, sslCheck: true }), egress)
@@ -117,7 +117,7 @@ t.test('a certificate is part of the result where the monitor has ssl_check, up 
   t.equal((await runCheck(createCheckSpec({ url: target.url, sslCheck: true }), egress)).certificate, undefined)
 })
 
-t.test('what was heard of a tcp target is evidence; of one that was never reached there is none', async t => {
+t.test('The answer of a tcp target is evidence; an unreachable one has none', async t => {
   const port = await startRawServer(t, socket => socket.write('220 not what you seek\r\n'))
   const spec = createCheckSpec({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 2_000 })
   const { evidence } = await runCheck(spec, egress)

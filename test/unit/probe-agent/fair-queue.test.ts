@@ -10,7 +10,7 @@ const step = fc.record({
   dueMs: fc.nat(1000),
 })
 
-t.test('the earliest item of all tenants that are not held back comes first, and nothing is lost', async t => {
+t.test('The earliest item of all tenants that are not held back is first, and no item is lost', async t => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
       const queue = createFairQueue<Item>()
@@ -43,7 +43,7 @@ t.test('the earliest item of all tenants that are not held back comes first, and
   t.pass('200 random runs')
 })
 
-t.test('tenants are counted while they have monitors, whether their checks wait or run', async t => {
+t.test('Tenants are counted while they have monitors', async t => {
   const queue = createFairQueue<Item>()
   const item: Item = { name: 1, tenant: 7, dueMs: 0, heapIndex: -1 }
   queue.join(7)

@@ -25,7 +25,7 @@ const observation = {
 }
 const WELL = { observation, outcome: Outcome.UP, failedAssertions: [], evidence: undefined, certificate: undefined }
 
-/** Lets the checks of 20 monitors run, a second at a time, by a fleet's clock that is `aheadMs(second)` ahead. */
+/** Runs the checks of 20 monitors, one second at a time, with a control plane's clock that is `aheadMs(second)` ahead. */
 async function runFor(seconds: number, aheadMs: (second: number) => number) {
   let monotonicMs = 0
   const clock = createRemoteClock(() => monotonicMs)
@@ -53,7 +53,7 @@ async function runFor(seconds: number, aheadMs: (second: number) => number) {
   return published
 }
 
-/** The longest time without a check of each monitor, and the shortest between two, in seconds. */
+/** The longest and the shortest time between two checks of a monitor, in seconds. */
 function gapsOf(published: readonly { monitorId: string; atSecond: number }[], seconds: number) {
   const gaps = Array.from({ length: MONITORS }, (_, i) => {
     const at = published.filter(({ monitorId }) => monitorId === `m${i}`).map(({ atSecond }) => atSecond)

@@ -28,7 +28,7 @@ const WELL = {
   certificate: undefined,
 }
 
-t.test('a slot is checked once, also when the clock is learned better and steps back a little', async t => {
+t.test('A slot is checked once, even when a clock correction goes back a little', async t => {
   const intervalS = 3600
   const slots = computeSlots('m1', 'eu-west', intervalS)
   const slotMs = findSlotFrom(slots, Date.UTC(2026, 7, 1))
@@ -67,7 +67,7 @@ t.test('a slot is checked once, also when the clock is learned better and steps 
   )
 })
 
-t.test('who asks for a check just after a change gets the one that the change brings anyway', async t => {
+t.test('A request just after a change joins the check that the change starts', async t => {
   const published: Result[] = []
   const answers: [string, Result][] = []
   const monitors = createAssignedMonitors('eu-west')
@@ -90,7 +90,7 @@ t.test('who asks for a check just after a change gets the one that the change br
   t.same(answers, [['run', published[0]]])
 })
 
-t.test('who asked for a check that is called off before it began hears of it', async t => {
+t.test('A request is refused when its check is cancelled before it begins', async t => {
   const answers: [string, string | undefined][] = []
   const monitors = createAssignedMonitors('eu-west')
   const loop = createCheckLoop({
@@ -106,7 +106,7 @@ t.test('who asked for a check that is called off before it began hears of it', a
   const upserts = ids.map(id => assignment(id, checkSpec('http://127.0.0.1'), { intervalS: 3600 }))
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   for (const id of ids.slice(0, 3)) loop.startChain(monitors.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
-  t.equal(loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'that one is taken')
+  t.equal(loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run'), false, 'it already has a request')
   const changed = { ...upserts[1]!, configVersion: 2 }
   loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [changed], removals: ['removed'] })
   await loop.drain()
@@ -117,7 +117,7 @@ t.test('who asked for a check that is called off before it began hears of it', a
   ])
 })
 
-t.test('a tenant whose checks all hang does not hold up the checks of another tenant', async t => {
+t.test('A tenant whose checks all hang does not delay another tenant', async t => {
   const intervalS = 30
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
@@ -133,7 +133,7 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
     maxConcurrentChecks: 5,
     log: createLog('test', 'silent'),
   })
-  // the hanging checks never end, so this is not waited for
+  // not awaited, because the hanging checks never end
   t.teardown(() => void loop.drain())
   const upserts = Array.from({ length: 1_000 }, (_, i) =>
     assignment(`hanging-${i}`, checkSpec('hanging'), { intervalS, tenant: 1 }),
@@ -150,7 +150,7 @@ t.test('a tenant whose checks all hang does not hold up the checks of another te
   t.ok(countOf('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
 })
 
-t.test('checks for monitors of others get their tenant’s share of the places and no more', async t => {
+t.test('Checks of unassigned monitors are limited to their tenant’s share of permits', async t => {
   let nowMs = Date.UTC(2026, 7, 1)
   const started: string[] = []
   const refused: string[] = []
@@ -170,7 +170,7 @@ t.test('checks for monitors of others get their tenant’s share of the places a
     maxConcurrentChecks: 5,
     log: createLog('test', 'silent'),
   })
-  // the hanging checks never end, so this is not waited for
+  // not awaited, because the hanging checks never end
   t.teardown(() => void loop.drain())
   const upserts = [assignment('well', checkSpec('well'), { intervalS: 30, tenant: 2 })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })

@@ -25,13 +25,13 @@ const FIGURES: ProbeMetrics = {
   sandboxWorks: false,
 }
 
-async function ours(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+async function ownMetrics(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
   const { text } = await metrics.render()
   const lines = text.split('\n').filter(line => line.startsWith('picket_'))
   return lines.map(line => line.replace('picket_probe_agent_', '')).sort()
 }
 
-t.test('a scrape shows what the probe has counted, totals as they are however often it is scraped', async t => {
+t.test('A scrape shows the counters of the probe, and repeated scrapes do not change totals', async t => {
   const metrics = createMetrics()
   const set = registerProbeMetrics(metrics)
   const tally = createCheckCounters()
@@ -39,7 +39,7 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
   tally.count('ping', Outcome.DOWN)
   set({ ...FIGURES, checks: tally.list() })
   set({ ...FIGURES, checks: tally.list() })
-  t.same(await ours(metrics), [
+  t.same(await ownMetrics(metrics), [
     'assignments 40',
     'checks_total{type="http",outcome="unknown"} 1',
     'checks_total{type="http",outcome="up"} 2',
@@ -60,11 +60,11 @@ t.test('a scrape shows what the probe has counted, totals as they are however of
   ])
 })
 
-t.test('a clock that is not known yet is not shown as right', async t => {
+t.test('An unknown clock offset is not shown', async t => {
   const metrics = createMetrics()
   const set = registerProbeMetrics(metrics)
   set({ ...FIGURES, clockOffsetMs: undefined })
-  const offsets = async () => (await ours(metrics)).filter(line => line.startsWith('clock'))
+  const offsets = async () => (await ownMetrics(metrics)).filter(line => line.startsWith('clock'))
   t.same(await offsets(), [])
   set({ ...FIGURES, clockOffsetMs: 0 })
   t.same(await offsets(), ['clock_offset_seconds 0'])

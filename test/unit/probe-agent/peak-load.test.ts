@@ -1,7 +1,7 @@
 import t from 'tap'
 import { trackPeakLoad } from '../../../probe-agent/health/peak-load.ts'
 
-t.test('heartbeats and scrapes each see the peaks since their own last look', async t => {
+t.test('Heartbeats and scrapes each see the peaks since their own previous read', async t => {
   const readings = [30, 500, 10, 20, 0].map((ms, running) => ({
     running,
     waiting: 0,

@@ -14,10 +14,10 @@ const WAYS = [
   ['ping program', refused],
 ] as const
 
-// A machine that gives no test a network of its own has neither kernel settings nor silence to test with.
+// Without network namespaces, kernel settings and lost packets cannot be tested.
 if (hasOwnNetwork()) {
   for (const [way, scene] of WAYS) {
-    t.test(`ping by ${way}: a target that answers is up, over IPv4 and IPv6`, async t => {
+    t.test(`ping by ${way}: A target that answers is up, over IPv4 and IPv6`, async t => {
       const hosts = ['127.0.0.1', '::1', 'ping://localhost', 'http://127.0.0.1:81/', '[0:0:0:0:0:0:0:1]']
       const addresses = ['127.0.0.1', '::1']
       const [seen] = await play({ ...scene, hosts, addresses })
@@ -36,7 +36,7 @@ if (hasOwnNetwork()) {
       )
     })
 
-    t.test(`ping by ${way}: a target that never answers is down at the timeout`, async t => {
+    t.test(`ping by ${way}: A target that never answers is down at the timeout`, async t => {
       const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 1_000, timeoutMs: 1_000 })
       t.ok(seen!.elapsedMs >= 1_000)
       for (const { outcome, observation } of seen!.ran) {
@@ -47,7 +47,7 @@ if (hasOwnNetwork()) {
       }
     })
 
-    t.test(`ping by ${way}: a target that loses some is up, and the loss is in the result`, async t => {
+    t.test(`ping by ${way}: A target that loses some echoes is up, and the result has the loss`, async t => {
       const timeoutMs = 60_000
       const [seen] = await play({ ...scene, hosts: ['127.0.0.1', '::1'], lost: 2, timeoutMs })
       for (const { outcome, observation } of seen!.ran) {
@@ -57,19 +57,22 @@ if (hasOwnNetwork()) {
       t.ok(seen!.elapsedMs < timeoutMs, 'lost echoes are not waited for until the timeout')
     })
 
-    t.test(`ping by ${way}: an address without a route is our own fault, unless there is another`, async t => {
-      const hosts = ['192.0.2.1', '2001:db8::1', 'shop.test']
-      const allow = ['0.0.0.0/0', '::/0']
-      const [seen] = await play({ ...scene, hosts, allow, addresses: ['192.0.2.1', '127.0.0.1'] })
-      const [v4, v6, both] = seen!.ran
-      for (const one of [v4, v6]) {
-        t.match(one, { outcome: Outcome.UNKNOWN, observation: { error: { source: INTERNAL } } })
-        t.match(one?.observation.error?.code, /^(network_unreachable|local_resources)$/)
-      }
-      t.match(both, { outcome: Outcome.UP, observation: { resolvedIp: '127.0.0.1' } })
-    })
+    t.test(
+      `ping by ${way}: An address without a route is an internal failure, unless another address works`,
+      async t => {
+        const hosts = ['192.0.2.1', '2001:db8::1', 'shop.test']
+        const allow = ['0.0.0.0/0', '::/0']
+        const [seen] = await play({ ...scene, hosts, allow, addresses: ['192.0.2.1', '127.0.0.1'] })
+        const [v4, v6, both] = seen!.ran
+        for (const one of [v4, v6]) {
+          t.match(one, { outcome: Outcome.UNKNOWN, observation: { error: { source: INTERNAL } } })
+          t.match(one?.observation.error?.code, /^(network_unreachable|local_resources)$/)
+        }
+        t.match(both, { outcome: Outcome.UP, observation: { resolvedIp: '127.0.0.1' } })
+      },
+    )
 
-    t.test(`ping by ${way}: every address passes the egress guard`, async t => {
+    t.test(`ping by ${way}: Every address passes the egress guard`, async t => {
       const addresses = ['127.0.0.1', '10.0.0.1']
       const [seen] = await play({ ...scene, hosts: ['127.0.0.1', 'shop.test'], addresses, allow: ['10.0.0.0/8'] })
       for (const { observation } of seen!.ran) {
@@ -78,15 +81,15 @@ if (hasOwnNetwork()) {
     })
   }
 
-  t.test('many pings at once go over one socket, and each gets its own answers', async t => {
+  t.test('Many simultaneous pings use one socket, and each gets its own answers', async t => {
     const hosts = Array.from({ length: 400 }, (_, i) => (i % 4 === 0 ? '::1' : `127.0.${i >> 6}.${(i & 63) + 1}`))
     const [seen] = await play({ ...allowed, hosts, timeoutMs: 60_000 })
     for (const { observation } of seen!.ran) t.match(observation, { error: null, ping: { sent: 3, received: 3 } })
-    // one after another they would take 160 s
+    // sequentially they would take 160 s
     t.ok(seen!.elapsedMs < 60_000)
   })
 
-  t.test('a probe that can ping in no way says so, and blames itself', async t => {
+  t.test('A probe that cannot ping logs it, and its pings are internal failures', async t => {
     const [seen] = await play({ ...refused, program: 'no-such-program', hosts: ['127.0.0.1'] })
     t.same(seen?.ways, ['none', 'none'])
     t.match(seen?.ran, [{ outcome: Outcome.UNKNOWN, observation: { error: { code: 'icmp_unavailable' } } }])

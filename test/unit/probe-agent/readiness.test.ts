@@ -6,7 +6,7 @@ const NO_LINK = 'not connected to the control plane'
 const STOPPING = 'the probe is stopping and handing over its monitors'
 
 t.test(
-  'a probe is ready while it is linked, gets rid of its results and is to stay; else it says what is wrong',
+  'A probe is ready while it is connected, delivers its results and is not stopping; else it reports the problems',
   async t => {
     const rows: [Partial<ReadinessConditions>, string[]][] = [
       [{}, []],

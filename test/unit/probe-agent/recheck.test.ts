@@ -59,7 +59,7 @@ for (const [state, retryCount, attempts, recheck, after, title] of ROWS) {
 }
 
 t.test(
-  'no answers of a target, in any order, keep a chain longer than retry_count re-checks and one of our own',
+  'No sequence of outcomes makes a chain longer than retry_count re-checks and one for an internal failure',
   async t => {
     const letters = Object.values(OUTCOMES)
     for (const state of [PENDING, OK, DEGRADED, FAILING]) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { computeReconnectDelayMs } from '../../../probe-agent/fleet/reconnect-delay.ts'
 
-t.test('probes come back spread out, sooner after the first failure than after the tenth', async t => {
+t.test('Reconnect delays are spread and grow with the number of failures', async t => {
   const rows: [failures: number, isRefused: boolean, soonestMs: number, latestMs: number][] = [
     [1, false, 500, 1000],
     [2, false, 500, 2000],

@@ -15,20 +15,20 @@ const INTERVAL_S = 30
 const INTERVAL_MS = INTERVAL_S * 1_000
 const START_MS = Date.UTC(2026, 7, 1)
 
-/** what the control plane said, what a chain came to, how long ago in s, and how the next chain begins */
+/** the sent state, the conclusion of a chain, its age in s, and the start state of the next chain */
 const ROWS: [RegionState, RegionState | null, number, RegionState, string][] = [
   [OK, null, 0, OK, 'nothing was found since'],
   [OK, FAILING, 0, FAILING, 'just found'],
   [OK, FAILING, 29, FAILING, 'the next slot waits for the confirmation'],
   [OK, FAILING, 30, OK, 'not confirmed for an interval: its results may not have counted'],
   [PENDING, DEGRADED, 30, PENDING, 'of a new monitor too'],
-  [DEGRADED, FAILING, 60, DEGRADED, 'worse than what was said'],
+  [DEGRADED, FAILING, 60, DEGRADED, 'worse than the sent state'],
   [FAILING, OK, 0, OK, 'a recovery'],
-  [FAILING, OK, 3_600, OK, 'better than what was said: a new outage is confirmed at once'],
+  [FAILING, OK, 3_600, OK, 'better than the sent state: a new outage is confirmed immediately'],
   [FAILING, DEGRADED, 3_600, DEGRADED, 'better, but not up'],
 ]
 for (const [state, found, seconds, expected, says] of ROWS) {
-  t.test(`the state that a chain begins with: ${says}`, async t => {
+  t.test(`A chain begins with the right state: ${says}`, async t => {
     const concluded = found === null ? null : { state: found, atMs: 5_000 }
     const known = { state, concluded, slots: { intervalMs: INTERVAL_MS } }
     t.equal(resolveStartState(known, 5_000 + seconds * 1_000), expected)
@@ -53,7 +53,7 @@ type Seen = {
   slots: (count: number) => Promise<void>
 }
 
-/** A monitor with two re-checks whose target is down; `slots` lets time pass and `attempts` counts those of each slot. */
+/** A monitor with two re-checks whose target is down; `slots` advances the time, `attempts` counts the attempts of each slot. */
 function failing(): Seen {
   const time = createVirtualTime()
   const monitors = createAssignedMonitors('eu-west')
@@ -71,7 +71,7 @@ function failing(): Seen {
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS: INTERVAL_S, retryCount: 2 })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   loop.setEpoch(1)
-  // to a moment between two chains
+  // advance to a moment between two chains
   const firstMs = findSlotFrom(monitors.get('m1')!.slots, START_MS) - START_MS
   let passed = 0
   return {
@@ -88,7 +88,7 @@ function failing(): Seen {
   }
 }
 
-t.test('an outage that the control plane has confirmed costs one attempt a slot', async t => {
+t.test('A confirmed outage costs one attempt a slot', async t => {
   const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)
@@ -97,7 +97,7 @@ t.test('an outage that the control plane has confirmed costs one attempt a slot'
   t.same(attempts(), [3, 1, 1, 1, 1])
 })
 
-t.test('one that it does not confirm is decided again in every second slot', async t => {
+t.test('An unconfirmed outage is decided again in every second slot', async t => {
   const { loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(5)
@@ -105,7 +105,7 @@ t.test('one that it does not confirm is decided again in every second slot', asy
 })
 
 const reasons: [string, (seen: Seen) => void][] = [
-  ['a result of it was not taken in time', ({ monitors }) => monitors.discardConclusion('m1')],
+  ['a result was not published in time', ({ monitors }) => monitors.discardConclusion('m1')],
   ['the epoch has changed', ({ loop }) => loop.setEpoch(2)],
   ['the clock of the control plane was set', ({ loop }) => loop.clockLearned(2_000)],
   [
@@ -114,7 +114,7 @@ const reasons: [string, (seen: Seen) => void][] = [
   ],
 ]
 for (const [why, happens] of reasons) {
-  t.test(`after a chain that did not count the next slot is a whole chain: ${why}`, async t => {
+  t.test(`After a chain that did not count, the next slot is a complete chain: ${why}`, async t => {
     const seen = failing()
     t.teardown(() => seen.loop.drain())
     await seen.slots(1)
@@ -124,7 +124,7 @@ for (const [why, happens] of reasons) {
   })
 }
 
-t.test('what becomes of another monitor, or the same epoch again, changes nothing', async t => {
+t.test('Changes of another monitor, or the same epoch again, have no effect', async t => {
   const { monitors, loop, attempts, slots } = failing()
   t.teardown(() => loop.drain())
   await slots(1)

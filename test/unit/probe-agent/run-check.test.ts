@@ -13,7 +13,7 @@ const slow = { type: 'response_time', operator: 'less_than', value: '0' }
 const wrong = { type: 'body', operator: 'equals', value: 'else' }
 const right = { type: 'body', operator: 'equals', value: 'ok' }
 
-t.test('a check is up, degraded or down by its target and its assertions', async t => {
+t.test('A check is up, degraded or down by its target and its assertions', async t => {
   const { url } = await startTarget(t)
   t.match(await runCheck(createCheckSpec({ url }), egress), { outcome: Outcome.UP, failedAssertions: [] })
   t.match(await runCheck(createCheckSpec({ url, assertions: [right] }), egress), { outcome: Outcome.UP })
@@ -33,7 +33,7 @@ t.test('a check is up, degraded or down by its target and its assertions', async
   })
 })
 
-t.test('a target that hangs is down when its timeout has passed, and not before', async t => {
+t.test('A target that hangs is down after its timeout, not before', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'hang', after: 'connect' })
   const startedMs = performance.now()
@@ -43,7 +43,7 @@ t.test('a target that hangs is down when its timeout has passed, and not before'
   t.match(observation.error, { code: 'timeout', source: FailureSource.TARGET })
 })
 
-t.test('time in which the probe itself stood still is not held against the target', async t => {
+t.test('Time in which the probe was blocked does not count against the target', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', delayMs: 20 })
   const running = runCheck(createCheckSpec({ url: target.url, timeoutMs: 500 }), egress)
@@ -55,7 +55,7 @@ t.test('time in which the probe itself stood still is not held against the targe
   t.equal((await running).outcome, Outcome.UP)
 })
 
-t.test('our own faults are unknown, never down', async t => {
+t.test('Faults of the probe are unknown, never down', async t => {
   const { url } = await startTarget(t)
   const assertions = [{ type: 'nonsense', operator: 'equals', value: '' }]
   const broken = [
@@ -77,14 +77,14 @@ t.test('our own faults are unknown, never down', async t => {
   })
 })
 
-t.test('a refused target is down', async t => {
+t.test('A refused connection is down', async t => {
   const strict = createEgress({ allow: [] })
   const { outcome, observation } = await runCheck(createCheckSpec({ url: 'http://127.0.0.1/' }), strict)
   t.equal(outcome, Outcome.DOWN)
   t.match(observation.error, { code: 'blocked_target', message: /127\.0\.0\.1 is a loopback address/ })
 })
 
-t.test('a name that does not exist is down, whatever the self-test says of the resolver', async t => {
+t.test('A name that does not exist is down, whatever the self-test of the resolver reports', async t => {
   const resolver = createResolver({ servers: [await startDnsServer(t, () => 3)], hosts: '' })
   const guard = createEgress({ allow: ['127.0.0.0/8'], resolver })
   const selfTest = createSelfTest({ targets: [], egress: guard })
@@ -95,7 +95,7 @@ t.test('a name that does not exist is down, whatever the self-test says of the r
   })
 })
 
-t.test('a resolver in trouble makes a target down, our own resolver in trouble makes it unknown', async t => {
+t.test('A failing resolver makes a target down, and a failing resolver of the probe makes it unknown', async t => {
   const servers = [await startDnsServer(t, name => (name.endsWith('.root-servers.net') ? ['198.41.0.4'] : 2))]
   const broken = [await startDnsServer(t, () => 2)]
   const ran: CheckExecution[] = []
@@ -114,7 +114,7 @@ t.test('a resolver in trouble makes a target down, our own resolver in trouble m
   })
 })
 
-t.test('a probe without a connection reports nothing as down', async t => {
+t.test('A probe without a connection never reports down', async t => {
   const [hole, target] = [await startBlackHole(t), await startTarget(t)]
   const dark = createCheckSpec({ url: `http://127.0.0.1:${hole}/`, timeoutMs: 200 })
   const offline = createSelfTest({ targets: [{ host: '127.0.0.1', port: hole }] })

@@ -34,7 +34,7 @@ for (const [title, evidence, isOnline] of rows) {
 const { signal } = new AbortController()
 const silent = { source: FailureSource.TARGET, code: 'timeout', message: 'timed out while connecting' }
 
-t.test('a self-test address that refuses is a sign of life', async t => {
+t.test('A self-test address that refuses the connection counts as reachable', async t => {
   const target = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
   await selfTest.run(signal)
@@ -44,7 +44,7 @@ t.test('a self-test address that refuses is a sign of life', async t => {
   t.equal(selfTest.isOnline(), true)
 })
 
-t.test('failures from before the connection came back are still the probe’s own', async t => {
+t.test('Failures that began before the connection recovered are internal', async t => {
   const port = await startBlackHole(t)
   let isCut = true
   const resolver = async () => [isCut ? '127.0.0.1' : '127.0.0.9']
@@ -54,13 +54,13 @@ t.test('failures from before the connection came back are still the probe’s ow
   await selfTest.run(signal)
   t.equal(selfTest.isOnline(), false)
   isCut = false
-  // 127.0.0.9 refuses on that port, which shows that the network is back.
+  // 127.0.0.9 refuses on that port, which proves that the network is back.
   t.match(await selfTest.attributeFailure(silent, startedUs), { code: 'probe_offline', source: FailureSource.INTERNAL })
   t.equal(selfTest.isOnline(), true)
   t.same(await selfTest.attributeFailure(silent, nowUs()), silent)
 })
 
-t.test('a thousand failures at once ask the self-test’s address once', async t => {
+t.test('A thousand simultaneous failures run one self-test', async t => {
   const target = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
   const startedUs = nowUs()
@@ -68,7 +68,7 @@ t.test('a thousand failures at once ask the self-test’s address once', async t
   t.equal(target.connections(), 1)
 })
 
-t.test('without addresses, a probe that lost all of many targets at once is offline until one answers', async t => {
+t.test('Without addresses, a probe that loses all of many targets at once is offline until one answers', async t => {
   const selfTest = createSelfTest({ targets: [] })
   for (let i = 0; i < 20; i++) selfTest.recordCheck(`https://${i}.example/`, false)
   t.match(await selfTest.attributeFailure(silent, nowUs()), { code: 'probe_offline' })
@@ -79,7 +79,7 @@ t.test('without addresses, a probe that lost all of many targets at once is offl
   })
 })
 
-t.test('failures from before the resolver came back are still the probe’s own', async t => {
+t.test('Failures that began before the resolver recovered are internal', async t => {
   const target = await startTcpTarget(t)
   let isDeaf = true
   const resolver = async () => {

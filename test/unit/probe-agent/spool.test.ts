@@ -25,7 +25,7 @@ const record = (text: string) => ({ partition: 3, probeId: 'p1', piece: Buffer.f
 const texts = async (spool: Spool, atMost = 100) =>
   (await spool.peek(atMost)).map(({ piece }) => Buffer.from(piece).toString())
 
-t.test('late results are given in their order, again until they are delivered, and then never', async t => {
+t.test('Late results are returned in order until they are delivered', async t => {
   const directory = directoryFor(t)
   const spool = openFor(t, directory)
   for (const text of ['a', 'b', 'c']) spool.release(spool.append(record(text)))
@@ -42,7 +42,7 @@ t.test('late results are given in their order, again until they are delivered, a
   t.same(readdirSync(directory), [], 'nothing is left on disk')
 })
 
-t.test('what memory delivered in time is not given, what it still holds is waited for', async t => {
+t.test('Results delivered from memory are skipped, and results still in memory are waited for', async t => {
   const spool = openFor(t, directoryFor(t))
   const [a, b, c] = ['a', 'b', 'c'].map(text => spool.append(record(text)))
   spool.release(a!)
@@ -57,7 +57,7 @@ t.test('what memory delivered in time is not given, what it still holds is waite
   t.equal(spool.dropped(), 0)
 })
 
-t.test('after a restart everything that was not delivered is late, also what a kill cut short', async t => {
+t.test('After a restart all undelivered results are late, also after a kill', async t => {
   const directory = directoryFor(t)
   const before = openFor(t, directory)
   for (const text of ['a', 'b']) before.append(record(text))
@@ -74,7 +74,7 @@ t.test('after a restart everything that was not delivered is late, also what a k
   t.equal(after.waiting(), 1)
 })
 
-t.test('a full spool drops its oldest results and counts them', async t => {
+t.test('A full spool deletes its oldest results and counts them', async t => {
   const spool = openFor(t, directoryFor(t), 3 * 1024 * 1024)
   const text = 'x'.repeat(1000)
   for (let round = 0; round < 8; round++) {
@@ -89,7 +89,7 @@ t.test('a full spool drops its oldest results and counts them', async t => {
   t.not(Buffer.from(kept[0]!.piece).toString()[0], '0', 'the oldest are gone')
 })
 
-t.test('a disk that refuses costs the results that memory could not deliver, and nothing else', async t => {
+t.test('A failing disk loses only the results that memory could not deliver', async t => {
   const directory = directoryFor(t)
   const spool = openFor(t, directory)
   rmSync(directory, { recursive: true })
@@ -109,7 +109,7 @@ t.test('a disk that refuses costs the results that memory could not deliver, and
   t.ok(spool.isWritable(), 'the disk works again')
 })
 
-t.test('a disk that refuses while the next result comes loses neither from the count', async t => {
+t.test('A disk that fails while the next result arrives keeps both in the count', async t => {
   const directory = directoryFor(t)
   const spool = openFor(t, directory)
   rmSync(directory, { recursive: true })

@@ -33,7 +33,7 @@ const inPieces = (socket: Socket) => {
   setTimeout(() => socket.write('dy\r\n'), 120)
 }
 
-/** Passes in some rows; in each of them what the target says has to be heard before. */
+/** Used in some rows, which need the answer of the target first. */
 const SHORT_MS = 2_000
 
 type Row = [what: string, handle: (socket: Socket) => void, parts: Partial<CheckSpec>, code: string | undefined]
@@ -52,7 +52,7 @@ const rows: Row[] = [
   ['is only sent something', stalls, { body: 'hello' }, undefined],
 ]
 
-t.test('a tcp target is up when it says what is expected, and down for the reason that it is not', async t => {
+t.test('A tcp target is up with the expected answer, else down with the reason', async t => {
   await Promise.all(
     rows.map(async ([what, handle, parts, code]) => {
       const { observation, outcome } = await check(t, handle, parts)
@@ -62,7 +62,7 @@ t.test('a tcp target is up when it says what is expected, and down for the reaso
   )
 })
 
-t.test('what was sent arrives as it was written', async t => {
+t.test('A body is sent unchanged', async t => {
   let heard = ''
   const parts = { body: 'EHLO grüße\\r\\n\x01', keyword: 'ok' }
   const { outcome } = await check(
@@ -78,7 +78,7 @@ t.test('what was sent arrives as it was written', async t => {
   t.equal(heard, parts.body)
 })
 
-t.test('a keyword is looked for in the first 64 kB, and a flood ends there', async t => {
+t.test('A keyword is searched in the first 64 KiB, and reading ends there', async t => {
   const flood = (socket: Socket) => {
     const more = () => void (socket.write('x'.repeat(16_384)) ? setImmediate(more) : socket.once('drain', more))
     more()
@@ -88,7 +88,7 @@ t.test('a keyword is looked for in the first 64 kB, and a flood ends there', asy
   t.equal(observation.body?.length, 65_536)
 })
 
-t.test('assertions see what a tcp target said', async t => {
+t.test('Assertions read the answer of a tcp target', async t => {
   const assertions = [{ type: 'body', operator: 'contains', value: 'ESMTP' }]
   t.equal((await check(t, greets, { assertions })).outcome, Outcome.UP)
   const wrong = [{ type: 'body', operator: 'contains', value: 'IMAP' }]

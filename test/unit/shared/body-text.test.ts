@@ -7,7 +7,7 @@ const text = (hex: string, contentType?: string) =>
     headers: contentType === undefined ? null : { 'content-type': contentType },
   })
 
-t.test('a body is read by the charset that its answer names', async t => {
+t.test('A body is decoded by the charset of its response', async t => {
   t.equal(text('e9', 'text/html; charset=ISO-8859-1'), 'é')
   t.equal(text('e9', 'text/html; charset="windows-1252"'), 'é')
   t.equal(text('82a0', 'text/plain;charset=Shift_JIS'), 'あ')
@@ -16,7 +16,7 @@ t.test('a body is read by the charset that its answer names', async t => {
   t.equal(text('c3a9'), 'é')
 })
 
-t.test('a byte order mark is not part of the text', async t => {
+t.test('A byte order mark is removed', async t => {
   t.equal(text('efbbbf61'), 'a')
   t.equal(text('fffe6100'), 'a')
   t.equal(text('feff0061'), 'a')

@@ -5,7 +5,7 @@ import { estimateSize } from '../../../shared/assertions/regex-size.ts'
 const MOST = 4_000
 const LAST = '\u{1e942}'
 
-/** Each takes from 30 ms to half a second to compile, where it is not refused by its text. */
+/** Each takes 30 ms to half a second to compile unless it is refused by its text. */
 const EXPENSIVE = [
   'a{1000}'.repeat(142),
   `(?:(?:${'ab'.repeat(400)}){30}){33}`,
@@ -33,18 +33,18 @@ const USEFUL = [
   '(abc|abd|abe){100}',
 ]
 
-t.test('an expression that takes long to compile is refused by its text', async t => {
+t.test('An expression that takes long to compile is refused by its text', async t => {
   for (const pattern of EXPENSIVE) {
     t.match(findRegexProblem(pattern), /^the expression is too large/, pattern.slice(0, 60))
     t.ok(estimateSize(pattern, MOST) > MOST)
   }
 })
 
-t.test('an expression of a usual size is accepted', async t => {
+t.test('An expression of a normal size is accepted', async t => {
   for (const pattern of USEFUL) t.equal(findRegexProblem(pattern), null, pattern)
 })
 
-t.test('what is wrong with an expression is said as before, and reading it ends', async t => {
+t.test('An invalid expression has RE2’s message, and the estimate ends', async t => {
   for (const pattern of ['(', '[', '[a-', 'a)', '\\', '\\p{', '(?P<', '[[:alpha:', '\\x{', 'a{1001}']) {
     t.ok(estimateSize(pattern, MOST) <= MOST)
     t.match(findRegexProblem(pattern), /^error parsing regexp/, pattern)

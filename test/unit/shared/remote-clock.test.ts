@@ -9,11 +9,11 @@ import {
 
 const offsetAfter = (samples: ClockSample[]) => pickBestOffsetMs(samples.reduce<ClockSample[]>(addClockSample, []))
 
-t.test('the control plane’s time stands in the middle of the round trip', async t => {
+t.test('The remote time is assumed in the middle of the round trip', async t => {
   t.same(measureClockOffset(1000, 1040, 500_020), { offsetMs: 499_000, roundTripMs: 40 })
 })
 
-t.test('the quickest answer tells the time best', async t => {
+t.test('The sample with the shortest round trip is used', async t => {
   const rows: [ClockSample[], number | null, string][] = [
     [[], null, 'nothing is known before the first answer'],
     [[{ offsetMs: 100, roundTripMs: 50 }], 100, 'the first answer'],
@@ -50,7 +50,7 @@ t.test('the quickest answer tells the time best', async t => {
   for (const [samples, offsetMs, title] of rows) t.equal(offsetAfter(samples), offsetMs, title)
 })
 
-t.test('between answers the time is carried by the probe’s own monotonic clock', async t => {
+t.test('Between samples the time is carried forward by the monotonic clock', async t => {
   let monotonicMs = 50
   const clock = createRemoteClock(() => monotonicMs)
   t.equal(clock.nowMs(), null)

@@ -32,7 +32,7 @@ const good: [type: MonitorType, url: string, host: string, port: number | null][
   ['dns', 'dns://[2001:db8::1]:5353/example.com?type=mx', '2001:db8::1', 5353],
 ]
 
-t.test('a url says host and port, in each form that its type takes', async t => {
+t.test('A url is parsed to host and port in each form of its type', async t => {
   for (const [type, url, host, port] of good) t.same(parseTarget(type, url), { host, port }, `${type} ${url}`)
 })
 
@@ -81,7 +81,7 @@ const bad: [type: MonitorType, url: string, error: RegExp][] = [
   ['ping', 'dns://server/name', /not valid for a ping monitor/],
 ]
 
-t.test('what is no target of its type is refused with a reason', async t => {
+t.test('An invalid url of a type is refused with a reason', async t => {
   for (const [type, url, error] of bad) t.match(parseTarget(type, url), { error }, `${type} ${url.slice(0, 40)}`)
 })
 
@@ -100,7 +100,7 @@ const questions: [url: string, name: string, type: string | null, server: { host
   ['dns://[2001:db8::1]/example.com', 'example.com', null, { host: '2001:db8::1', port: 53 }],
 ]
 
-t.test('a url of a dns monitor says what is asked, and whom', async t => {
+t.test('A url of a dns monitor is parsed to name, type and server', async t => {
   for (const [url, name, type, server] of questions) t.same(parseDnsTarget(url), { name, type, server }, url)
 })
 
@@ -125,6 +125,6 @@ const issues: [type: MonitorType, url: string | null, issue: string | null][] = 
   ['heartbeat', null, null],
 ]
 
-t.test('a monitor says what its url lacks', async t => {
+t.test('A monitor reports the problem of its url', async t => {
   for (const [type, url, issue] of issues) t.equal(findTargetProblem(type, url), issue, `${type} ${url}`)
 })

@@ -9,7 +9,7 @@ const DOUBLES = `
 
 const PATIENCE_MS = 60_000
 
-t.test('when the machine has no more threads, questions fail at once, and are answered when it has again', async t => {
+t.test('Questions fail immediately while the machine cannot start threads, and are answered later', async t => {
   const workers: Worker[] = []
   let canStart = false
   const ask = createWorkerThread<number, number>({

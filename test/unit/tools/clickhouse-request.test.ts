@@ -6,16 +6,16 @@ const forbidden = listForbiddenIdentifiers(['url', 'numbers'], ['aiGenerate'])
 
 const parse = (query: string, body = '') => parseRequest(new URLSearchParams(query), body, () => undefined, forbidden)
 
-t.test('a statement in the body runs as it is', async t => {
+t.test('A statement in the body runs unchanged', async t => {
   t.match(parse('query_id=q1', 'SELECT 1'), { sql: 'SELECT 1', preparation: [], queryId: 'q1', insertedRows: null })
 })
 
-t.test('database, settings and parameters are prepared on the request’s own connection', async t => {
+t.test('Database, settings and parameters are set on the request’s connection', async t => {
   const { preparation } = parse("database=a`b&max_threads=1&param_id=it's&wait_end_of_query=1", 'SELECT {id:String}')
   t.same(preparation, ['USE `a\\`b`', "SET max_threads = '1'", "SET param_id = 'it\\'s'"])
 })
 
-t.test('the rows of an insert follow its statement and are counted', async t => {
+t.test('The rows of an insert follow its statement and are counted', async t => {
   const insert = (body: string) => parse('query=INSERT INTO t FORMAT JSONEachRow', body)
   t.equal(insert('{"a":1}\n{"a":2}\n').sql, 'INSERT INTO t FORMAT JSONEachRow\n{"a":1}\n{"a":2}\n')
   t.equal(insert('{"a":1}\n{"a":2}\n').insertedRows, 2)
@@ -23,11 +23,11 @@ t.test('the rows of an insert follow its statement and are counted', async t => 
   t.equal(insert('').insertedRows, 0)
 })
 
-t.test('a setting whose name could carry SQL is refused', async t => {
+t.test('A setting with SQL in its name is refused', async t => {
   t.throws(() => parse('x%20%3D%201%3B%20DROP=1', 'SELECT 1'), /Unknown setting/)
 })
 
-t.test('a name that is forbidden as a table function is allowed as a column, an alias and a text', async t => {
+t.test('A forbidden table function name is allowed as a column, an alias and a string', async t => {
   for (const sql of [
     `SELECT url, max(url) AS URL FROM t WHERE a = 'url(' AND url > 1`,
     'SELECT a FROM t GROUP BY url ORDER BY -a, b - -1, {x:DateTime64(3)}',

@@ -19,7 +19,7 @@ async function connect(t: Teardown) {
   return { client, rows }
 }
 
-t.test('the embedded ClickHouse gives parameters back as they were sent', async t => {
+t.test('The embedded ClickHouse returns parameters unchanged', async t => {
   const { rows } = await connect(t)
   const nasty = 'a\'b\\c\td\ne"{}`é;--'
   const [row] = await rows(
@@ -34,7 +34,7 @@ t.test('the embedded ClickHouse gives parameters back as they were sent', async 
   t.same(row, { s: nasty, n: 7, l: [nasty, 'y'], x: null })
 })
 
-t.test('concurrent queries of the embedded ClickHouse do not mix their parameters', async t => {
+t.test('Concurrent queries of the embedded ClickHouse do not mix their parameters', async t => {
   const { rows } = await connect(t)
   const numbers = Array.from({ length: 30 }, (_, i) => i)
   const answers = await Promise.all(numbers.map(i => rows('SELECT {i:UInt32} AS i, sleep(0.01) AS s', { i })))
@@ -44,7 +44,7 @@ t.test('concurrent queries of the embedded ClickHouse do not mix their parameter
   )
 })
 
-t.test('a setting of one call of the embedded ClickHouse does not stay for the next', async t => {
+t.test('A setting of one request of the embedded ClickHouse does not affect the next', async t => {
   const { rows } = await connect(t)
   const ask = "SELECT toString(getSetting('max_block_size')) AS size"
   const [before] = await rows(ask)
@@ -52,7 +52,7 @@ t.test('a setting of one call of the embedded ClickHouse does not stay for the n
   t.same(await rows(ask), [before])
 })
 
-t.test('an insert without a token after one with a token is stored, not dropped as a duplicate', async t => {
+t.test('An insert without a token after one with a token is stored, not dropped as a duplicate', async t => {
   const { client, rows } = await connect(t)
   await client.command({
     query: 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 100',
@@ -70,7 +70,7 @@ t.test('an insert without a token after one with a token is stored, not dropped 
   t.same(await rows('SELECT toUInt32(count()) AS count FROM t'), [{ count: 2 }])
 })
 
-t.test('errors of the embedded ClickHouse carry its codes', async t => {
+t.test('Errors of the embedded ClickHouse have its codes', async t => {
   const { client, rows } = await connect(t)
   await t.rejects(rows('SELECT nope'), { code: '47', type: 'UNKNOWN_IDENTIFIER' })
   await t.rejects(rows('SELECT * FROM nope'), { code: '60', type: 'UNKNOWN_TABLE' })
@@ -78,7 +78,7 @@ t.test('errors of the embedded ClickHouse carry its codes', async t => {
   await t.rejects(client.insert({ table: 't', values: [{ a: 'x' }], format: 'JSONEachRow' }), { code: '27' })
 })
 
-t.test('what a run that was killed has left is removed by the next', async t => {
+t.test('The next run removes the files of a killed run', async t => {
   const own = createTestFolder()
   t.teardown(() => rmSync(own, { recursive: true }))
   const ended = spawn(process.execPath, ['-e', ''])
@@ -97,7 +97,7 @@ t.test('PostgreSQL finds its own program in a checkout that only its owner may l
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
   chmodSync(folder, 0o700)
   const as = resolvePostgresIdentity([program])
-  // initdb asks as `test` does
+  // initdb checks access as `test` does
   const [command, ...args] = [...(as ? ['setpriv', ...buildIdentityFlags(as), '--'] : []), 'test', '-x', program]
   t.equal(spawnSync(command!, args).status, 0)
 })

@@ -6,7 +6,7 @@ import { createClickhouseDatabase } from '../../support/clickhouse.ts'
 import { createDatabase } from '../../support/database.ts'
 import { startNats } from '../../support/nats.ts'
 
-t.test('a test file gets a migrated PostgreSQL database of its own', async t => {
+t.test('A test file gets its own migrated PostgreSQL database', async t => {
   const [one, two] = await Promise.all([createDatabase(t), createDatabase(t)])
   t.not(one.url, two.url)
   const client = new Client({ connectionString: one.url })
@@ -16,7 +16,7 @@ t.test('a test file gets a migrated PostgreSQL database of its own', async t => 
   t.equal(rows[0].monitors, 'monitors')
 })
 
-t.test('a test file gets a ClickHouse database of its own', async t => {
+t.test('A test file gets its own ClickHouse database', async t => {
   const { url, database } = await createClickhouseDatabase(t)
   const client = createClient({ url })
   t.teardown(() => client.close())

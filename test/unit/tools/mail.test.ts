@@ -26,7 +26,7 @@ const get = async (path: string) => {
   }
 }
 
-t.test('mail is told in a line and shown at a page: a list, the mail, its HTML', async t => {
+t.test('Mail is printed in a line and shown on a page: a list, the mail, its HTML', async t => {
   t.match((await get('/')).html, 'No mail yet')
   t.match(await send(), { code: 250 })
   t.same(lines, ['  mail  Picket <picket@localhost> to ops@example.com: Shop is down'])
@@ -40,7 +40,7 @@ t.test('mail is told in a line and shown at a page: a list, the mail, its HTML',
   for (const path of ['/mails/2', '/mails/0', '/mails/1/raw', '/x']) t.equal((await get(path)).status, 404, path)
 })
 
-t.test('what others wrote runs nowhere', async t => {
+t.test('Scripts in a mail are not executed', async t => {
   await send(hostileEnvelope('vendor.down', '</title><script>alert(1)</script>'))
   for (const path of ['/', '/mails/2', '/mails/2/html']) {
     const { html, policy } = await get(path)
@@ -50,7 +50,7 @@ t.test('what others wrote runs nowhere', async t => {
   }
 })
 
-t.test('it keeps the newest two hundred', async t => {
+t.test('The newest two hundred mails are kept', async t => {
   for (let i = 0; i < 201; i++) await send()
   t.equal((await get('/')).html.match(/href="\/[0-9a-f]{32}\/mails\//g)?.length, 200)
   t.equal((await get('/mails/1')).status, 404)

@@ -13,7 +13,7 @@ Swap:           ${String(swapKb).padStart(8)} kB
 SwapPss:               0 kB
 VmFlags: rd ex mr mw me`
 
-t.test('only parts of the file that cannot have been written are released', async t => {
+t.test('Only unmodified parts of the file are released', async t => {
   const smaps = [
     part('00001000-00002000', 'r-xp', '/usr/bin/node', 0),
     part('7f0000000000-7f0000001000', 'r--p', '/a/libchdb.so', 0),
@@ -31,7 +31,7 @@ t.test('only parts of the file that cannot have been written are released', asyn
   t.same(findUnwrittenRanges('', 'libchdb.so'), [])
 })
 
-t.test('a program whose pages were released takes less memory and works on', async t => {
+t.test('A program uses less memory after its pages are released, and continues to work', async t => {
   const file = basename(process.execPath)
   const residentKb = () =>
     readFileSync('/proc/self/smaps', 'utf8')

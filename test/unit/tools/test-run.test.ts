@@ -8,7 +8,7 @@ import { selectTestFiles } from '../../../tools/test-runner/test-files.ts'
 import { runTestFile } from '../../../tools/test-runner/test-process.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
-/** A repository that holds these files. */
+/** A repository with these files. */
 function repository(t: Teardown, files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'picket-tests-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
@@ -21,7 +21,7 @@ function repository(t: Teardown, files: Record<string, string>): string {
 
 const PASSES = `console.log('ok 1 - fine\\n1..1')`
 
-t.test('a file that crashes, ends early or cannot be read fails by its name, and no other with it', async t => {
+t.test('A file that crashes, ends early or cannot be bundled fails, and others run', async t => {
   const root = repository(t, {
     'test/unit/a-passes.test.ts': PASSES,
     'test/unit/b-crashes.test.ts': `console.log('ok 1 - fine\\n1..1'); throw new Error('afterwards')`,
@@ -48,9 +48,9 @@ t.test('a file that crashes, ends early or cannot be read fails by its name, and
   t.notOk(existsSync(dirname(bundleOf('x.test.ts'))))
 })
 
-t.test('a bundled file knows where its source stands', async t => {
+t.test('A bundled file has the location of its source', async t => {
   const file = 'test/unit/where.test.ts'
-  // put together here, because this file is bundled too
+  // concatenated, because this file is bundled too
   const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
   const root = repository(t, { [file]: `console.log(${asked})` })
   const { bundleOf } = await bundleTests(root, [file])
@@ -58,7 +58,7 @@ t.test('a bundled file knows where its source stands', async t => {
   t.same(lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
 })
 
-t.test('quick files begin with the cheap ones, flow files with those that take longest', async t => {
+t.test('Quick files start with the fast ones, flow files with the longest', async t => {
   const root = repository(t, {
     'test/api/a.test.ts': '',
     'test/rules/b.test.ts': '',

@@ -23,14 +23,14 @@ import { type ForbiddenIdentifiers, listForbiddenIdentifiers } from './statement
 const [dataDir = '', port = '0', pidFile = ''] = process.argv.slice(2)
 
 /** Reduces how often the engine measures itself, which is most of its work when idle. */
-const QUIET = ['--asynchronous_metrics_update_period_s=60', '--memory_worker_period_ms=1000']
-const ARGUMENTS = [...QUIET, `--config-file=${writeAccessRights(dataDir)}`]
+const LOW_OVERHEAD = ['--asynchronous_metrics_update_period_s=60', '--memory_worker_period_ms=1000']
+const ARGUMENTS = [...LOW_OVERHEAD, `--config-file=${writeAccessRights(dataDir)}`]
 
 const RELEASE_INTERVAL_MS = 60_000
 
 // Keeps the engine open between requests. Each request has its own connection (0.3 ms), because a shared connection would
 // keep the settings of one request for all later ones.
-const keeper = new Session(dataDir, { connectionArgs: ARGUMENTS })
+const mainSession = new Session(dataDir, { connectionArgs: ARGUMENTS })
 const running = new Set<Promise<void>>()
 // 160 of the 220 MB that the engine reads at its start are not used again
 setInterval(releasePages, RELEASE_INTERVAL_MS, 'libchdb.so').unref()
@@ -120,7 +120,7 @@ function refuseAccess(response: ServerResponse, why: string): void {
 /** Functions that no statement may use, in addition to the engine's access rights. The names are read from the engine, so that new versions are covered. */
 async function listHarmfulCalls(): Promise<ForbiddenIdentifiers> {
   const names = async (sql: string) =>
-    (await keeper.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)
+    (await mainSession.queryAsync(sql, { format: 'LineAsString' })).text().split('\n').filter(Boolean)
   return listForbiddenIdentifiers(
     await names('SELECT name FROM system.table_functions'),
     await names(`SELECT name FROM system.functions WHERE categories IN
@@ -136,7 +136,7 @@ async function stop(): Promise<void> {
   server.close()
   server.closeIdleConnections()
   await Promise.allSettled(running)
-  keeper.close()
+  mainSession.close()
   rmSync(pidFile, { force: true })
   process.exit(0)
 }

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'picket-test-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 
-/** A shutter whose program does just that. */
+/** A capture whose program is the given source. */
 function shutterOf(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
@@ -26,7 +26,7 @@ function shutterOf(source: string, withinMs = 120_000) {
   })
 }
 
-t.test('there is a picture, or a sentence that says why there is none', async t => {
+t.test('A capture returns a picture or the reason for the failure', async t => {
   const head = JSON.stringify({ statusCode: 200, contentType: 'image/png' })
   t.same(await shutterOf(`await say('${head}\\nabc')`).take(wanted), {
     statusCode: 200,
@@ -54,7 +54,7 @@ t.test('there is a picture, or a sentence that says why there is none', async t 
   )
 })
 
-t.test('a program that says what is wrong and does not end is ended, and what it said counts', async t => {
+t.test('A capture process that reports an error and does not exit is killed, and its error is used', async t => {
   const said = join(folder, 'said')
   const shutter = shutterOf(
     `import { writeFileSync } from 'node:fs'
@@ -68,7 +68,7 @@ t.test('a program that says what is wrong and does not end is ended, and what it
   await rejected
 })
 
-t.test('a probe that stops does not wait for a picture', async t => {
+t.test('A probe that stops does not wait for a picture', async t => {
   const shutter = shutterOf('setInterval(() => {}, 1000)')
   const picture = shutter.take(wanted)
   const stopping = setInterval(shutter.stop, 20)
@@ -76,7 +76,7 @@ t.test('a probe that stops does not wait for a picture', async t => {
   clearInterval(stopping)
 })
 
-t.test('what browsers of killed probes left on the disk is removed, and nothing of probes that run', async t => {
+t.test('Profiles of browsers of killed probes are removed, and those of running probes are kept', async t => {
   const { pid: ended } = spawnSync('true')
   const [left, taken] = [ended, process.ppid].map(pid => mkdtempSync(join(tmpdir(), `picket-browser-${pid}-`)))
   t.teardown(() => rmSync(taken!, { recursive: true }))

@@ -10,7 +10,7 @@ const spec = checkSpec('https://shop.example', { screenshotOnFailure: true })
 const compared = { ...spec, screenshotCompare: true, screenshotThreshold: 0.05 }
 const result = (outcome: Outcome) => ({ outcome, failedAssertions: [] }) as unknown as Result
 
-t.test('a screenshot is taken of the attempt that turns its region failing, once an outage', async t => {
+t.test('A screenshot is taken of the attempt that makes its region failing, once per outage', async t => {
   const rows: [string, Partial<typeof spec>, RegionState, RegionState, Outcome, boolean][] = [
     ['the failure is confirmed', {}, OK, FAILING, Outcome.DOWN, true],
     ['degraded before', {}, DEGRADED, FAILING, Outcome.DOWN, true],
@@ -18,7 +18,7 @@ t.test('a screenshot is taken of the attempt that turns its region failing, once
     ['an attempt that is not confirmed', {}, OK, OK, Outcome.DOWN, false],
     ['the outage goes on', {}, FAILING, FAILING, Outcome.DOWN, false],
     ['our own fault', {}, OK, OK, Outcome.UNKNOWN, false],
-    ['nobody wants one', { screenshotOnFailure: false }, OK, FAILING, Outcome.DOWN, false],
+    ['screenshots are disabled', { screenshotOnFailure: false }, OK, FAILING, Outcome.DOWN, false],
     ['no page', { type: 'tcp' }, OK, FAILING, Outcome.DOWN, false],
     ['what a browser would not ask for', { method: 'POST' }, OK, FAILING, Outcome.DOWN, false],
   ]
@@ -28,7 +28,7 @@ t.test('a screenshot is taken of the attempt that turns its region failing, once
   }
 })
 
-t.test('a page that is up is compared when its time has come, and not while it fails', async t => {
+t.test('A page that is up is compared at intervals, and not while it fails', async t => {
   const at = (outcome: Outcome, sinceMs: number, of = compared) =>
     decideCapture({ before: OK, after: OK, result: result(outcome) }, of, sinceMs, 900_000)
   t.equal(at(Outcome.UP, Number.POSITIVE_INFINITY), ScreenshotKind.COMPARISON)
@@ -38,7 +38,7 @@ t.test('a page that is up is compared when its time has come, and not while it f
   t.equal(at(Outcome.UP, 900_000, { ...compared, screenshotCompare: false }), null)
 })
 
-t.test('a check that is up is degraded while its page differs by more than the threshold', async t => {
+t.test('A check that is up is degraded while its page differs by more than the threshold', async t => {
   const seen = (difference: number | undefined, outcome: Outcome, of = compared) => {
     const judged = applyComparison(assignment('m', of, { screenshotDifference: difference }), result(outcome))
     return [judged.outcome, judged.failedAssertions.map(({ type, value, actual }) => [type, value, actual])]

@@ -88,14 +88,14 @@ const rows: Row[] = [
   ['dns_record', 'exists', '', false],
 ]
 
-t.test('an assertion passes or fails by what was seen', async t => {
+t.test('An assertion passes or fails by the observation', async t => {
   for (const [type, operator, value, passes] of rows) {
     const { failed } = evaluate([{ type, operator, value }], observation, NOW_MS)
     t.equal(failed.length === 0, passes, `${type} ${operator} ${value}`)
   }
 })
 
-t.test('a slow answer is degraded, any other failed assertion fails the check', async t => {
+t.test('A slow answer is degraded, and any other failed assertion is down', async t => {
   const slow = { type: 'response_time', operator: 'less_than', value: '50' }
   const phase = { type: 'phase.tls', operator: 'less_than', value: '1' }
   const status = { type: 'status_code', operator: 'equals', value: '200' }
@@ -109,7 +109,7 @@ t.test('a slow answer is degraded, any other failed assertion fails the check', 
   t.equal(verdictOf(status, slow), 'failed')
 })
 
-t.test('a failed assertion shows what was seen, in 200 characters at most', async t => {
+t.test('A failed assertion contains the actual value, at most 200 characters', async t => {
   const { failed } = evaluate(
     [
       { type: 'response_time', operator: 'less_than', value: '100' },
@@ -125,7 +125,7 @@ t.test('a failed assertion shows what was seen, in 200 characters at most', asyn
   )
 })
 
-t.test('what cannot be read as JSON passes no assertion on it, not even a negative one', async t => {
+t.test('A body that is not JSON fails every json_path assertion, even a negative one', async t => {
   const bodies = [Buffer.from('<html>'), Buffer.from(''), null]
   for (const body of bodies) {
     for (const operator of ['exists', 'not_exists']) {
@@ -135,7 +135,7 @@ t.test('what cannot be read as JSON passes no assertion on it, not even a negati
   }
 })
 
-t.test('a document nested ten thousand levels deep is read, or refused, in little time', async t => {
+t.test('A document with ten thousand levels is read or refused quickly', async t => {
   const deep = Buffer.from(`{"a":${'['.repeat(10_000)}${']'.repeat(10_000)},"b":1}`)
   const verdictOf = (value: string, operator: string) =>
     evaluate([{ type: 'json_path', operator, value }], { ...observation, body: deep }, NOW_MS).verdict
@@ -144,7 +144,7 @@ t.test('a document nested ten thousand levels deep is read, or refused, in littl
   t.equal(verdictOf(`$.a${'[0]'.repeat(9990)}`, 'exists'), 'passed')
 })
 
-t.test('an expression that would take for ever elsewhere is answered in bounded time', async t => {
+t.test('An expression with exponential backtracking elsewhere takes bounded time', async t => {
   const bomb = { ...observation, body: Buffer.from(`${'a'.repeat(1024 * 1024)}!`) }
   for (const value of ['(a+)+$', '(a|aa)+$', '(.*a){40}[^a!]', '(?i)(a?){300}b[cd]']) {
     const before = process.cpuUsage()
@@ -154,7 +154,7 @@ t.test('an expression that would take for ever elsewhere is answered in bounded 
   }
 })
 
-t.test('the body is asked for only when an assertion looks at it', async t => {
+t.test('The body is needed only when an assertion reads it', async t => {
   const of = (type: string) => needsBody([{ type, operator: 'exists', value: '' }])
   t.same(['body', 'json_path', 'header', 'status_code', 'unknown'].map(of), [true, true, false, false, false])
 })

@@ -23,12 +23,12 @@ const seen: Observation = {
   },
 }
 
-/** A value that passes and one that fails, for what is 10 everywhere. */
+/** A value that passes and one that fails, when the actual value is 10. */
 type Values = [passes: string, fails: string]
 
 const duration: Record<string, Values> = { less_than: ['10.001', '10'], greater_than: ['9.999', '10'] }
 
-/** Every operator that fits a type, as decisions 3.5 have it; the ones left out are refused. */
+/** The supported operators of each type (docs/design/checks.md#assertions); all others are refused. */
 const TABLE: Record<string, Record<string, Values>> = {
   status_code: {
     equals: ['2xx', '200'],
@@ -94,7 +94,7 @@ const TABLE: Record<string, Record<string, Values>> = {
   'phase.transfer': duration,
 }
 
-t.test('every type of assertion has its operators in this table, and no others', async t => {
+t.test('Every assertion type has exactly its operators in this table', async t => {
   const known = Object.entries(READERS).map(([type, { operators }]) => [type, [...operators].sort()])
   t.same(
     Object.entries(TABLE).map(([type, row]) => [type, Object.keys(row).sort()]),
@@ -103,7 +103,7 @@ t.test('every type of assertion has its operators in this table, and no others',
 })
 
 for (const [type, row] of Object.entries(TABLE)) {
-  t.test(`${type} passes and fails by each of its operators, and takes no other`, async t => {
+  t.test(`${type} passes and fails with each of its operators and refuses others`, async t => {
     for (const [operator, [passes, fails]] of Object.entries(row)) {
       const judged = (value: string) => evaluate([{ type, operator, value }], seen, NOW_MS)
       t.equal(judged(passes).verdict, 'passed', `${operator} ${passes}`)

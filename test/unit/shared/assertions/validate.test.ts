@@ -69,7 +69,7 @@ const rows: [type: string, operator: string, value: string, problem: RegExp | nu
   ['body', '', 'x', /not an operator/],
 ]
 
-t.test('an assertion that cannot be judged is refused with what would fit', async t => {
+t.test('An invalid assertion is refused with the accepted values', async t => {
   for (const [type, operator, value, problem] of rows) {
     const found = validateAssertion({ type, operator, value })
     if (problem === null) t.equal(found, null, `${type} ${operator} ${value}`)
@@ -77,7 +77,7 @@ t.test('an assertion that cannot be judged is refused with what would fit', asyn
   }
 })
 
-t.test('every type and operator either fits or is refused; none is forgotten', async t => {
+t.test('Every combination of type and operator is accepted or refused', async t => {
   const sample: Record<string, string> = { header: 'A: 1', json_path: '$.a: 1', dns_record: 'A: 1' }
   for (const [type, { operators }] of Object.entries(READERS)) {
     for (const operator of OPERATOR_NAMES) {

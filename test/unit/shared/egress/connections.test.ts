@@ -19,7 +19,7 @@ async function startServer(t: Test, handle: RequestListener = (_request, respons
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
 }
 
-/** Posts with connections that stay open, one request after the other. */
+/** Sends requests sequentially with kept connections. */
 function createClient(t: Test, egress: Egress = open) {
   const connections = createConnections(8)
   t.teardown(() => connections.close())
@@ -32,7 +32,7 @@ function createClient(t: Test, egress: Egress = open) {
   }
 }
 
-t.test('requests to one origin share a connection', async t => {
+t.test('Requests to one origin share a connection', async t => {
   const { url, sockets } = await startServer(t)
   const post = createClient(t)
   for (let i = 0; i < 3; i++) t.match(await post(url), { statusCode: 200, error: null, resolvedIp: '127.0.0.1' })
@@ -41,7 +41,7 @@ t.test('requests to one origin share a connection', async t => {
   t.equal(sockets.length, 2, 'but never at the same time')
 })
 
-t.test('a connection over TLS is negotiated once, and its certificate is still known', async t => {
+t.test('A TLS connection is negotiated once, and its certificate is kept', async t => {
   const authority = createAuthority(t)
   const port = await startTlsServer(t, authority.issue('127.0.0.1', -1, 30))
   const post = createClient(t, createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] }))
@@ -52,7 +52,7 @@ t.test('a connection over TLS is negotiated once, and its certificate is still k
   t.equal(second.certificate?.fingerprint256, first.certificate?.fingerprint256)
 })
 
-t.test('a server that closes after its answer, or has more to say than is wanted, gets another connection', async t => {
+t.test('A server that closes, or sends more than is read, gets a new connection', async t => {
   const closing = await startServer(t, (_request, response) => response.setHeader('Connection', 'close').end('ok'))
   const talking = await startServer(t, (_request, response) => response.end('x'.repeat(100_000)))
   const post = createClient(t)
@@ -60,7 +60,7 @@ t.test('a server that closes after its answer, or has more to say than is wanted
   t.same([closing.sockets.length, talking.sockets.length], [2, 2])
 })
 
-t.test('one that was closed between two requests costs the second one nothing', async t => {
+t.test('A connection that is closed between two requests does not fail the second one', async t => {
   const { url, sockets } = await startServer(t)
   const other = await startServer(t)
   const post = createClient(t)
@@ -71,7 +71,7 @@ t.test('one that was closed between two requests costs the second one nothing', 
   t.equal(sockets.length, 2)
 })
 
-t.test('one that is cut in the middle of a request is a failure, and nothing is sent twice', async t => {
+t.test('A connection that breaks during a request is a failure, and nothing is sent twice', async t => {
   const heard: number[] = []
   const port = await startRawServer(t, socket => {
     const connection = heard.push(0) - 1
@@ -89,7 +89,7 @@ t.test('one that is cut in the middle of a request is a failure, and nothing is 
   t.same(heard, [2, 1])
 })
 
-t.test('before each request the guard looks at the address that an open connection leads to', async t => {
+t.test('The guard checks the peer of an open connection before each request', async t => {
   let isForbidden = false
   const { url, sockets } = await startServer(t)
   const assertAllowed = (address: string) => {

@@ -25,7 +25,7 @@ async function ask(url: string, parts: Partial<HttpRequest> = {}, timeoutMs = 60
 
 const sum = (timings: HttpResponse['timings']) => Object.values(timings).reduce((a, b) => a + b, 0)
 
-t.test('an answer comes with its status, headers, body, address and times that add up', async t => {
+t.test('A response has its status, headers, body, address and timings that add up', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', body: 'hello', headers: { 'X-Twice': ['a', 'b'] }, delayMs: 20 })
   const answer = await ask(target.url)
@@ -37,7 +37,7 @@ t.test('an answer comes with its status, headers, body, address and times that a
   t.match(answer.timings, { dnsUs: 0, tlsUs: 0 })
 })
 
-t.test('a request carries its method, headers and body, and each header once', async t => {
+t.test('A request has its method, headers and body, and each header once', async t => {
   const seen = new Promise<string>(resolve => {
     startRawServer(t, socket => {
       let text = ''
@@ -65,7 +65,7 @@ t.test('a request carries its method, headers and body, and each header once', a
   t.equal(body, 'héllo')
 })
 
-t.test('a body over the limit is cut, and the rest is not read', async t => {
+t.test('A body over the limit is truncated, and the rest is not read', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'big', bytes: 1024 * 1024 * 1024 })
   const answer = await ask(target.url, { maxBodyBytes: 1000 })
@@ -75,7 +75,7 @@ t.test('a body over the limit is cut, and the rest is not read', async t => {
   t.match(await ask(target.url, { maxBodyBytes: 20 }), { error: null, truncated: true })
 })
 
-t.test('a body of exactly the limit is whole', async t => {
+t.test('A body of exactly the limit is complete', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', body: 'x'.repeat(1000) })
   const answer = await ask(target.url, { maxBodyBytes: 1000 })
@@ -83,7 +83,7 @@ t.test('a body of exactly the limit is whole', async t => {
   t.equal(answer.body?.length, 1000)
 })
 
-t.test('of a body that nobody wants the beginning is kept, and the rest read for its time only', async t => {
+t.test('The beginning of an unneeded body is kept, and the rest is only measured', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'drip', everyMs: 5, body: 'four' })
   const answer = await ask(target.url, { keepBody: false })
@@ -139,12 +139,12 @@ const hangs: Hang[] = [
   ],
 ]
 
-t.test('a target that hangs ends at the one deadline, and the error says when it hung', async t => {
+t.test('A target that hangs ends at the deadline, and the error names the phase', async t => {
   await Promise.all(
     hangs.map(async ([when, start, message, statusCode]) => {
       const url = await start(t)
       const startedMs = performance.now()
-      // so long that a busy machine gets to where the target hangs
+      // long enough for a busy machine to reach the phase in which the target hangs
       const answer = await ask(url, {}, 2_000)
       t.ok(performance.now() - startedMs >= 2_000, when)
       t.match(answer, { error: { code: 'timeout', source: FailureSource.TARGET, message }, statusCode }, when)
@@ -162,7 +162,7 @@ const broken: [what: string, bytes: string | Buffer, code: string][] = [
   ['sends one endless header', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(1_000_000)}`, 'invalid_response'],
   ['sends a header with a NUL', 'HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n', 'invalid_response'],
   ['changes the protocol', 'HTTP/1.1 101 Hello\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n', 'invalid_response'],
-  ['lies about gzip', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip', 'invalid_response'],
+  ['declares gzip wrongly', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip', 'invalid_response'],
 ]
 
 for (const [what, bytes, code] of broken) {
@@ -173,7 +173,7 @@ for (const [what, bytes, code] of broken) {
   })
 }
 
-t.test('a refused and a cut connection are told apart', async t => {
+t.test('A refused and a reset connection have different errors', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'reset', after: 'connect' })
   t.equal((await ask(target.url)).error?.code, 'connection_reset')
@@ -183,7 +183,7 @@ t.test('a refused and a cut connection are told apart', async t => {
   t.match((await ask(target.url)).error, { code: 'connection_refused', source: FailureSource.TARGET })
 })
 
-t.test('an inner address is refused however it is spelled', async t => {
+t.test('A private address is refused in every spelling', async t => {
   const target = await startTarget(t)
   const strict = createEgress({ allow: [] })
   for (const host of [
@@ -204,17 +204,17 @@ t.test('an inner address is refused however it is spelled', async t => {
   t.equal(target.requests.length, 0)
 })
 
-t.test('other protocols than http and https cannot be asked for', async t => {
+t.test('Protocols other than http and https are refused', async t => {
   for (const url of ['file:///etc/passwd', 'ftp://example.com/', 'data:,x', 'nonsense']) {
     t.throws(() => sendRequest({ url } as HttpRequest, egress), TypeError, url)
   }
 })
 
-t.test('after each way to fail no connection stays open', async t => {
+t.test('No connection remains open after a failure', async t => {
   const handles = () => process.getActiveResourcesInfo().filter(name => /TCPSocket|TLSWrap/.test(name)).length
   await waitFor(() => handles() === 0, { label: 'no socket' })
   const port = await startRawServer(t, socket => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')))
   for (const scheme of ['http', 'https']) await ask(`${scheme}://127.0.0.1:${port}/`, {}, 50)
-  // The server's ends of the same connections are in this process too; they go when ours have gone.
+  // The server's sockets of the same connections are in this process too; they close after the client's.
   await t.resolves(waitFor(() => handles() === 0, { label: 'no socket' }))
 })

@@ -9,7 +9,7 @@ function echo(family: IpFamily, serial: number): Buffer {
   return packet
 }
 
-/** What a host sends back: the same bytes under another type. */
+/** The reply of a host: the same bytes with another type. */
 function replyTo(family: IpFamily, serial: number): Buffer {
   const packet = echo(family, serial)
   packet[0] = family === 4 ? 0 : 129
@@ -17,12 +17,12 @@ function replyTo(family: IpFamily, serial: number): Buffer {
   return packet
 }
 
-t.test('an echo is 64 bytes, of the type of its family', async t => {
+t.test('An echo has 64 bytes and the type of its family', async t => {
   t.equal(echo(4, 1).toString('hex'), `0800000000000001${'0123456789abcdef'}00000001${'00'.repeat(44)}`)
   t.equal(echo(6, 1)[0], 128)
 })
 
-t.test('a reply tells which request it answers, beyond 65,536 of them', async t => {
+t.test('A reply identifies its request beyond 65,536 requests', async t => {
   for (const family of [4, 6] as const) {
     for (const serial of [0, 1, 65_535, 65_536, 4_294_967_295]) {
       t.equal(decodeEchoReply(family, token, replyTo(family, serial)), serial)
@@ -30,7 +30,7 @@ t.test('a reply tells which request it answers, beyond 65,536 of them', async t 
   }
 })
 
-t.test('whatever is no reply to a request of ours is passed over', async t => {
+t.test('Packets that are not replies to own requests are ignored', async t => {
   const changed = (at: number, byte: number) => {
     const packet = replyTo(4, 70_000)
     packet[at] = byte

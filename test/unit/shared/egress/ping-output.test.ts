@@ -13,13 +13,13 @@ const rows: [name: string, sent: number, received: number, min: number, avg: num
   ['iputils-unreachable', 3, 0, 0, 0, 0],
 ]
 
-t.test('what the system’s ping prints says how many came back, and how fast', async t => {
+t.test('The output of the system’s ping is parsed to counts and times', async t => {
   for (const [name, sent, received, rttMinUs, rttAvgUs, rttMaxUs] of rows) {
     t.same(parsePingOutput(recorded(name)), { sent, received, rttMinUs, rttAvgUs, rttMaxUs }, name)
   }
 })
 
-t.test('a ping that could not start says nothing', async t => {
+t.test('The output of a failed ping has no statistics', async t => {
   t.equal(parsePingOutput(recorded('iputils-no-route')), null)
   t.equal(parsePingOutput(''), null)
 })

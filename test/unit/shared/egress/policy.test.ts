@@ -50,17 +50,17 @@ const refused: [address: string, why: string][] = [
   ['example.com', 'not a plain IP address'],
 ]
 
-t.test('an address that is not on the public internet is refused, and the reason is named', async t => {
+t.test('An address outside the public internet is refused with the reason', async t => {
   for (const [address, why] of refused) t.equal(findBlockReason(address, []), why, address)
 })
 
-t.test('public addresses may be reached', async t => {
+t.test('Public addresses are allowed', async t => {
   for (const address of ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450::1']) {
     t.equal(findBlockReason(address, []), null, address)
   }
 })
 
-t.test('an operator allows ranges, and a range of IPv4 covers its IPv6 form', async t => {
+t.test('EGRESS_ALLOW allows ranges, and an IPv4 range covers its IPv6 form', async t => {
   const allow = parseAllowedRanges(['127.0.0.0/8', 'fd00::/8', '10.1.2.3'])
   for (const address of ['127.0.0.1', '::ffff:127.0.0.1', 'fd12::1', '10.1.2.3']) {
     t.equal(findBlockReason(address, allow), null, address)
@@ -69,7 +69,7 @@ t.test('an operator allows ranges, and a range of IPv4 covers its IPv6 form', as
     t.not(findBlockReason(address, allow), null, address)
 })
 
-t.test('a range that is none is a clear fault of the configuration', async t => {
+t.test('An invalid range is a configuration error', async t => {
   for (const text of ['10.0.0.0/40', 'loopback', '10.0.0.0/']) {
     t.throws(() => parseAllowedRanges([text]), {
       message: `"${text}" is not a CIDR range; use a form like 10.0.0.0/8 or fd00::/8`,
@@ -100,7 +100,7 @@ const spellings = [
   '0',
 ]
 
-t.test('every spelling of an inner address is refused, when it is written and when it is connected to', async t => {
+t.test('Every spelling of a private address is refused, as a literal and on connection', async t => {
   const egress = createEgress({ allow: [], resolver: async () => t.fail('nothing to resolve') as never })
   for (const host of spellings) {
     t.match(egress.checkLiteral(host), /cannot be a target/, host)
@@ -108,12 +108,12 @@ t.test('every spelling of an inner address is refused, when it is written and wh
   }
 })
 
-t.test('a name is not judged before it is resolved', async t => {
+t.test('A name is not checked before it is resolved', async t => {
   const egress = createEgress({ allow: [] })
   for (const name of ['localhost', 'example.com', 'localtest.me']) t.equal(egress.checkLiteral(name), null, name)
 })
 
-t.test('what is no host at all is not resolved', async t => {
+t.test('An invalid host is not resolved', async t => {
   const egress = createEgress({ allow: [], resolver: async () => t.fail('nothing to resolve') as never })
   for (const host of ['a b', 'a/b', 'user@host', 'host:80', '[::1', 'fe80::1%eth0', '1.2.3.4.5', 'a\u0000b']) {
     t.throws(() => egress.resolve(host, 80), { code: /^(dns_not_found|blocked_target)$/ }, host)

@@ -7,7 +7,7 @@ import { createEgress } from '../../../../shared/egress/index.ts'
 import { startTarget } from '../../../support/target.ts'
 import type { Teardown } from '../../../support/teardown.ts'
 
-/** A proxy that may reach 127.0.0.1 only; `rebound.example` has an address that it may not, `mixed.example` both. */
+/** A proxy that allows only 127.0.0.1; `rebound.example` has a refused address, `mixed.example` both. */
 async function start(t: Teardown, maxBytes = 1_000_000) {
   const names: Record<string, string[]> = {
     'good.example': ['127.0.0.1'],
@@ -21,7 +21,7 @@ async function start(t: Teardown, maxBytes = 1_000_000) {
   return { proxy, ask }
 }
 
-/** The answer through the proxy; null when it closed the connection without one. */
+/** The response through the proxy; null when it closed the connection without one. */
 async function answerOf(asked: ClientRequest): Promise<{ status: number; body: string } | null> {
   asked.end()
   try {
@@ -34,7 +34,7 @@ async function answerOf(asked: ClientRequest): Promise<{ status: number; body: s
   }
 }
 
-t.test('a request goes where the guard lets it, by address and by name, and gets no answer otherwise', async t => {
+t.test('The proxy forwards a request only to allowed addresses, else it sends no response', async t => {
   const [{ ask, proxy }, target] = await Promise.all([start(t), startTarget(t)])
   target.behave({ kind: 'answer', status: 418, body: 'tea' })
   const rows: [string, boolean][] = [
@@ -62,7 +62,7 @@ t.test('a request goes where the guard lets it, by address and by name, and gets
   t.equal(proxy.refused(), 5)
 })
 
-t.test('a tunnel opens only to where the guard lets it', async t => {
+t.test('The proxy opens tunnels only to allowed addresses', async t => {
   const [{ ask }, target] = await Promise.all([start(t), startTarget(t)])
   const connect = async (place: string): Promise<Socket | null> => {
     const asked = ask(place, 'CONNECT').end()
@@ -80,7 +80,7 @@ t.test('a tunnel opens only to where the guard lets it', async t => {
     t.equal(await connect(place), null, place)
 })
 
-t.test('what comes back is bounded, over all connections', async t => {
+t.test('Received bytes are limited over all connections', async t => {
   const [{ ask }, target] = await Promise.all([start(t, 100_000), startTarget(t)])
   target.behave({ kind: 'big', bytes: 60_000 })
   t.equal((await answerOf(ask(target.url)))?.body.length, 60_000)
@@ -88,7 +88,7 @@ t.test('what comes back is bounded, over all connections', async t => {
   t.equal(await answerOf(ask(target.url)), null, 'and from then on there is nothing')
 })
 
-t.test('so is what is sent', async t => {
+t.test('Sent bytes are limited over all connections', async t => {
   const [{ ask }, target] = await Promise.all([start(t, 100_000), startTarget(t)])
   const post = () => {
     const asked = ask(target.url, 'POST')

@@ -14,7 +14,7 @@ async function ask(url: string, parts: Partial<HttpRequest> = {}) {
   return answer
 }
 
-t.test('a redirect is followed, and the times of all its steps add up', async t => {
+t.test('A redirect is followed, and the timings of all hops add up', async t => {
   const target = await startTarget(t)
   target.behaveAt('/a', { kind: 'redirect', to: '/b' })
   target.behaveAt('/b', { kind: 'redirect', to: `http://127.0.0.1:${target.port}/c`, status: 308 })
@@ -30,7 +30,7 @@ t.test('a redirect is followed, and the times of all its steps add up', async t 
   )
 })
 
-t.test('ten redirects are followed, an eleventh or a circle is an error', async t => {
+t.test('Ten redirects are followed; an eleventh or a loop is an error', async t => {
   const target = await startTarget(t)
   for (let i = 0; i < 11; i++) target.behaveAt(`/${i}`, { kind: 'redirect', to: `/${i + 1}` })
   t.match(await ask(`${target.url}1`), { error: null, redirects: 10 })
@@ -39,7 +39,7 @@ t.test('ten redirects are followed, an eleventh or a circle is an error', async 
   t.match(await ask(`${target.url}circle`), { error: { code: 'too_many_redirects' } })
 })
 
-t.test('a redirect inwards is refused like any other target', async t => {
+t.test('A redirect to a private address is refused', async t => {
   const target = await startTarget(t)
   for (const to of ['http://127.0.0.2/', 'http://169.254.169.254/latest/', 'http://[::1]/', 'http://2130706434/']) {
     target.behave({ kind: 'redirect', to })
@@ -47,7 +47,7 @@ t.test('a redirect inwards is refused like any other target', async t => {
   }
 })
 
-t.test('a redirect away from http is an error', async t => {
+t.test('A redirect to another protocol is an error', async t => {
   const target = await startTarget(t)
   for (const to of ['file:///etc/passwd', 'gopher://127.0.0.1/', 'http://:bad', 'javascript:1']) {
     target.behave({ kind: 'redirect', to })
@@ -55,7 +55,7 @@ t.test('a redirect away from http is an error', async t => {
   }
 })
 
-t.test('a redirect is an answer like any other when it is not to be followed, or leads nowhere', async t => {
+t.test('A redirect is a normal response when it is not followed or has no location', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'redirect', to: '/elsewhere' })
   t.match(await ask(target.url, { followRedirects: false }), { error: null, statusCode: 302, redirects: 0 })
@@ -65,7 +65,7 @@ t.test('a redirect is an answer like any other when it is not to be followed, or
   t.match(await ask(target.url), { error: null, statusCode: 304 })
 })
 
-t.test('another origin sees no credentials', async t => {
+t.test('Credentials are not sent to another origin', async t => {
   const [from, to] = [await startTarget(t), await startTarget(t)]
   from.behaveAt('/same', { kind: 'redirect', to: '/here' })
   from.behaveAt('/other', { kind: 'redirect', to: to.url })
@@ -91,7 +91,7 @@ const methods: [method: string, status: number, becomes: string, keepsBody: bool
   ['DELETE', 303, 'GET', false],
 ]
 
-t.test('method and body go on as browsers do it', async t => {
+t.test('Redirects change method and body as in browsers', async t => {
   for (const [method, status, becomes, keepsBody] of methods) {
     const body = ['POST', 'PUT'].includes(method) ? 'text' : null
     const from = prepareRequest({ url: 'http://a.example/', method, headers: { 'Content-Type': 'text/plain' }, body })
@@ -102,7 +102,7 @@ t.test('method and body go on as browsers do it', async t => {
   }
 })
 
-t.test('user names in a redirect are not sent, and its path is read as UTF-8', async t => {
+t.test('User names in a redirect are not sent, and its path is decoded as UTF-8', async t => {
   const from = prepareRequest({ url: 'http://a.example/', method: 'GET', headers: {}, body: null })
   const next = followRedirect(from, 302, Buffer.from('http://u:p@b.example/ö').toString('latin1'))
   t.equal(next.url.href, 'http://b.example/%C3%B6')

@@ -9,7 +9,7 @@ import { startTcpTarget } from '../../../support/target.ts'
 
 const signal = new AbortController().signal
 
-t.test('a name of which one address is inner is refused as a whole', async t => {
+t.test('A name with one private address is refused completely', async t => {
   for (const addresses of [
     ['8.8.8.8', '127.0.0.1'],
     ['10.0.0.1', '8.8.8.8'],
@@ -21,7 +21,7 @@ t.test('a name of which one address is inner is refused as a whole', async t => 
   }
 })
 
-t.test('a name that turns inwards between two looks is never reached', async t => {
+t.test('A name that changes to a private address between two lookups is never connected to', async t => {
   const target = await startTcpTarget(t)
   let looks = 0
   const egress = createEgress({ allow: [], resolver: async () => (looks++ === 0 ? ['8.8.8.8'] : ['127.0.0.1']) })
@@ -32,7 +32,7 @@ t.test('a name that turns inwards between two looks is never reached', async t =
   t.equal(looks, 2, 'the address that was checked is the one that is connected to')
 })
 
-t.test('localhost is an inner name like any other', async t => {
+t.test('localhost is refused like a private address', async t => {
   const target = await startTcpTarget(t)
   const strict = await connectTcp({ host: 'localhost', port: target.port }, signal, createEgress({ allow: [] }))
   t.equal(strict.error?.code, 'blocked_target')
@@ -42,7 +42,7 @@ t.test('localhost is an inner name like any other', async t => {
   t.equal(resolvedIp, '127.0.0.1')
 })
 
-t.test('the next address is tried when one refuses', async t => {
+t.test('The next address is tried when one refuses', async t => {
   const target = await startTcpTarget(t)
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.2', '127.0.0.1'] })
   const { error, resolvedIp } = await connectTcp({ host: 'two.example', port: target.port }, signal, egress)
@@ -50,7 +50,7 @@ t.test('the next address is tried when one refuses', async t => {
   t.equal(resolvedIp, '127.0.0.1')
 })
 
-t.test('a refused connection is the target’s fault, though the other address has no route from here', async t => {
+t.test('A refused connection is the target’s fault, even when the other address has no route', async t => {
   const target = await startTcpTarget(t)
   await target.close()
   const egress = createEgress({ allow: ['0.0.0.0/0'], resolver: async () => ['224.0.0.1', '127.0.0.1'] })
@@ -60,7 +60,7 @@ t.test('a refused connection is the target’s fault, though the other address h
   t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
 })
 
-t.test('names are asked of the DNS servers, and each failure says whose it is', async t => {
+t.test('Names are resolved by the DNS servers, and each failure has its source', async t => {
   const answers: Record<string, string[] | number> = {
     'here.example': ['127.0.0.1'],
     'empty.example': [],
@@ -84,7 +84,7 @@ t.test('names are asked of the DNS servers, and each failure says whose it is', 
   await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
 })
 
-t.test('a resolver that keeps silent does not outlast the deadline, and is not the target’s fault', async t => {
+t.test('A silent resolver ends at the deadline and is not the target’s fault', async t => {
   const egress = createEgress({ allow: [], resolver: () => new Promise(() => {}) })
   const deadline = createDeadline(50)
   const { error, timings, totalUs } = await connectTcp({ host: 'slow.example', port: 80 }, deadline.signal, egress)
@@ -92,7 +92,7 @@ t.test('a resolver that keeps silent does not outlast the deadline, and is not t
   t.equal(timings.dnsUs, totalUs)
 })
 
-t.test('a connection that nobody accepts ends at the deadline', async t => {
+t.test('A connection that is not accepted ends at the deadline', async t => {
   const port = await startBlackHole(t)
   const egress = createEgress({ allow: ['127.0.0.1'] })
   const deadline = createDeadline(100)
@@ -101,7 +101,7 @@ t.test('a connection that nobody accepts ends at the deadline', async t => {
   t.equal(timings.connectUs, totalUs)
 })
 
-t.test('an address that drops everything does not use up the time of the next one', async t => {
+t.test('An address that drops packets leaves time for the next one', async t => {
   const port = await startBlackHole(t)
   const server = createServer(socket => socket.destroy())
   server.listen(port, '127.0.0.2')
@@ -114,7 +114,7 @@ t.test('an address that drops everything does not use up the time of the next on
   t.equal(resolvedIp, '127.0.0.2')
 })
 
-t.test('a deadline that is over already reaches nobody', async t => {
+t.test('An expired deadline opens no connection', async t => {
   let connections = 0
   const port = await startRawServer(t, () => connections++)
   const gone = AbortSignal.abort()
@@ -123,7 +123,7 @@ t.test('a deadline that is over already reaches nobody', async t => {
   t.equal(connections, 0)
 })
 
-t.test('a hosts file gives all addresses of a name, IPv4 first', async t => {
+t.test('A hosts file returns all addresses of a name, IPv4 first', async t => {
   const hosts = parseHosts(
     '# comment\n::1 localhost ip6-localhost\n127.0.0.1\tlocalhost # again\n\nfe80::1%lo0 scoped\nnonsense\n',
   )

@@ -36,7 +36,7 @@ async function ask(url: string, egress = trusting) {
   return answer
 }
 
-t.test('a good certificate is seen, and the handshake is timed', async t => {
+t.test('A valid certificate is returned, and the handshake is measured', async t => {
   const port = await serve(t, authority.issue('good.example', -1, 30))
   const answer = await ask(`https://good.example:${port}/`)
   t.match(answer, {
@@ -54,7 +54,7 @@ t.test('a good certificate is seen, and the handshake is timed', async t => {
   )
 })
 
-t.test('no connection stays open, whether the certificate holds or not', async t => {
+t.test('No connection remains open, with a valid or an invalid certificate', async t => {
   for (const name of ['good.example', 'other.example']) {
     const port = await serve(t, authority.issue(name, -1, 30))
     await ask(`https://good.example:${port}/`)
@@ -64,7 +64,7 @@ t.test('no connection stays open, whether the certificate holds or not', async t
   }
 })
 
-t.test('a certificate for an address is good for that address', async t => {
+t.test('A certificate for an address is valid for that address', async t => {
   const port = await serve(t, authority.issue('127.0.0.1', -1, 30))
   t.match(await ask(`https://127.0.0.1:${port}/`), { error: null, statusCode: 200 })
 })
@@ -78,7 +78,7 @@ const bad: Bad[] = [
 ]
 
 for (const [what, make, message] of bad) {
-  t.test(`a certificate that ${what} fails the check before anything is sent, and is shown`, async t => {
+  t.test(`A certificate that ${what} fails before anything is sent, and is returned`, async t => {
     const requests: string[] = []
     const port = await serve(t, make(), requests)
     const answer = await ask(`https://shop.example:${port}/`)
@@ -92,7 +92,7 @@ for (const [what, make, message] of bad) {
   })
 }
 
-t.test('a long chain holds and is seen whole, each certificate with its dates, names and fingerprint', async t => {
+t.test('A long chain is valid and returned completely, with dates, names and fingerprints', async t => {
   const port = await serve(t, authority.issueLong('long.example', 4))
   const answer = await ask(`https://long.example:${port}/`)
   t.equal(answer.error, null)
@@ -107,10 +107,10 @@ t.test('a long chain holds and is seen whole, each certificate with its dates, n
   t.same(chain[1]!.names, [])
   const distrusted = await ask(`https://long.example:${port}/`, plain)
   t.match(distrusted.error, { code: 'tls_error' })
-  t.equal(toCertificateChain(distrusted.certificate!).length, 5, 'also when nobody trusts it')
+  t.equal(toCertificateChain(distrusted.certificate!).length, 5, 'also when it is not trusted')
 })
 
-t.test('an authority that nobody trusts fails the check', async t => {
+t.test('An untrusted authority is an error', async t => {
   const port = await serve(t, authority.issue('good.example', -1, 30))
   t.match((await ask(`https://good.example:${port}/`, plain)).error, {
     code: 'tls_error',

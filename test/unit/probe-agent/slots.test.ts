@@ -4,7 +4,7 @@ import { findSlotFrom } from '../../../shared/checks/slots.ts'
 
 const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
 
-t.test('a slot is at phase + k * interval, whenever it is asked for', async t => {
+t.test('A slot is at phase + k * interval', async t => {
   const rows: [fromMs: number, slotMs: number][] = [
     [0, 700],
     [700, 700],
@@ -16,13 +16,13 @@ t.test('a slot is at phase + k * interval, whenever it is asked for', async t =>
   for (const [fromMs, slotMs] of rows) t.equal(findSlotFrom(SLOTS, fromMs), slotMs, `from ${fromMs}`)
 })
 
-t.test('slots are the same after a restart, and differ by monitor and region', async t => {
+t.test('Slots survive a restart and differ by monitor and region', async t => {
   t.same(computeSlots('m1', 'eu-west', 60), computeSlots('m1', 'eu-west', 60))
   t.not(computeSlots('m1', 'eu-west', 60).phaseMs, computeSlots('m1', 'us-east', 60).phaseMs)
   t.not(computeSlots('m1', 'eu-west', 60).phaseMs, computeSlots('m2', 'eu-west', 60).phaseMs)
 })
 
-t.test('ten thousand monitors are spread evenly over their interval', async t => {
+t.test('Ten thousand monitors are spread evenly over their interval', async t => {
   const perSecond = new Array(30).fill(0)
   for (let i = 0; i < 10_000; i++) {
     const id = `01890a5d-ac96-774b-bcce-${String(i).padStart(12, '0')}`
@@ -32,17 +32,14 @@ t.test('ten thousand monitors are spread evenly over their interval', async t =>
   t.ok(Math.min(...perSecond) > 220, `at least ${Math.min(...perSecond)}`)
 })
 
-t.test(
-  'a check that could not start within its interval is missed, and the slot that can still be kept is',
-  async t => {
-    const rows: [dueMs: number, nowMs: number, missed: number[], next: number][] = [
-      [700, 700, [], 700],
-      [700, 30_699, [], 700],
-      [700, 30_700, [700], 30_700],
-      [700, 95_000, [700, 30_700, 60_700], 90_700],
-      // Asked for outside the schedule: the slots after it are the monitor's own.
-      [5000, 40_000, [5000], 30_700],
-    ]
-    for (const [dueMs, nowMs, missed, next] of rows) t.same(findMissedSlots(SLOTS, dueMs, nowMs), { missed, next })
-  },
-)
+t.test('A check that cannot start within its interval is missed, and the oldest usable slot is next', async t => {
+  const rows: [dueMs: number, nowMs: number, missed: number[], next: number][] = [
+    [700, 700, [], 700],
+    [700, 30_699, [], 700],
+    [700, 30_700, [700], 30_700],
+    [700, 95_000, [700, 30_700, 60_700], 90_700],
+    // After a check on demand, the slots remain those of the monitor.
+    [5000, 40_000, [5000], 30_700],
+  ]
+  for (const [dueMs, nowMs, missed, next] of rows) t.same(findMissedSlots(SLOTS, dueMs, nowMs), { missed, next })
+})

@@ -12,7 +12,7 @@ const START_MS = Date.UTC(2026, 7, 1)
 const MONITORS = 3_000
 const INTERVAL_S = 30
 
-/** Two minutes of a probe in virtual time: what it published, and the times at which anything began. */
+/** Two minutes of a probe in virtual time: the published results, and the start times of checks. */
 async function play(monitors: number, outcome: Outcome) {
   const time = createVirtualTime()
   const published: Result[] = []
@@ -44,10 +44,10 @@ async function play(monitors: number, outcome: Outcome) {
 
 const latenessMs = ({ startedAtMs, scheduledAtMs }: Result) => startedAtMs - scheduledAtMs
 
-/** Slots of the two minutes; the last of them may have been put off beyond the end. */
+/** Slots of the two minutes; the last one may be delayed beyond the end. */
 const DUE = (2 * 60 * MONITORS) / INTERVAL_S
 
-t.test('checks that are due closely together start together, 50 ms late at most', async t => {
+t.test('Checks that are due close together start together, at most 50 ms late', async t => {
   const { published, startsMs, loopLagMs } = await play(MONITORS, Outcome.UP)
   t.ok(published.length <= DUE && published.length > DUE - 10, 'each slot once')
   t.ok(startsMs.size < published.length * 0.3, `${published.length} checks at ${startsMs.size} times`)
@@ -55,20 +55,20 @@ t.test('checks that are due closely together start together, 50 ms late at most'
   t.equal(loopLagMs, 0, 'what waits for others is not taken for a loop that was held')
 })
 
-t.test('where many checks are due, few of them start at once, and they wait for less', async t => {
+t.test('With many due checks, groups are small and wait less', async t => {
   const { published, startsMs } = await play(4 * MONITORS, Outcome.UP)
   t.ok(startsMs.size > published.length / 10, `${published.length} checks at ${startsMs.size} times`)
   const late = published.filter(one => latenessMs(one) > 30)
   t.ok(late.length < published.length / 100, `${late.length} of ${published.length} more than 30 ms late`)
 })
 
-t.test('a check that no other one is near starts when it is due', async t => {
+t.test('A check without others near it starts when it is due', async t => {
   const { published } = await play(3, Outcome.UP)
   t.equal(published.length, 12)
   t.ok(Math.max(...published.map(latenessMs)) <= 1, 'timers are whole ms')
 })
 
-t.test('a second attempt is not put off by the checks of others either', async t => {
+t.test('A second attempt is not delayed by other checks', async t => {
   const { published } = await play(MONITORS, Outcome.DOWN)
   const firsts = new Map(
     published.map(one => [`${one.monitorId} ${one.scheduledAtMs} ${one.attempt}`, one.startedAtMs]),
