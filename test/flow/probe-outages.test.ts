@@ -155,20 +155,20 @@ t.test('A probe serves its readiness, its problems and its metrics on its own po
   t.equal((await ask('/metrics', 'POST')).status, 405)
   t.equal((await ask('/')).status, 404)
 
-    const spoolDir = join(dataDir, 'spool/eu-west')
-    rmSync(spoolDir, { recursive: true })
-    writeFileSync(spoolDir, 'in the way')
-    await nats.stop()
-    const nowhere =
-      'results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'
-    await becomes(notReady({ nats: 'away', spool: 'refusing' }, nowhere))
-    t.equal(await figure('nats_connected'), 0)
-    rmSync(spoolDir)
-    mkdirSync(spoolDir)
-    await becomes({ ...ready, dependencies: { ...well, nats: 'away' } })
-    await waitFor(async () => (await figure('spool_results')) > 0, { label: 'results in the spool' })
-    await nats.restart()
-    await becomes(ready)
+  const spoolDir = join(dataDir, 'spool/eu-west')
+  rmSync(spoolDir, { recursive: true })
+  writeFileSync(spoolDir, 'in the way')
+  await nats.stop()
+  const nowhere =
+    'results cannot be published or spooled: NATS is unreachable, and the disk rejects writes to the spool'
+  await becomes(notReady({ nats: 'away', spool: 'refusing' }, nowhere))
+  t.equal(await figure('nats_connected'), 0)
+  rmSync(spoolDir)
+  mkdirSync(spoolDir)
+  await becomes({ ...ready, dependencies: { ...well, nats: 'away' } })
+  await waitFor(async () => (await figure('spool_results')) > 0, { label: 'results in the spool' })
+  await nats.restart()
+  await becomes(ready)
 
   fleet.setSilent(true)
   await becomes(notReady({ fleet: 'away' }, 'not connected to the control plane'))
