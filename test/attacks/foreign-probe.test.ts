@@ -204,7 +204,7 @@ t.test('The health report says that a probe of the region may be compromised', a
   const facts = await readHealthFacts({ db, nats, clickhouse })
   const shown = assessHealth(facts).filter(({ subject, isHealthy }) => subject === 'probes' && !isHealthy)
   t.same(
-    shown.map(({ text }) => text.replace(/account .*?,/, 'account X,')),
+    shown.map(({ text }) => text.replace(/itself .*?,/, 'itself X,')),
     [
       'A probe of us-east, which names itself X, may be compromised: it sent 4 comparisons of pages for regions or monitors that are not its own',
       'A probe of us-east, which names itself X, may be compromised: it sent 5 results for regions or monitors that are not its own',
