@@ -142,7 +142,7 @@ t.test('The button of a resolved incident, or of another project, changes nothin
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
   t.match((await team.click('U1', id, [], true)).response, { replace_original: true, text: /the incident is resolved/ })
   const other = await api.tenant()
-  const foreign = await team.incident(other, 'Not ours')
+  const foreign = await team.incident(other, 'Of another team')
   t.match((await team.click('U1', foreign, [], true)).response, { text: /incident not found/ })
   const { body } = await api.call('GET', `/incidents/${foreign}`, { key: other.key })
   t.equal(body.data.acknowledged_at, null)

@@ -112,7 +112,7 @@ async function serve({ url, headers, pid }: Server): Promise<Served> {
   return served
 }
 
-/** Calls back at the end of each answer, and throws at one that is no success. */
+/** Calls back at the end of each answer, and throws at one that is not a success. */
 function onAnswer(socket: Socket, done: () => void): void {
   let left = 0
   socket.on('data', chunk => {

@@ -1,5 +1,5 @@
 /**
- * CPU time of one check on a new connection, beside a bare loop of node's own client on the same target, in turns. The
+ * CPU time of one check on a new connection, next to a bare loop of Node's client on the same target, in turns. The
  * target is a process of its own, so that its work is not counted.
  * `node --import tsx test/bench/check-cpu.ts http|https [checks]`
  */

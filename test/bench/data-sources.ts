@@ -1,6 +1,6 @@
 /**
  * What a thousand data sources at 30 s cost one control plane: its CPU time less that of an idle one, the fetches
- * included. A bare loop in this process, which fetches the same documents at the same pace with the same client, tells
+ * included. A bare loop in this process, which fetches the same documents at the same pace with the same client, shows
  * how large their part may be.
  */
 import { fork } from 'node:child_process'
@@ -56,7 +56,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
     figure(
       `${SOURCES.toLocaleString('en')} data sources at ${INTERVAL_S} s (${VALUES} monitors each, ${rate.toFixed(1)} fetches a second): CPU that they add to a control plane, fetches included`,
       `${percent(added)} of a core`,
-      '≤ 10 % beside the fetches',
+      '≤ 10 % in addition to the fetches',
       added <= 0.1,
     ),
     figure('  the control plane idle; a bare loop of the same fetches', `${percent(idle)}; ${percent(bare)}`),

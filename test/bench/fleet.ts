@@ -98,7 +98,7 @@ async function measureReconnection(
   }
 }
 
-/** Waits until every probe has heard, has all that is its own as of now, and every assignment has a probe. */
+/** Waits until every probe has received all of its present assignments, and every assignment has a probe. */
 async function waitUntilAssigned(picket: Picket, processes: ChildProcess[]): Promise<ProbeObservation[]> {
   return withPostgres(picket.databaseUrl, async db => {
     let seen: ProbeObservation[] = []

@@ -1,6 +1,6 @@
 /**
  * Results a second from JetStream through the verdict into ClickHouse: a backlog of steady results of healthy monitors
- * is published while the control plane is stopped, and drained by it; beside it a bare loop that only decodes the same
+ * is published while the control plane is stopped, and drained by it; next to it a bare loop that only decodes the same
  * messages and inserts them.
  */
 import { createClient } from '@clickhouse/client'

@@ -1,7 +1,7 @@
 /**
- * CPU time of an ICMP echo, 1,000 a second over one socket, in checks as the probe runs them; beside it the same echoes
+ * CPU time of an ICMP echo, 1,000 a second over one socket, in checks as the probe runs them; next to it the same echoes
  * without checks. To this machine itself, so its kernel's work for both directions is in both. In a network of its own
- * where there may be one: there the kernel gives everybody the socket.
+ * where there may be one: there the kernel gives the socket to every user.
  * `node --import tsx test/bench/ping.ts [checks|bare]`
  */
 import { execFile } from 'node:child_process'

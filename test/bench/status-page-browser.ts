@@ -10,7 +10,7 @@ import { type Engines, type Figure, figure, percentile } from './rig.ts'
 
 const LOADS = 5
 const RENDERS = 50
-/** Lighthouse's phone: a screen like this, and a processor that is four times slower than ours. */
+/** Lighthouse's phone: a screen like this, and a processor that is four times slower than this machine. */
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 }
 const SLOWDOWN = 4
 const LONG_TASK_MS = 50
@@ -67,7 +67,7 @@ async function load(browser: Browser, site: PageSite, template: TemplateName): P
   const devtools = await context.newCDPSession(page)
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
   await page.goto(site.show(largeView({ template, logoUrl: '/status/northwind/logo?v=1' })))
-  // as text: the program of the page. Observers are told what was before them; what comes within a second counts too
+  // as text: the program of the page. Observers get what was before them; what comes within a second counts too
   const load = await page.evaluate<Load>(`new Promise(done => {
     const load = { paintMs: 0, blockingMs: 0, shift: 0 }
     const observe = (type, each) =>

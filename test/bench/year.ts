@@ -75,7 +75,7 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
   ]
 }
 
-/** A monitor fails and recovers in all regions, for real; a webhook hears of both. */
+/** A monitor fails and recovers in all regions, for real; a webhook receives both. */
 async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Promise<void> {
   const receiver = await startReceiver(t)
   const channel = { name: 'Hook', type: 'webhook', config: { url: receiver.url } }

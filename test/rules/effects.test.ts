@@ -1,7 +1,7 @@
 import t from 'tap'
 import { places, sources } from './source.ts'
 
-/** What runs in a visitor’s browser, and the text made of it: it has that browser’s clock and network, nothing of ours. */
+/** What runs in a visitor’s browser, and the text made of it: it has the clock and network of that browser, not Picket's. */
 const IN_BROWSERS = /^control-plane\/pages\/templates\/(browser\/|assets\.ts$)/
 const files = sources('shared', 'control-plane', 'probe-agent').filter(({ path }) => !IN_BROWSERS.test(path))
 

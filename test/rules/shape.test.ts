@@ -83,7 +83,7 @@ t.test('tests are never skipped, postponed or run alone', async t => {
   )
 })
 
-t.test('nothing is left for later in the text, and no path of somebody’s machine', async t => {
+t.test('nothing is left for later in the text, and no path of a developer’s machine', async t => {
   const later = new RegExp(
     `\\b(${['TO', 'FIX', 'XX'].map((start, i) => start + ['DO', 'ME', 'X'][i]).join('|')})\\b`,
     'g',
@@ -97,7 +97,7 @@ t.test('nothing is left for later in the text, and no path of somebody’s machi
   )
 })
 
-t.test('the top level holds the programs, what both share, and what everybody expects there', async t => {
+t.test('the top level holds the programs, what both share, and what is expected there', async t => {
   const expected = [
     'proto',
     'control-plane',

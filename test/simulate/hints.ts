@@ -62,7 +62,7 @@ function forwardWitness(context: FleetProcessContext, hint: WitnessHint): void {
   for (const session of given) context.flush(session)
 }
 
-/** As `hear` of `fleet/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
+/** As `handleMessage` of `fleet/sessions/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
 export function handleProbeMessage(
   context: FleetProcessContext,
   session: ProbeSession,

@@ -13,7 +13,7 @@ import { createMetrics } from '../../shared/process/metrics.ts'
 
 /** Addresses that are never used: describing routes opens no connection. */
 const NOWHERE = {
-  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  DATABASE_URL: 'postgres://none@127.0.0.1:1/none',
   CLICKHOUSE_URL: 'http://127.0.0.1:1',
   NATS_URL: 'nats://127.0.0.1:1',
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import type { Log } from '../../../shared/process/log.ts'
 import { SETPRIV } from './find-browser.ts'
 
-/** The unprivileged user `nobody`. */
+/** The user without privileges of Debian, by its id. */
 const NOBODY_UID = 65_534
 /** Part of util-linux, like setpriv. */
 const UNSHARE = '/usr/bin/unshare'

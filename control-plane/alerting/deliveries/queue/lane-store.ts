@@ -127,7 +127,7 @@ const MAX_FIRST_ATTEMPTS = 3
 const MAX_LOGGED_ATTEMPTS = 13
 
 /**
- * Adds an attempt to the log of each delivery, and removes one from the middle when the log is full. A delivery that is no
+ * Adds an attempt to the log of each delivery, and removes one from the middle when the log is full. A delivery that is not
  * longer pending was ended by another transaction and is not changed.
  */
 export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
