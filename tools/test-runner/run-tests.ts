@@ -10,7 +10,7 @@ import { runTestFile } from './test-process.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
  * Concurrency of quick files, which compute, and of flow files, which mostly wait; together they keep two cores busy. A
- * worker without files of its own kind runs files of the other kind.
+ * worker without files of its kind runs files of the other kind.
  */
 const QUICK_CONCURRENCY = 1
 const FLOW_CONCURRENCY = 4

@@ -95,5 +95,5 @@ if (hasOwnNetwork()) {
     t.match(seen?.ran, [{ outcome: Outcome.UNKNOWN, observation: { error: { code: 'icmp_unavailable' } } }])
   })
 } else {
-  t.comment('this machine gives no test a network of its own: ping is tested by its parsers only')
+  t.comment('network namespaces are not available: only the parsers of ping are tested')
 }

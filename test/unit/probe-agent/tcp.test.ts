@@ -63,19 +63,19 @@ t.test('A tcp target is up with the expected answer, else down with the reason',
 })
 
 t.test('A body is sent unchanged', async t => {
-  let heard = ''
+  let received = ''
   const parts = { body: 'EHLO grüße\\r\\n\x01', keyword: 'ok' }
   const { outcome } = await check(
     t,
     socket =>
       socket.on('data', data => {
-        heard += data
+        received += data
         socket.write('ok')
       }),
     parts,
   )
   t.equal(outcome, Outcome.UP)
-  t.equal(heard, parts.body)
+  t.equal(received, parts.body)
 })
 
 t.test('A keyword is searched in the first 64 KiB, and reading ends there', async t => {

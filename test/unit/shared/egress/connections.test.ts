@@ -72,21 +72,21 @@ t.test('A connection that is closed between two requests does not fail the secon
 })
 
 t.test('A connection that breaks during a request is a failure, and nothing is sent twice', async t => {
-  const heard: number[] = []
+  const requestCounts: number[] = []
   const port = await startRawServer(t, socket => {
-    const connection = heard.push(0) - 1
+    const connection = requestCounts.push(0) - 1
     socket.on('data', () => {
-      heard[connection]!++
-      if (connection === 0 && heard[0] === 2) socket.resetAndDestroy()
+      requestCounts[connection]!++
+      if (connection === 0 && requestCounts[0] === 2) socket.resetAndDestroy()
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     })
   })
   const post = createClient(t)
   await post(`http://127.0.0.1:${port}/`)
   t.match(await post(`http://127.0.0.1:${port}/`), { error: { code: 'connection_reset' } })
-  t.same(heard, [2])
+  t.same(requestCounts, [2])
   t.match(await post(`http://127.0.0.1:${port}/`), { statusCode: 200, error: null })
-  t.same(heard, [2, 1])
+  t.same(requestCounts, [2, 1])
 })
 
 t.test('The guard checks the peer of an open connection before each request', async t => {

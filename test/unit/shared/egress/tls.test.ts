@@ -88,7 +88,7 @@ for (const [what, make, message] of bad) {
       body: null,
     })
     t.ok(toCertificate(answer.certificate!).validToMs > 0)
-    t.same(requests, [], 'no credentials reach a server that is not who it says')
+    t.same(requests, [], 'no credentials are sent to a server with a wrong certificate')
   })
 }
 
