@@ -175,13 +175,13 @@ t.test('A signed-in editor installs the app without confirmation', async t => {
 
 t.test('Another browser has to confirm, and sees who started the installation and for which project', async t => {
   const { visitor: attacker, key, projectId } = await member('editor')
-  await execute(api.db, `UPDATE projects SET name = '<b>Ours' WHERE id = ?`, [projectId])
+  await execute(api.db, `UPDATE projects SET name = '<b>Shop' WHERE id = ?`, [projectId])
   const { location } = await attacker.get('/settings/chat/install')
   const states = [new URL(location!).searchParams.get('state')!, await begin(key)]
   for (const state of states) {
     for (const { visitor } of [{ visitor: createVisitor(api.origin) }, await member('admin')]) {
       const { page, path } = await comeBack(visitor, { state, code: provider.consent({ team: 'T21' }) })
-      t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Ours.*Started by/s })
+      t.match(page, { status: 200, text: /Connect your chat\?.*&lt;b>Shop.*Started by/s })
       t.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/)
       const forged = await visitor.post(path, {}, { ...HTML, origin: 'https://evil.example' })
       t.match(forged, { status: 403, text: /not sent from a page of this site/ })

@@ -78,7 +78,7 @@ function platformFilesWithEffects(): Set<string> {
   return found
 }
 
-/** Where a library may be imported, beside control-plane/foundation/platform. Any other dependency may be used anywhere. */
+/** Where a library may be imported, in addition to control-plane/foundation/platform. Any other dependency may be used anywhere. */
 const CLIENTS: [RegExp, RegExp | null][] = [
   [/^(pg|knex)(\/|$)/, /^control-plane\/foundation\/migrations\/postgres\//],
   [/^@clickhouse\//, null],

@@ -56,7 +56,7 @@ export function importsOf({ path, code }: SourceFile): Import[] {
   })
 }
 
-/** Every place where `pattern` (global) stands, as "file:line text". */
+/** Every match of `pattern` (global), as "file:line text". */
 export function places(file: SourceFile, pattern: RegExp, text = file.code): string[] {
   return [...text.matchAll(pattern)].map(match => at(file.path, lineAt(text, match.index), match[0].trim()))
 }

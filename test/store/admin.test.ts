@@ -60,7 +60,7 @@ t.test('A command with wrong arguments reports one sentence', async t => {
     ['organization list all', 'this command accepts no arguments: all'],
     ['organization rename x', '--name is missing'],
     ['audit list --limit many', '--limit must be a number of rows, at least 1'],
-    ['user claim-link nobody', '"nobody" is not an e-mail address'],
+    ['user claim-link unknown', '"unknown" is not an e-mail address'],
     ['plan set a b c', 'missing argument: the id of an organization and a plan'],
     ['plan set', 'missing argument: the id of an organization and a plan'],
     ['organization delete --yes', 'missing argument: the id of an organization'],
@@ -85,9 +85,9 @@ t.test('Unknown records are not found', async t => {
     `plan set ${id} pro`,
     `api-key create --organization ${id}`,
     'organization show x',
-    'user claim-link nobody@example.com',
+    'user claim-link unknown@example.com',
     `user list --organization ${id}`,
-    `user remove nobody@example.com --organization ${id}`,
+    `user remove unknown@example.com --organization ${id}`,
     'audit list --organization x',
   ]) {
     await t.rejects(run(line), { message: /not found$/ }, line)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createPostgres, execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { LEASE_SPARE_MS } from '../../control-plane/integrations/data-sources/fetching/worker.ts'
 import { PLANNED_WAITS } from '../../control-plane/operations/clock-steps/planned-waits.ts'
 import { shortenWaits } from '../../control-plane/operations/clock-steps/store.ts'
 import { renewLeases, takePartitions } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
@@ -24,7 +25,7 @@ const KEYS: Record<string, string> = {
 const LONGEST: Record<string, [seconds: number, columns?: Record<string, number>]> = {
   'heartbeats.due_at': [660],
   'data_sources.next_fetch_at': [120, { fetch_interval_s: 120 }],
-  'data_sources.lease_until': [70, { timeout_ms: 10_000 }],
+  'data_sources.lease_until': [10 + LEASE_SPARE_MS / 1_000, { timeout_ms: 10_000 }],
   'vendor_feeds.next_fetch_at': [1_020],
   'reminders.due_at': [1_800],
   'digests.due_at': [60],

@@ -127,8 +127,8 @@ const MAX_FIRST_ATTEMPTS = 3
 const MAX_LOGGED_ATTEMPTS = 13
 
 /**
- * Adds an attempt to the log of each delivery, and removes one from the middle when the log is full. A delivery that is not
- * longer pending was ended by another transaction and is not changed.
+ * Adds an attempt to the log of each delivery, and removes one from the middle when the log is full. A delivery that another
+ * transaction has ended is not changed.
  */
 export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
   if (recorded.length === 0) return

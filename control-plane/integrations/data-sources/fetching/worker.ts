@@ -40,7 +40,7 @@ const MAX_HOST_WAIT_MS = 5_000
 const DEFER_MS = { full: 2_000, slow: 10_000 }
 const RETRY_AFTER_MS = 5_000
 /** Lease in addition to the timeout: waiting for the thread, requesting the URLs of the document, applying the result. */
-const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 20_000
+export const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 20_000
 const REVIEW_INTERVAL_MS = 60_000
 const MAX_SOURCES_PER_REVIEW = 50
 
