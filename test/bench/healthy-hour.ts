@@ -1,6 +1,6 @@
 /**
- * An hour of healthy running, watched by a Prometheus with the rules that operators load: no alert fires. Runs only when it
- * is asked for by name.
+ * An hour of healthy operation, scraped by a Prometheus with the alert rules for operators. No alert may fire. Runs only when
+ * it is named.
  */
 import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
@@ -34,7 +34,7 @@ export async function benchHealthyHour(t: Teardown, _engines: Engines): Promise<
   const samples = await prometheus.samples('picket_verdict_partitions_owned')
   return [
     figure(
-      `alerts that fire in ${MINUTES} minutes of healthy running (${samples} scrapes, ${MONITORS} monitors, 3 regions of 2 probes)`,
+      `alerts that fire in ${MINUTES} minutes of healthy operation (${samples} scrapes, ${MONITORS} monitors, 3 regions of 2 probes)`,
       text || 'none',
       'none',
       fired.size === 0 && samples > MINUTES,

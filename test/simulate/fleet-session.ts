@@ -72,7 +72,7 @@ export function openSession(
   return session
 }
 
-/** Sends what the session owes, as `flush` and `bodyOf` of `fleet/grpc.ts`. */
+/** Sends the pending messages of the session, like `sessions/send-actions.ts`. */
 export function sendPending(assignments: AssignmentTable, database: Database, session: ProbeSession): void {
   while (session.isOpen) {
     const now = { revision: assignments.monitors.revision, epoch: getRegionPlan(assignments, session.region).epoch }
