@@ -74,7 +74,7 @@ function figureOf(
   const seconds = ids.map(id => (arrivals.get(id)! - brokenMs) / 1000)
   const [p50, p99] = [percentile(seconds, 0.5), percentile(seconds, 0.99)]
   const [kind, interval, regions] = name.split(' ')
-  const what = `outage to webhook: ${kind}, every ${interval} s, timeout ${interval === '30' ? 10 : 30} s, 2 re-checks, ${regions} ${regions === '1' ? 'region' : 'regions'}`
+  const what = `${kind === 'hang' ? 'a target hangs' : 'a target answers 503'} → webhook, every ${interval} s, timeout ${interval === '30' ? 10 : 30} s, 2 re-checks, ${regions} ${regions === '1' ? 'region' : 'regions'}`
   const [most50, most99] = AIMS[name] ?? [null, null]
   const aims = [most50 !== null && `p50 ≤ ${most50} s`, most99 !== null && `p99 ≤ ${most99} s`].filter(Boolean)
   const isMet = aims.length === 0 ? null : p50 <= (most50 ?? p50) && p99 <= (most99 ?? p99)

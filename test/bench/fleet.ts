@@ -62,9 +62,9 @@ export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[
       `${PROBES.toLocaleString('en')} probes with ${(MONITORS * REGIONS.length).toLocaleString('en')} assignments, control plane killed and started: ready → first delta of each (p50 / p95 / max)`,
       atOnce,
     ),
-    line('  the same after a minute without it', afterAMinute),
+    line('  the same after an outage of one minute', afterAMinute),
     figure(
-      '  CPU time a probe that comes back, until all are',
+      '  CPU time for each probe that reconnects, until all are connected',
       afterAMinute.cpuUs
         .map((us, i) => `${['control plane', 'PostgreSQL'][i]} ${Math.round(us / PROBES)} µs`)
         .join(', '),

@@ -26,11 +26,11 @@ export async function benchHealthyHour(t: Teardown, _engines: Engines): Promise<
     await picket.api.post('/monitors/bulk', { monitors: monitors.slice(i, i + 20) })
   const prometheus = await startPrometheus(t, [new URL(picket.operator).host], { scrapeSeconds: SCRAPE_SECONDS })
   const fired = new Map<string, number>()
-  for (let looks = 0; looks < MINUTES * 6; looks++) {
+  for (let scrapes = 0; scrapes < MINUTES * 6; scrapes++) {
     await sleep(10_000)
     for (const alert of await prometheus.firing()) fired.set(alert, (fired.get(alert) ?? 0) + 1)
   }
-  const text = [...fired].map(([alert, looks]) => `${alert} for ${looks * 10} s`).join(', ')
+  const text = [...fired].map(([alert, scrapes]) => `${alert} for ${scrapes * 10} s`).join(', ')
   const samples = await prometheus.samples('picket_verdict_partitions_owned')
   return [
     figure(

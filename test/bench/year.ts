@@ -28,7 +28,7 @@ const DAYS_A_MONTH = 30
 /** the period that status pages show, so that both measurements show the same */
 const SHOWN_DAYS = 90
 const COMPONENTS = 50
-const LOOKS = 20
+const READS = 20
 const PAGES = 5
 const GB = 1e9
 
@@ -177,8 +177,8 @@ async function measureReads({ api, origin }: Picket, monitors: string[], name: s
     }
   }
   return {
-    incidents: await median(() => api.get('/incidents'), LOOKS),
-    log: await median(() => api.get('/alerts/log'), LOOKS),
+    incidents: await median(() => api.get('/incidents'), READS),
+    log: await median(() => api.get('/alerts/log'), READS),
     page: await median(async i => (await fetch(`${origin}/status/${slugs[i]}`)).text(), PAGES),
   }
 }
