@@ -1,6 +1,6 @@
 /**
- * From the deciding failed attempt to the webhook's arrival: alone while thousands of healthy monitors report, and when
- * many fail together. Probes are played by batches on JetStream; everything behind them is real.
+ * The time from the deciding failed attempt to the arrival of the webhook: for a single failure among thousands of healthy
+ * monitors, and for many failures together. The results of probes are published to JetStream; all other parts are real.
  */
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -54,7 +54,7 @@ export async function benchAlerting(t: Teardown): Promise<Figure[]> {
 
   let next = 0
   const background = setInterval(() => {
-    // a thirtieth of the monitors each second, as their slots would
+    // a thirtieth of the monitors each second, like their slots
     const size = Math.ceil(HEALTHY / 30)
     send(allUp(healthy.slice(next, next + size))).catch(() => {})
     next = (next + size) % HEALTHY

@@ -1,7 +1,7 @@
 /**
- * `GET` of one monitor and of a page of a list, by as many connections as keep the process busy, in turns with a bare
- * Fastify route that sends the same SQL through a pool of the same size and answers the same JSON. And how long a bulk
- * create of 50 monitors takes.
+ * `GET` of one monitor and of a page of a list, with enough connections to keep the process busy, in turns with a bare
+ * Fastify route that sends the same SQL through a pool of the same size and returns the same JSON. Also measures the time of
+ * a bulk create of 50 monitors.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -86,7 +86,7 @@ function figuresOf(what: string, pairs: Pair[]): Figure[] {
   ]
 }
 
-/** Answers of a process over kept connections. */
+/** Measures the answers of a process over persistent connections. */
 async function serve({ url, headers, pid }: Server): Promise<Served> {
   const { host, port, pathname } = new URL(url)
   const request = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`
@@ -112,7 +112,7 @@ async function serve({ url, headers, pid }: Server): Promise<Served> {
   return served
 }
 
-/** Calls back at the end of each answer, and throws at one that is not a success. */
+/** Calls `done` at the end of each answer, and throws if an answer is not successful. */
 function onAnswer(socket: Socket, done: () => void): void {
   let left = 0
   socket.on('data', chunk => {
@@ -127,7 +127,7 @@ function onAnswer(socket: Socket, done: () => void): void {
   })
 }
 
-/** A process with one route and nothing else: the SQL of the real one, then its JSON. `id` empty: of the list. */
+/** Starts a process with only one route, which sends the SQL of the real route and returns its JSON. `id` empty: the list. */
 async function startBare(t: Teardown, picket: Picket, id: string, json: string): Promise<Omit<Server, 'headers'>> {
   const server = fork(import.meta.filename, ['serve', picket.databaseUrl, id])
   t.teardown(() => server.kill())

@@ -1,6 +1,6 @@
 /**
- * CPU time of one check on a new connection, next to a bare loop of Node's client on the same target, in turns. The
- * target is a process of its own, so that its work is not counted.
+ * CPU time of one check on a new connection, in turns with a bare loop of Node's own client on the same target. The target is
+ * a separate process, so its work is not counted.
  * `node --import tsx test/bench/check-cpu.ts http|https [checks]`
  */
 import { fork } from 'node:child_process'
@@ -23,7 +23,7 @@ const ROUNDS = 5
 type Scheme = 'http' | 'https'
 type Costs = { bareUs: number; checkUs: number; ratio: number }
 
-/** Medians of rounds in which both take their turn. */
+/** Returns the medians of rounds in which both are measured in turn. */
 export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): Promise<Costs> {
   const authority = createAuthority(t)
   const target = fork(import.meta.filename, ['serve'])
@@ -33,8 +33,8 @@ export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): 
   const url = `${scheme}://127.0.0.1:${port}/`
   const egress = createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] })
   const assertions = [{ type: 'status_code', operator: 'equals', value: '200' }]
-  const spec = createCheckSpec({ url, timeoutMs: 30_000, assertions })
-  const check = () => mustBeUp(spec, egress)
+  const spec = specOf({ url, timeoutMs: 30_000, assertions })
+  const check = () => assertUp(spec, egress)
   const bare = () => bareLoop(url, egress)
   await cost(checks, bare)
   await cost(checks, check)
@@ -65,12 +65,12 @@ export async function benchHttps(t: Teardown): Promise<Figure[]> {
   ]
 }
 
-async function mustBeUp(spec: CheckSpec, egress: Egress): Promise<void> {
+async function assertUp(spec: CheckSpec, egress: Egress): Promise<void> {
   const { outcome, observation } = await runCheck(spec, egress)
   if (outcome !== 0) throw new Error(`a check failed: ${JSON.stringify(observation.error)}`)
 }
 
-/** What node can do at best: the authorities are read once for all connections. */
+/** The best case of Node: the certificate authorities are read once for all connections. */
 function bareLoop(url: string, egress: Egress): Promise<void> {
   const isTls = url.startsWith('https:')
   const tls = isTls ? { secureContext: egress.secureContext() } : {}
@@ -84,7 +84,7 @@ function bareLoop(url: string, egress: Egress): Promise<void> {
   })
 }
 
-/** Microseconds of CPU time a call. */
+/** CPU time per call, in µs. */
 async function cost(calls: number, call: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   let left = calls

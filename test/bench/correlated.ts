@@ -1,7 +1,7 @@
 /**
- * What a failure of one region costs against the same number of steady results: 5,000 monitors fail there at once with
- * all their re-checks, and recover. No other region answers meanwhile, so no status changes; in the end they do. Processor time of the
- * control plane and of all engines, which other work on this machine does not lengthen.
+ * The cost of a failure of one region compared with the same number of steady results: 5,000 monitors fail there together with
+ * all their re-checks, and recover. No other region reports meanwhile, so no status changes until the end. Measures the CPU
+ * time of the control plane and of all engines, which does not depend on other load.
  */
 import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
@@ -38,7 +38,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
   const ids = await createMonitors(picket.api, MONITORS, { retry_count: RETRIES })
   const region = REGIONS[0]!
   let sent = 0
-  /** Resolves when all of them are counted. */
+  /** Resolves when all results are counted. */
   const send = async (shots: SampleResult[], from: string) => {
     sent += shots.length
     await publishAll(nats, encodeBatches(shots, from, RESULTS_A_MESSAGE))
@@ -84,26 +84,26 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
   const answered = await priceOf(async () => {
     for (const other of REGIONS.slice(1)) await send(ups(), other)
   })
-  const median = (prices: Cost[], of: keyof Cost) =>
+  const median = (costs: Cost[], of: keyof Cost) =>
     percentile(
-      prices.map(price => price[of]),
+      costs.map(price => price[of]),
       0.5,
     )
-  const line = (what: string, prices: Cost[], isAim: boolean) => {
-    const ratio = median(prices, 'cpuMs') / median(steady!, 'cpuMs')
+  const line = (what: string, costs: Cost[], isAim: boolean) => {
+    const ratio = median(costs, 'cpuMs') / median(steady!, 'cpuMs')
     const results = (MONITORS * WAVES).toLocaleString('en')
     return figure(
       what,
-      `${ratio.toFixed(1)} times (${results} results: ${median(prices, 'cpuMs').toFixed(0)} ms of processor time, ` +
-        `${(median(prices, 'ms') / 1_000).toFixed(1)} s; steady ${median(steady!, 'cpuMs').toFixed(0)} ms, ` +
+      `${ratio.toFixed(1)} times (${results} results: ${median(costs, 'cpuMs').toFixed(0)} ms of CPU time, ` +
+        `${(median(costs, 'ms') / 1_000).toFixed(1)} s; steady ${median(steady!, 'cpuMs').toFixed(0)} ms, ` +
         `${(median(steady!, 'ms') / 1_000).toFixed(1)} s)`,
       isAim ? '≤ 3 times' : '',
       isAim ? ratio <= 3 : null,
     )
   }
   return [
-    line('a region fails for 5,000 monitors at once: price of a result against a steady one', failing!, true),
+    line('a region fails for 5,000 monitors together: CPU time of a result compared with a steady one', failing!, true),
     line('  and recovers', recovering!, false),
-    figure('  the other regions answer, and 5,000 monitors become degraded', `${answered.cpuMs} ms of processor time`),
+    figure('  the other regions answer, and 5,000 monitors become degraded', `${answered.cpuMs} ms of CPU time`),
   ]
 }

@@ -1,7 +1,7 @@
 /**
- * What a thousand data sources at 30 s cost one control plane: its CPU time less that of an idle one, the fetches
- * included. A bare loop in this process, which fetches the same documents at the same pace with the same client, shows
- * how large their part may be.
+ * The cost of a thousand data sources at 30 s for one control plane: its CPU time minus that of an idle one, including the
+ * fetches. A bare loop in this process, which fetches the same documents at the same rate with the same client, shows the part
+ * of the fetches.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
   }
   await waitFor(async () => (await fetched()) >= 2 * SOURCES, { timeoutMs: 180_000, label: 'the first fetches' })
 
-  // the rush of the beginning is over
+  // the first fetches of all sources are finished
   await pause(INTERVAL_S * 1_000)
   const before = await fetched()
   const busy = await shareOf(() => cpuUs(pid), MEASURED_S)
@@ -65,7 +65,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`
 
-/** CPU time a second over so many seconds. */
+/** CPU time per second, measured over `seconds`. */
 async function shareOf(spentUs: () => number, seconds: number): Promise<number> {
   const [beforeUs, startedMs] = [spentUs(), performance.now()]
   await pause(seconds * 1_000)

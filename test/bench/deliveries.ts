@@ -1,6 +1,6 @@
 /**
- * The queue of deliveries alone, on one process: how many a second it sends, how soon after the commit it begins, what a
- * receiver that hangs does to the others, and what an idle queue costs. The receiver is a process of its own.
+ * The delivery queue alone, in one process: deliveries a second, time from the commit to the first attempt, the effect of a
+ * hanging receiver on the others, and the cost of an idle queue. The receiver is a separate process.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -47,8 +47,8 @@ export async function benchDeliveries(t: Teardown): Promise<Figure[]> {
   ]
 }
 
-/** Fills the queue, starts a process's worker and answers the deliveries a second until nothing is left. */
-async function throughput(t: Teardown, queue: DeliveryQueue, url: string, channels: number): Promise<number> {
+/** Fills the queue, starts a worker, and returns the deliveries a second until the queue is empty. */
+async function throughput(t: Teardown, queue: Delivering, url: string, channels: number): Promise<number> {
   const ids = await Promise.all(Array.from({ length: channels }, () => queue.channel(url)))
   const each = DELIVERIES / channels
   for (const id of ids) {

@@ -1,6 +1,6 @@
 /**
- * From the moment at which a target breaks to the webhook's arrival, for a target that hangs and one that answers 503: a
- * whole Picket with a probe in each of three regions, nothing simulated.
+ * The time from the failure of a target to the arrival of the webhook, for a target that hangs and one that answers 503. Uses a
+ * complete Picket with a probe in each of three regions.
  */
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -9,7 +9,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { createMonitors, type Figure, figure, percentile, REGIONS } from './rig.ts'
 
-/** Monitors of each setting and kind. Their slots are spread over the interval. */
+/** Number of monitors for each setting and kind. Their slots are distributed over the interval. */
 const MONITORS = 48
 
 const SETTINGS = [
@@ -23,7 +23,7 @@ const KINDS: Record<string, Behaviour> = {
   503: { kind: 'answer', status: 503 },
 }
 
-/** In seconds, as the issue words them; [median, 99th percentile]. */
+/** Aims in seconds: [median, 99th percentile]. */
 const AIMS: Record<string, [number | null, number | null]> = {
   'hang 30 3': [28, 50],
   '503 30 3': [13, null],
@@ -74,7 +74,7 @@ function figureOf(
   const seconds = ids.map(id => (arrivals.get(id)! - brokenMs) / 1000)
   const [p50, p99] = [percentile(seconds, 0.5), percentile(seconds, 0.99)]
   const [kind, interval, regions] = name.split(' ')
-  const what = `outage to webhook: ${kind}, every ${interval} s, timeout ${interval === '30' ? 10 : 30} s, 2 re-checks, ${regions} ${regions === '1' ? 'region' : 'regions'}`
+  const what = `${kind === 'hang' ? 'a target hangs' : 'a target answers 503'} → webhook, every ${interval} s, timeout ${interval === '30' ? 10 : 30} s, 2 re-checks, ${regions} ${regions === '1' ? 'region' : 'regions'}`
   const [most50, most99] = AIMS[name] ?? [null, null]
   const aims = [most50 !== null && `p50 ≤ ${most50} s`, most99 !== null && `p99 ≤ ${most99} s`].filter(Boolean)
   const isMet = aims.length === 0 ? null : p50 <= (most50 ?? p50) && p99 <= (most99 ?? p99)

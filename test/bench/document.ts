@@ -17,7 +17,7 @@ const HEAD = '| what | measured | aim | |\n|---|---|---|---|'
 export const toRow = ({ what, figure, aim, isMet }: Figure): string =>
   `| ${what} | ${figure} | ${aim} | ${isMet === null ? '' : isMet ? 'met' : 'missed'} |`
 
-/** `document` with the section of one part of the bench written again; a part without a section gets one at the end. */
+/** Replaces the section of one part of the bench. A part without a section is added at the end. */
 export function replacePart(
   document: string,
   part: string,
@@ -43,7 +43,7 @@ export function buildHighlights(document: string): string {
 
 const [BEGIN, END] = ['<!-- bench:begin -->', '<!-- bench:end -->']
 
-/** README.md with its table of figures written again, between two comments. */
+/** Replaces the table of figures in README.md, which is between two comments. */
 export function replaceHighlights(readme: string, document: string): string {
   const [start, end] = [readme.indexOf(BEGIN), readme.indexOf(END)]
   return `${readme.slice(0, start + BEGIN.length)}\n${buildHighlights(document)}\n${readme.slice(end)}`

@@ -1,4 +1,4 @@
-/** How long a tenant's alert takes while another tenant of the same partition has 20,000 channels to be notified. */
+/** The delay of a tenant's alert while 20,000 channels of another tenant of the same partition are notified. */
 import { startCrowd } from '../support/crowd.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'

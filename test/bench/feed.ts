@@ -13,8 +13,8 @@ export type Feed = {
 }
 
 /**
- * Publishes results of healthy monitors at a steady pace until it is stopped: all monitors of one region, then all of the
- * next one. What NATS does not take is given up, and the pace is kept.
+ * Publishes results of healthy monitors at a constant rate until it is stopped: all monitors of one region, then all of the
+ * next one. Messages that NATS refuses are dropped; the rate does not change.
  */
 export function startFeed(t: Teardown, nats: Nats, monitorIds: string[], resultsASecond: number): Feed {
   let isFeeding = true

@@ -1,7 +1,6 @@
 /**
- * A thousand probes that hold their assignments lose the control plane and find it again: killed and started at once,
- * and away for a minute. They are simulated, 500 a process, but speak through the probe's own fleet client, so its
- * waits and their jitter count.
+ * A thousand probes with assignments lose the control plane and reconnect: after a restart without delay, and after an outage
+ * of one minute. The probes are simulated, 500 in each process, but use the real fleet client with its delays and jitter.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +23,7 @@ const MONITORS = 10_000
 const AWAY_MS = 60_000
 const AIM_MS = 5_000
 
-/** One simulated probe. `firstBatchMs`: when its first assignments came since `forget`, by the wall clock. */
+/** One simulated probe. `firstBatchMs`: the wall-clock time of its first assignments since `forget`. */
 type ProbeObservation = {
   region: string
   epoch: number | undefined
@@ -63,9 +62,9 @@ export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[
       `${PROBES.toLocaleString('en')} probes with ${(MONITORS * REGIONS.length).toLocaleString('en')} assignments, control plane killed and started: ready → first delta of each (p50 / p95 / max)`,
       atOnce,
     ),
-    line('  the same after a minute without it', afterAMinute),
+    line('  the same after an outage of one minute', afterAMinute),
     figure(
-      '  CPU time a probe that comes back, until all are',
+      '  CPU time for each probe that reconnects, until all are connected',
       afterAMinute.cpuUs
         .map((us, i) => `${['control plane', 'PostgreSQL'][i]} ${Math.round(us / PROBES)} µs`)
         .join(', '),
@@ -73,18 +72,18 @@ export async function benchFleet(t: Teardown, engines: Engines): Promise<Figure[
   ]
 }
 
-/** `delaysMs`: from the control plane's word "ready" to each probe's first assignments, 0 for those before it. */
+/** `delaysMs`: from the control plane's log line "ready" to the first assignments of each probe, at least 0. */
 type Return = { delaysMs: number[]; snapshots: number; readyMs: number; cpuUs: number[] }
 
 async function measureReconnection(
   picket: Picket,
   processes: ChildProcess[],
-  awayMs: number,
+  outageMs: number,
   pids: () => number[],
 ): Promise<Return> {
   await picket.controlPlane.kill9()
   for (const child of processes) child.send('forget')
-  await pause(awayMs)
+  await pause(outageMs)
   const startMs = Date.now()
   await picket.restartControlPlane()
   const backMs = Date.now()
@@ -98,7 +97,7 @@ async function measureReconnection(
   }
 }
 
-/** Waits until every probe has received all of its present assignments, and every assignment has a probe. */
+/** Waits until every probe has its assignments of the current epoch, and every assignment has a probe. */
 async function waitUntilAssigned(picket: Picket, processes: ChildProcess[]): Promise<ProbeObservation[]> {
   return withPostgres(picket.databaseUrl, async db => {
     let seen: ProbeObservation[] = []
@@ -116,19 +115,19 @@ async function waitUntilAssigned(picket: Picket, processes: ChildProcess[]): Pro
 }
 
 async function requestStates(child: ChildProcess): Promise<ProbeObservation[]> {
-  child.send('look')
+  child.send('report')
   const [seen] = await once(child, 'message')
   return seen
 }
 
-/** One process of probes, spread over the regions in turn. */
+/** Simulates the probes of one process, distributed over the regions in turn. */
 function simulateProbes(url: string, number: number, tokens: string[]): void {
   const probes = Array.from({ length: PROBES / PROCESSES }, (_, i) => {
     const place = i % REGIONS.length
     return simulateProbe(url, `probe-${number}-${i}`, REGIONS[place]!, tokens[place]!)
   })
   process.on('message', message => {
-    if (message === 'look') process.send!(probes)
+    if (message === 'report') process.send!(probes)
     else for (const probe of probes) Object.assign(probe, { firstBatchMs: null, snapshots: 0 })
   })
 }

@@ -1,6 +1,6 @@
 /**
- * An hour of healthy running, watched by a Prometheus with the rules that operators load: no alert fires. Runs only when it
- * is asked for by name.
+ * An hour of healthy operation, scraped by a Prometheus with the alert rules for operators. No alert may fire. Runs only when
+ * it is named.
  */
 import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
@@ -26,15 +26,15 @@ export async function benchHealthyHour(t: Teardown, _engines: Engines): Promise<
     await picket.api.post('/monitors/bulk', { monitors: monitors.slice(i, i + 20) })
   const prometheus = await startPrometheus(t, [new URL(picket.operator).host], { scrapeSeconds: SCRAPE_SECONDS })
   const fired = new Map<string, number>()
-  for (let looks = 0; looks < MINUTES * 6; looks++) {
+  for (let scrapes = 0; scrapes < MINUTES * 6; scrapes++) {
     await sleep(10_000)
     for (const alert of await prometheus.firing()) fired.set(alert, (fired.get(alert) ?? 0) + 1)
   }
-  const text = [...fired].map(([alert, looks]) => `${alert} for ${looks * 10} s`).join(', ')
+  const text = [...fired].map(([alert, scrapes]) => `${alert} for ${scrapes * 10} s`).join(', ')
   const samples = await prometheus.samples('picket_verdict_partitions_owned')
   return [
     figure(
-      `alerts that fire in ${MINUTES} minutes of healthy running (${samples} scrapes, ${MONITORS} monitors, 3 regions of 2 probes)`,
+      `alerts that fire in ${MINUTES} minutes of healthy operation (${samples} scrapes, ${MONITORS} monitors, 3 regions of 2 probes)`,
       text || 'none',
       'none',
       fired.size === 0 && samples > MINUTES,

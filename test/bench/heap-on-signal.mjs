@@ -1,4 +1,4 @@
-/** Loaded into a process that is measured: on SIGUSR2 it collects its garbage and logs what it holds, in bytes. */
+/** Loaded into a measured process: on SIGUSR2 it runs the garbage collector and logs its memory in bytes. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

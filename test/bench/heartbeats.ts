@@ -1,6 +1,6 @@
 /**
- * Pings a second that one control plane acknowledges after their commit, over kept connections: as many as it takes,
- * then a steady thousand a second to see how long an `OK` takes.
+ * Pings a second that one control plane acknowledges after their commit, over persistent connections: first at the maximum
+ * rate, then at a steady thousand a second to measure the time to `OK`.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -26,7 +26,7 @@ export async function benchHeartbeats(t: Teardown, engines: Engines): Promise<Fi
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   t.teardown(() => agent.destroy())
   const send = (i: number) => pingMs(agent, urls[i % urls.length]!)
-  // the first ping of a monitor passes its first verdict; steadiness begins after it
+  // the first ping of a monitor causes its first verdict, so the measurement begins after it
   await inLanes(MONITORS, send)
 
   const spent = () => [picket.controlPlane.pid, engines.postgres].map(pid => treeCpuUs(pid))
@@ -60,7 +60,7 @@ export async function benchHeartbeats(t: Teardown, engines: Engines): Promise<Fi
   ]
 }
 
-/** How long a ping took, in ms. Fails for anything but OK. */
+/** Returns the time of a ping, in ms. Rejects if the answer is not OK. */
 function pingMs(agent: Agent, url: string): Promise<number> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ function pingMs(agent: Agent, url: string): Promise<number> {
   })
 }
 
-/** Calls `work` for 0 to `count`, as many at once as there are connections. */
+/** Calls `work` for each number below `count`, with one concurrent call for each connection. */
 async function inLanes(count: number, work: (i: number) => Promise<number>): Promise<number[]> {
   const answers: number[] = []
   let next = 0

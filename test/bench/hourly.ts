@@ -1,6 +1,6 @@
 /**
- * What the hourly figures cost of every minute, in ClickHouse's processor time: the look for late results that is made each minute, and the portion of 500
- * monitors that is computed once a day, at as many results as six regions at 30 s give.
+ * The CPU time of ClickHouse per minute for the hourly figures: the search for late results each minute, and the portion of 500
+ * monitors that is computed once a day, with the results of six regions at 30 s.
  */
 
 import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
@@ -22,7 +22,7 @@ const SLOTS = 2_880
 const RESULTS = MONITORS * REGIONS * SLOTS
 const INSERTS = 48
 const ROUNDS = 5
-const LOOKS = 20
+const SEARCHES = 20
 
 export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Promise<Figure[]> {
   const { url } = await createClickhouseDatabase(t)
@@ -38,23 +38,23 @@ export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Pr
       await msOf(pid, () => computeNextMonitors(clickhouse, { dayMs, after: FIRST_MONITOR_ID, limit: MONITORS }, null)),
     )
   }
-  const looks: number[] = []
-  for (let i = 0; i < LOOKS; i++) {
-    looks.push(
+  const searches: number[] = []
+  for (let i = 0; i < SEARCHES; i++) {
+    searches.push(
       await msOf(pid, async () => {
         const { nowMs } = await loadHourlyProgress(clickhouse)
         await findLateDays(clickhouse, { fromMs: nowMs + DAY_MS, toMs: nowMs + 2 * DAY_MS }, dayMs)
       }),
     )
   }
-  const look = looks.reduce((sum, ms) => sum + ms, 0) / LOOKS
+  const search = searches.reduce((sum, ms) => sum + ms, 0) / SEARCHES
   const portion = percentile(portions, 0.5)
-  const ofAMinute = (rate: number) => look + ((rate * 86_400) / RESULTS / 1_440) * portion
+  const ofAMinute = (rate: number) => search + ((rate * 86_400) / RESULTS / 1_440) * portion
   const at = (rate: number) => `${ofAMinute(rate).toFixed(0)} ms`
   return [
     figure(
-      'hourly figures: processor time of every minute at 2,000 results a second',
-      `${at(2_000)}: a look each minute ${look.toFixed(0)} ms, and ${Math.round((2_000 * 86_400) / RESULTS)} portions a day of ${(portion / 1_000).toFixed(1)} s for ${(RESULTS / 1e6).toFixed(1)} million results each`,
+      'hourly figures: CPU time per minute at 2,000 results a second',
+      `${at(2_000)}: a search each minute ${search.toFixed(0)} ms, and ${Math.round((2_000 * 86_400) / RESULTS)} portions a day of ${(portion / 1_000).toFixed(1)} s for ${(RESULTS / 1e6).toFixed(1)} million results each`,
       '≤ 50 ms',
       ofAMinute(2_000) <= 50,
     ),
@@ -62,7 +62,7 @@ export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Pr
   ]
 }
 
-/** A part of the day, of all monitors. Response times spread as real ones do. */
+/** Inserts a part of the day for all monitors. Response times have a realistic distribution. */
 const insertOf = (part: number) => `
   INSERT INTO results (monitor_id, region, scheduled_at, attempt, probe_id, epoch, status, started_at, total_us, status_code)
   SELECT toUUID(concat('0192f000-0000-7000-8000-', substring(lower(hex(cityHash64(series % ${MONITORS}))), 1, 12))) AS monitor_id,
@@ -75,7 +75,7 @@ const insertOf = (part: number) => `
     FROM numbers(${RESULTS / INSERTS})
   )`
 
-/** Processor time of ClickHouse, which other work on this machine does not lengthen. */
+/** CPU time of ClickHouse, which does not depend on other load. */
 async function msOf(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = cpuUs(pid)
   await work()

@@ -1,6 +1,6 @@
 /**
- * What `npm start` takes while there is nothing to check, and with a thousand monitors in one region: CPU time and
- * memory of everything that it started, npm and the runner included.
+ * CPU time and memory of `npm start` without monitors, and with a thousand monitors in one region. Includes all processes that
+ * it started, npm and the runner.
  */
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ import { createMonitors, type Figure, figure, readMetric } from './rig.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MONITORS = 1_000
 const INTERVAL_S = 30
-/** What V8 compiles in the first minutes is not what an installation takes that runs for days. */
+/** Excludes the first minutes, in which V8 compiles: an installation runs for days. */
 const SETTLE_S = 300
 const SETTLE_WITH_MONITORS_S = 120
 const SECONDS = 60

@@ -1,7 +1,7 @@
 /**
- * Results a second from JetStream through the verdict into ClickHouse: a backlog of steady results of healthy monitors
- * is published while the control plane is stopped, and drained by it; next to it a bare loop that only decodes the same
- * messages and inserts them.
+ * Results a second from JetStream through the verdict into ClickHouse. A backlog of steady results of healthy monitors is
+ * published while the control plane is stopped, and processed after its start. For comparison, a bare loop only decodes the
+ * same messages and inserts them.
  */
 import { createClient } from '@clickhouse/client'
 import { Client } from 'pg'
@@ -45,7 +45,7 @@ export async function benchIngest(t: Teardown): Promise<Figure[]> {
       ),
     )
   const read = () => readMetric(picket.operator, 'picket_verdict_results_total{kind="counted"}')
-  // the first results of a monitor write its state; steadiness begins after them
+  // the first results of a monitor write its state, so the measurement begins after them
   await publishAll(nats, slot(0))
   await waitFor(async () => (await read()) === MONITORS * REGIONS.length, { timeoutMs: 30_000 })
   await picket.controlPlane.stop()

@@ -1,6 +1,6 @@
 /**
- * Results a second through one verdict process and through two, from the same stream in turns. What is measured is four
- * seconds in the middle of a backlog, when every process reads its share of the partitions.
+ * Results a second through one verdict process and through two, from the same stream in turns. Measures four seconds in the
+ * middle of a backlog, when every process reads its share of the partitions.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -63,7 +63,7 @@ export async function benchPartitions(t: Teardown): Promise<Figure[]> {
 type Throughput = { perSecond: number; verdictCores: number; natsCores: number }
 type Verdict = { program: Program; operator: string }
 
-/** Everything from the first message on: no steady result leaves a trace in PostgreSQL but the position. */
+/** Reads the stream from the first message: steady results change only the position in PostgreSQL. */
 async function throughput(picket: Picket, processes: number): Promise<Throughput> {
   await withPostgres(picket.databaseUrl, db =>
     execute(db, 'UPDATE partitions SET position = 0, stream_created = NULL, owner = NULL, lease_until = NULL'),
@@ -75,7 +75,7 @@ async function throughput(picket: Picket, processes: number): Promise<Throughput
     const read = await each('picket_verdict_results_total{kind="counted"}')
     return owned.every(count => count === PARTITIONS / processes) && read.every(count => count > 0)
   }
-  await waitFor(isShared, { timeoutMs: 60_000, everyMs: 20, label: 'all partitions shared out' })
+  await waitFor(isShared, { timeoutMs: 60_000, everyMs: 20, label: 'all partitions assigned' })
 
   const look = async () => {
     const counted = await each('picket_verdict_results_total{kind="counted"}')

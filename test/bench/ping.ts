@@ -1,7 +1,7 @@
 /**
- * CPU time of an ICMP echo, 1,000 a second over one socket, in checks as the probe runs them; next to it the same echoes
- * without checks. To this machine itself, so its kernel's work for both directions is in both. In a network of its own
- * where there may be one: there the kernel gives the socket to every user.
+ * CPU time of an ICMP echo, 1,000 a second over one socket, in checks as the probe runs them, and for comparison the same
+ * echoes without checks. The target is this machine, so both include the kernel's work for both directions. Runs in its own
+ * network namespace where this is permitted: there the kernel gives the socket to all users.
  * `node --import tsx test/bench/ping.ts [checks|bare]`
  */
 import { execFile } from 'node:child_process'
@@ -21,16 +21,16 @@ type Mode = 'checks' | 'bare'
 const ECHOES_A_SECOND = 1000
 const SECONDS = 20
 const ECHOES_A_CHECK = 3
-/** All of them are checked while it warms up. */
+/** All monitors are checked during the warm-up. */
 const MONITORS = 500
-/** Until the compiler is done with what runs in a probe for months. */
+/** The warm-up lasts until V8 has compiled the code. */
 const WARM_UP_MS = 20_000
 const AIM_US = 60
 
 const seen = { echoes: 0, lost: 0, notUp: 0 }
 
-/** What is done over and over: three echoes. Null without an ICMP socket. */
-function workOf(mode: Mode): ((index: number) => void) | null {
+/** Returns the repeated work: three echoes. Null without an ICMP socket. */
+function createWork(mode: Mode): ((index: number) => void) | null {
   const icmp = createIcmp()
   const way = icmp(4)
   if (way.kind !== 'socket') return null
@@ -57,7 +57,7 @@ function workOf(mode: Mode): ((index: number) => void) | null {
 }
 
 async function benchPing(mode: Mode): Promise<PingBench | null> {
-  const work = workOf(mode)
+  const work = createWork(mode)
   if (!work) return null
   const perMs = ECHOES_A_SECOND / ECHOES_A_CHECK / 1000
   const beganMs = performance.now()
@@ -80,7 +80,7 @@ async function benchPing(mode: Mode): Promise<PingBench | null> {
 
 type Job = { mode: Mode; isOwnNetwork: boolean }
 
-/** In a process that does nothing else. */
+/** Measures in a process that does nothing else. */
 async function inProcess(mode: Mode): Promise<PingBench | null> {
   if (hasOwnNetwork()) return runInOwnNetwork(import.meta.filename, { mode, isOwnNetwork: true } satisfies Job)
   const job = JSON.stringify({ mode, isOwnNetwork: false } satisfies Job)

@@ -1,6 +1,6 @@
 /**
- * A real probe process with many monitors, a fleet server and NATS of the bench's own, and a target in another process:
- * how late checks start, and the memory and CPU time they take. After `npm run build`:
+ * A real probe process with many monitors, with a fleet server and NATS of the bench, and a target in another process.
+ * Measures the start delay of checks, and their memory and CPU time. After `npm run build`:
  * `node --import tsx test/bench/probe.ts [monitors] [interval_s] [seconds] [share of black-holed targets]`
  */
 import { fork, spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ export type ProbeBench = {
   startDelayMs: { p50: number; p99: number; max: number }
   rssMb: number
   cpuUsPerCheck: number
-  /** of a bare `node:http` loop that asks the same target at the same pace */
+  /** of a bare `node:http` loop that requests the same target at the same rate */
   bareCpuUsPerCheck: number
 }
 
@@ -35,8 +35,8 @@ const CHUNK = 500
 const ID_BASE = '01890a5d-ac96-774b-bcce-'
 
 /**
- * @param seconds how long results are counted, after the monitors are assigned and everything is warm
- * @param blackHoled the share of monitors whose target swallows what is sent to it; the figures are of the others
+ * @param seconds how long results are counted, after the monitors are assigned and the warm-up
+ * @param blackHoled the share of monitors whose target drops all packets; the figures are of the others
  */
 export async function benchProbe(
   monitors: number,
@@ -97,20 +97,20 @@ export async function benchProbe(
 
 const MONITORS = 10_000
 const INTERVAL_S = 30
-/** Work enough that waking up does not count for more than the checks. */
+/** Enough checks that the cost of waking up is small in comparison. */
 const BUSY_INTERVAL_S = 10
 
-/** The figures of the probe, a bare loop and, when it is installed, blackbox_exporter, all at the same pace. */
+/** The figures of the probe, of a bare loop and, if it is installed, of blackbox_exporter, all at the same rate. */
 export async function benchProbeFigures(): Promise<Figure[]> {
   const usual = await benchProbe(MONITORS, INTERVAL_S, 40)
   const busy = await benchProbe(MONITORS, BUSY_INTERVAL_S, 20)
   const blackboxUs = await withTeardown(t => blackboxCost(t, MONITORS / BUSY_INTERVAL_S, 20))
   const { startDelayMs: delay, rssMb } = usual
-  const { cpuUsPerCheck: ours, bareCpuUsPerCheck: bare } = busy
-  const ratio = ours / bare
+  const { cpuUsPerCheck: probeUs, bareCpuUsPerCheck: bare } = busy
+  const ratio = probeUs / bare
   const pace = `${MONITORS / BUSY_INTERVAL_S} checks a second`
   return [
-    figure(`probe: CPU time of an HTTP check, everything included, at ${pace}`, `${ours} µs`),
+    figure(`probe: CPU time of an HTTP check, everything included, at ${pace}`, `${probeUs} µs`),
     figure(
       '  a bare `node:http` loop at the same pace',
       `${bare} µs; ${ratio.toFixed(2)} times it`,
@@ -121,9 +121,9 @@ export async function benchProbeFigures(): Promise<Figure[]> {
       ? figure('  blackbox_exporter', 'not installed')
       : figure(
           '  blackbox_exporter at the same pace',
-          `${blackboxUs} µs; the probe takes ${(blackboxUs / ours).toFixed(1)} times less`,
+          `${blackboxUs} µs; the probe takes ${(blackboxUs / probeUs).toFixed(1)} times less`,
           '≥ 3 times less',
-          blackboxUs / ours >= 3,
+          blackboxUs / probeUs >= 3,
         ),
     figure(
       '10,000 monitors at 30 s on one probe: start delay p50 / p99 / max',
@@ -135,7 +135,7 @@ export async function benchProbeFigures(): Promise<Figure[]> {
   ]
 }
 
-/** What does not answer must not hold up what does. */
+/** Targets that do not answer must not delay the checks of others. */
 export async function benchBlackHoles(): Promise<Figure[]> {
   const { startDelayMs: delay, checks, notUp } = await benchProbe(MONITORS, INTERVAL_S, 40, 0.3)
   return [
@@ -152,7 +152,7 @@ function rss(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
 }
 
-/** CPU time a request of the process `pid` (the loop's own unless given), while a loop of its own process asks `url`. */
+/** CPU time per request of the process `pid` (default: the loop's process), while a loop in its own process requests `url`. */
 async function costAtPace(t: Teardown, url: string, perSecond: number, seconds: number, pid?: number): Promise<number> {
   const loop = fork(import.meta.filename, ['bare', url, String(perSecond)])
   t.teardown(() => loop.kill())
@@ -167,7 +167,7 @@ async function costAtPace(t: Teardown, url: string, perSecond: number, seconds: 
   return Math.round((cpuUs(watched) - startUs) / requests)
 }
 
-/** Null when blackbox_exporter is not installed. It is asked over HTTP, as Prometheus would; only its own time counts. */
+/** Null if blackbox_exporter is not installed. It is requested over HTTP, as Prometheus does; only its own time counts. */
 async function blackboxCost(t: Teardown, perSecond: number, seconds: number): Promise<number | null> {
   const target = fork(import.meta.filename, ['serve'])
   t.teardown(() => target.kill())
@@ -204,7 +204,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-function askAtPace(url: string, perSecond: number): void {
+function requestAtRate(url: string, perSecond: number): void {
   let requests = 0
   let counted: number | null = null
   const ask = () => {
@@ -231,7 +231,7 @@ function serve(): void {
 }
 
 if (process.argv[2] === 'serve') serve()
-else if (process.argv[2] === 'bare') askAtPace(process.argv[3]!, Number(process.argv[4]))
+else if (process.argv[2] === 'bare') requestAtRate(process.argv[3]!, Number(process.argv[4]))
 else if (import.meta.filename === process.argv[1]) {
   const [monitors = 10_000, intervalS = 30, seconds = 40, blackHoled = 0] = process.argv.slice(2).map(Number)
   console.log(await benchProbe(monitors, intervalS, seconds, blackHoled))

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cpuUs, endedChildrenUs } from './rig.ts'
 
-/** The names in the figures, and the part of a command line that identifies each. The first match counts. */
+/** The names in the figures, and the part of the command line that identifies each program. The first match counts. */
 const COMMANDS = {
   'control plane': 'control-plane.js',
   probes: 'probe-agent.js',
@@ -16,8 +16,8 @@ export type ProgramName = keyof typeof COMMANDS
 export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
 
 /**
- * `cpuPercent`: of one core. `memoryMb`: what is shared counts in parts, so that the sum is what all of them take, as long
- * as no other process on the machine maps the same files (node, chDB, PostgreSQL): otherwise the figure is too low.
+ * `cpuPercent`: of one core. `memoryMb`: proportional set size, so that the sum is the memory of all processes. The figure is too
+ * low if other processes on the machine map the same files (node, chDB, PostgreSQL).
  */
 export type ResourceUse = { name: ProgramName; cpuPercent: number; memoryMb: number }
 
@@ -29,7 +29,7 @@ export function readPrograms(pid: number): ProcessSnapshot {
   for (const one of listProcessTree(pid)) {
     const command = read(`/proc/${one}/cmdline`)
     const memory = /^Pss:\s+(\d+)/m.exec(read(`/proc/${one}/smaps_rollup`))
-    // one that has just ended, as workers of PostgreSQL do
+    // the process has just ended, for example a worker of PostgreSQL
     if (memory === null) continue
     const name = PROGRAMS.find(program => command.includes(COMMANDS[program]))!
     look.set(one, { name, cpuUs: cpuUs(one) + endedChildrenUs(one), memoryMb: Number(memory[1]) / 1_024 })
@@ -37,7 +37,7 @@ export function readPrograms(pid: number): ProcessSnapshot {
   return look
 }
 
-/** What each program took between two looks; memory is that of the later one. */
+/** CPU use of each program between two snapshots. The memory is that of the later one. */
 export function computeUseByProgram(before: ProcessSnapshot, after: ProcessSnapshot, elapsedMs: number): ResourceUse[] {
   return PROGRAMS.map(name => {
     const own = [...after].filter(([, process]) => process.name === name)
@@ -47,7 +47,7 @@ export function computeUseByProgram(before: ProcessSnapshot, after: ProcessSnaps
   })
 }
 
-/** Each thread may have children of its own. */
+/** Lists the process and its descendants. Each thread may have its own children. */
 function listProcessTree(pid: number): number[] {
   const children = listThreads(pid).flatMap(thread =>
     read(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean),
@@ -57,7 +57,7 @@ function listProcessTree(pid: number): number[] {
 
 const listThreads = (pid: number) => (existsSync(`/proc/${pid}`) ? readdirSync(`/proc/${pid}/task`) : [])
 
-/** Nothing when the process has ended. */
+/** Returns an empty string if the process has ended. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

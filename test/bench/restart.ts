@@ -1,6 +1,6 @@
 /**
- * How soon a reader that restarts judges again while results come at a high rate: the process is stopped after more
- * than the two minutes that it would have to read again without checkpoints, and another one begins.
+ * The time until a restarted reader counts results again at a high rate of results. The process is stopped after more than
+ * two minutes, which it would have to read again without checkpoints, and another one is started.
  */
 import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startPicket } from '../support/picket.ts'
@@ -55,7 +55,7 @@ export async function benchRestart(t: Teardown): Promise<Figure[]> {
   const seconds = (ms: number) => `${((ms - readyMs) / 1_000).toFixed(2)} s`
   return [
     figure(
-      `a verdict process is replaced while ${Math.round(rate).toLocaleString('en')} results a second come: from its being ready to its first counted result`,
+      `a verdict process is replaced while ${Math.round(rate).toLocaleString('en')} results a second arrive: ready → first counted result`,
       `${seconds(firstMs)} (started in ${((readyMs - startedMs) / 1_000).toFixed(2)} s; less than a second behind after ${seconds(caughtUpMs)}; ${recalled.toLocaleString('en')} results read again)`,
       '≤ 3 s',
       firstMs - readyMs <= 3_000,

@@ -1,4 +1,4 @@
-/** What the benches share: a Picket with durable engines, monitors by the thousand, and batches as probes send them. */
+/** Shared by the benches: a Picket with durable engines, thousands of monitors, and batches as probes send them. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { insertLiveProbes } from '../support/verdict.ts'
 
 export const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
-/** One line of the table. `aim` as the issue words it; `isMet` null where there is none. */
+/** One line of the table. `isMet` null: there is no aim. */
 export type Figure = { what: string; figure: string; aim: string; isMet: boolean | null }
 
 export const figure = (what: string, text: string, aim = '', isMet: boolean | null = null): Figure => ({
@@ -30,7 +30,7 @@ export { withTeardown } from '../support/teardown.ts'
 /** Process ids. */
 export type Engines = { postgres: number; clickhouse: number }
 
-/** PostgreSQL and ClickHouse as `npm start` runs them: nothing is traded for speed. */
+/** PostgreSQL and ClickHouse with the durability settings of `npm start`. */
 export async function startDurableEngines(t: Teardown): Promise<Engines> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-bench-'))
   const file = (name: string) => join(dir, name)
@@ -47,7 +47,7 @@ export async function startDurableEngines(t: Teardown): Promise<Engines> {
   return { postgres: postgres.pid, clickhouse: clickhouse.pid }
 }
 
-/** Makes monitors through the API, 50 a request, and answers their ids. */
+/** Creates monitors through the API, 50 in each request, and returns their ids. */
 export async function createMonitors(api: Api, count: number, changes: object = {}): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < count) {
@@ -60,7 +60,8 @@ export async function createMonitors(api: Api, count: number, changes: object = 
       ...changes,
     }))
     const { status, body } = await api.post('/monitors/bulk', { monitors })
-    if (status !== 201 || body.errors.length > 0) throw new Error(`no monitors: ${JSON.stringify(body).slice(0, 400)}`)
+    if (status !== 201 || body.errors.length > 0)
+      throw new Error(`monitors were not created: ${JSON.stringify(body).slice(0, 400)}`)
     ids.push(...body.monitors.map((monitor: { id: string }) => monitor.id))
   }
   return ids
@@ -93,7 +94,7 @@ function buildResult({ monitorId, scheduledAtMs, attempt = 1, up }: SampleResult
   }
 }
 
-/** Messages of at most `size` results, each of one partition and region, as probes make them. */
+/** Encodes messages of at most `size` results, each of one partition and region, as probes do. */
 export function encodeBatches(
   shots: SampleResult[],
   region: string,
@@ -115,14 +116,14 @@ export function encodeBatches(
   })
 }
 
-/** Publishes in waves, each acked by JetStream before the next. */
+/** Publishes in batches. JetStream acks each one before the next is sent. */
 export async function publishAll(nats: Nats, messages: { subject: string; data: Uint8Array }[]): Promise<void> {
   for (let i = 0; i < messages.length; i += 256) {
     await Promise.all(messages.slice(i, i + 256).map(({ subject, data }) => nats.js.publish(subject, data)))
   }
 }
 
-/** A connection on which results can be published as if probes of each region sent them. */
+/** Opens a connection on which results can be published like those of probes of each region. */
 export async function connectBench(t: Teardown, picket: Pick<Picket, 'nats' | 'databaseUrl'>): Promise<Nats> {
   const probeIds = REGIONS.map(getProbeId)
   await withPostgres(picket.databaseUrl, db => insertLiveProbes(db, probeIds))
@@ -132,7 +133,7 @@ export async function connectBench(t: Teardown, picket: Pick<Picket, 'nats' | 'd
   return nats
 }
 
-/** One value of /metrics on the operator's port; 0 when it is not there. */
+/** Returns one value of /metrics on the operator port; 0 if it is missing. */
 export async function readMetric(operator: string, line: string): Promise<number> {
   const text = await (await fetch(`${operator}/metrics`)).text()
   const found = text.split('\n').find(one => one.startsWith(`${line} `))
@@ -147,13 +148,13 @@ export function cpuUs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US
 }
 
-/** What its children took that have ended, in µs. */
+/** User and system time of the children of a process that have ended, in µs. */
 export function endedChildrenUs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_US
 }
 
-/** The same of a process and everything that it started, also of what has ended since. */
+/** User and system time of a process and all its descendants, including those that have ended, in µs. */
 export function treeCpuUs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
   return children.reduce((sum, child) => sum + treeCpuUs(Number(child)), cpuUs(pid) + endedChildrenUs(pid))

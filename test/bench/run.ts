@@ -69,14 +69,14 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'healthy-hour': benchHealthyHour,
 }
 
-/** Only when they are asked for. */
+/** Parts that run only when they are named. */
 const LONG_PARTS = ['healthy-hour', 'soak']
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(PARTS).filter(name => !LONG_PARTS.includes(name))
 const unknown = names.find(name => !PARTS[name])
 if (unknown) {
-  console.error(`there is no part "${unknown}"; the parts are ${Object.keys(PARTS).join(', ')}`)
+  console.error(`unknown part "${unknown}"; the parts are ${Object.keys(PARTS).join(', ')}`)
   process.exit(1)
 }
 
@@ -94,7 +94,7 @@ await withTeardown(async t => {
   }
 })
 
-/** Into docs/benchmarks.md, and the rows that README.md repeats into README.md. */
+/** Writes the figures to docs/benchmarks.md, and the rows that README.md repeats to README.md. */
 function writeFigures(part: string, figures: Figure[]): void {
   const [document, readme] = ['docs/benchmarks.md', 'README.md'].map(path => join(import.meta.dirname, '../..', path))
   const date = new Date().toISOString().slice(0, 10)

@@ -1,6 +1,6 @@
 /**
- * A hundredth of a million monitors × six regions at 30 s: ten thousand monitors, six probes, 2,000 checks a second, end
- * to end for a minute; and what of it each part takes, in processor, memory, bytes and rows (docs/scale.md).
+ * One hundredth of a million monitors × six regions at 30 s: ten thousand monitors, six probes and 2,000 checks a second, end
+ * to end for a minute. Measures CPU time, memory, bytes and rows of each part (docs/scale.md).
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { seedMonitors } from './seed.ts'
 const MONITORS = Number(process.env.SCALE_MONITORS ?? 10_000)
 const INTERVAL_S = 30
 const SECONDS = 60
-/** CPU time a check, over all processes */
+/** Aim for the CPU time of a check over all processes. */
 const MOST_US = 350
 const DUE_A_SECOND = (MONITORS * REGIONS.length) / INTERVAL_S
 
@@ -107,7 +107,7 @@ async function historyOf(picket: Picket, fromMs: number, toMs: number): Promise<
   return row!
 }
 
-/** Bytes on disk of a row of the history once its parts are merged, and of a monitor with indexes and state. */
+/** Bytes on disk: of a row of the history after its parts are merged, and of a monitor with indexes and state. */
 async function storedBytes(picket: Picket): Promise<{ history: number; monitor: number }> {
   await ask(picket, 'OPTIMIZE TABLE results FINAL')
   const [parts] = await ask<{ bytes: number }>(

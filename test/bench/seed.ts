@@ -1,4 +1,4 @@
-/** Monitors by the hundred thousand, through the statement that the API's create ends in, and verdicts about them. */
+/** Inserts hundreds of thousands of monitors, with the SQL statement of the API's create route, and their verdicts. */
 import { randomBytes } from 'node:crypto'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { execute, query, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -13,7 +13,7 @@ import { Outcome, Trigger } from '../../shared/checks/result.ts'
 
 const ROWS_A_STATEMENT = 5_000
 
-/** HTTP monitors at 30 s in the first project of a database; `changes` is of a create body. Answers their ids. */
+/** Inserts HTTP monitors at 30 s into the first project and returns their ids. `changes`: fields of the create body. */
 export async function seedMonitors(
   databaseUrl: string,
   count: number,
@@ -47,7 +47,7 @@ export async function seedMonitors(
   })
 }
 
-/** What the verdict would have stored of monitors that are up in all of `regions` since long. */
+/** Inserts the verdict states of monitors that have been up in all `regions` for a long time. */
 export async function seedVerdicts(databaseUrl: string, ids: string[], regions: readonly string[]): Promise<void> {
   const shots = regions.flatMap(region => [region, region])
   const policy = { ...POLICY, regions }

@@ -1,6 +1,6 @@
 /**
- * A hundred thousand monitors in six regions: how long the control plane takes to start with them, how long a probe
- * waits for all of them, and what each costs the verdict in memory.
+ * A hundred thousand monitors in six regions. Measures the start time of the control plane, the time until one probe has
+ * received all of them, and the memory of each in the verdict.
  */
 import { Assignments } from '../../proto/gen/probe/v1/fleet.ts'
 import { REGIONS } from '../../shared/checks/check.ts'
@@ -46,7 +46,7 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
   return figuresOf({ starts, snapshots, verdict: { none, full }, fleet: { none: noneFleet, full: fullFleet } })
 }
 
-/** `cpuMs`: of the process until it was ready; a busy machine does not change it. */
+/** `cpuMs`: CPU time of the process until it was ready. Other load does not change it. */
 type Start = { readyMs: number; cpuMs: number; countedMs: number }
 type Memory = { heapUsed: number; rss: number; cpuMs: number }
 /** with no monitors, and with all */
@@ -70,7 +70,7 @@ function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
   return [
     figure(
       `start of the control plane with ${THOUSANDS} monitors × ${REGIONS.length} regions: process → /readyz (median of ${ROUNDS})`,
-      `${seconds(readyMs)} s, of which ${seconds(starts.map(start => start.cpuMs))} s of processor; until the verdict counts in all partitions ${seconds(starts.map(start => start.countedMs))} s`,
+      `${seconds(readyMs)} s, of which ${seconds(starts.map(start => start.cpuMs))} s of CPU time; until the verdict counts in all partitions ${seconds(starts.map(start => start.countedMs))} s`,
       '≤ 10 s',
       median(readyMs) <= 10_000,
     ),
@@ -88,7 +88,7 @@ function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
     ),
     figure(
       '  the same of the role fleet',
-      `${memory(fleet)}; processor until ready ${(fleet.full.cpuMs / 1_000).toFixed(1)} s and ${(fleet.none.cpuMs / 1_000).toFixed(1)} s`,
+      `${memory(fleet)}; CPU time until ready ${(fleet.full.cpuMs / 1_000).toFixed(1)} s and ${(fleet.none.cpuMs / 1_000).toFixed(1)} s`,
     ),
   ]
 }
@@ -112,7 +112,7 @@ const counted = (operator: string, results: number) =>
     label: `${results} results counted`,
   })
 
-/** A probe that has nothing, again and again. The first time its region gets a new epoch, which is not counted. */
+/** Connects a new probe repeatedly. The first connection causes a new epoch of its region and is not counted. */
 async function takeSnapshots(t: Teardown, picket: Picket): Promise<{ ms: number; bytes: number }[]> {
   const token = await picket.admin('probe-token', 'create', '--region', REGIONS[0], '--reusable')
   const port = picket.controlPlane.lines.find(line => line.event === 'ready')!.grpc_port
@@ -130,7 +130,7 @@ async function takeSnapshots(t: Teardown, picket: Picket): Promise<{ ms: number;
   return taken.slice(1)
 }
 
-/** The same of the role verdict, when all partitions are its own and `work` is done. */
+/** The same for the role verdict, after it owns all partitions and `work` is done. */
 function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown>): Promise<Memory> {
   return heapOf(picket, 'verdict', async operator => {
     const owned = async () => (await readMetric(operator, 'picket_verdict_partitions_owned')) === PARTITIONS
@@ -139,7 +139,7 @@ function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown
   })
 }
 
-/** What a process of one role holds after its start and `work`, without garbage, and what its start took. */
+/** Measures the heap of a process with one role after its start and `work`, without garbage, and the cost of its start. */
 async function heapOf(picket: Picket, role: string, work: (operator: string) => Promise<unknown>): Promise<Memory> {
   const program = await picket.addControlPlane({ ROLES: role, NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
   const { operator_port } = await program.untilEvent('ready')

@@ -1,6 +1,6 @@
 /**
- * A soak: results at a steady high rate for an hour while parts are killed and started again. What is measured is
- * whether the memory of the processes stays level. Runs only when it is asked for by name.
+ * A soak test: results at a constant high rate for an hour while parts are killed and restarted. Measures whether the memory
+ * of the processes remains constant. Runs only when it is named.
  */
 import { readFileSync } from 'node:fs'
 import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -14,7 +14,7 @@ import { connectBench, type Engines, type Figure, figure, REGIONS, readMetric } 
 import { seedMonitors, seedVerdicts } from './seed.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 60)
-/** 80 % of what one process takes on this machine when nothing else runs on it (`npm run bench ingest`) */
+/** 80 % of the rate that one process reaches on this machine without other load (`npm run bench ingest`) */
 const RESULTS_A_SECOND = Number(process.env.SOAK_RATE ?? 70_000)
 const LEVEL_AFTER_MINUTES = Math.min(10, MINUTES / 3)
 const MONITORS = 5_000
@@ -68,7 +68,7 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
   })
 }
 
-/** One at a time; each is over when it resolves. None of them ends a process whose memory is measured. */
+/** The faults, applied one at a time. Each has ended when it resolves. None of them ends a process whose memory is measured. */
 const FAULTS: ((picket: Picket) => Promise<void>)[] = [
   async ({ nats }) => {
     await nats.kill9()
@@ -89,7 +89,7 @@ function residentBytes(pid: number): number {
   return Number(line![1]) * 1_024
 }
 
-/** A line through the samples by least squares. */
+/** Fits a line to the samples by least squares. */
 function slopeOf(samples: Sample[]): { mean: number; perHour: number } {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ bytes }) => bytes))]

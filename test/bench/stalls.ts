@@ -1,7 +1,7 @@
 /**
- * The longest answer of `/healthz` while one hostile body is worked on: how long a request holds the event loop. Each
- * body is sent several times, each in turn with a pause of 100 ms; a process of its own asks for `/healthz` all the time.
- * The difference of the two is in the figure: on a busy machine `/healthz` waits for others too.
+ * The longest answer of `/healthz` while one hostile body is processed: how long a request blocks the event loop. Each body is
+ * sent several times, in turns with a pause of 100 ms. A separate process requests `/healthz` continuously. The figure is the
+ * difference of the two: on a busy machine `/healthz` also waits for other processes.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { type Figure, figure, percentile } from './rig.ts'
 
 const ROUNDS = 15
-/** of what takes seconds */
+/** rounds of bodies that take seconds */
 const FEW_ROUNDS = 5
 const MONITORS = 5_000
 const BADGES = 160
@@ -58,7 +58,7 @@ export async function benchStalls(t: Teardown): Promise<Figure[]> {
   return [...figures, await benchBadges(picket)]
 }
 
-/** `body`: made for each time that it is sent */
+/** `body`: called for each request */
 function sender({ origin, apiKey }: Picket) {
   return (path: string, body?: () => string, options: { method?: string; key?: string | null; type?: string } = {}) =>
     async () => {
@@ -70,7 +70,7 @@ function sender({ origin, apiKey }: Picket) {
     }
 }
 
-/** What a tenant may do as it is meant, with as much as a request takes. */
+/** Permitted requests of the maximum size. */
 async function largeWorks(picket: Picket): Promise<Attack[]> {
   const send = sender(picket)
   const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i))
@@ -85,7 +85,7 @@ async function largeWorks(picket: Picket): Promise<Attack[]> {
   let changes = 0
   const styles = () => JSON.stringify({ custom_css: `.a${++changes}{}${'a{}'.repeat(20_000)}` })
   const status = await send('/import?dry_run=false', () => file)()
-  if (status !== 200) throw new Error(`no monitors: ${status}`)
+  if (status !== 200) throw new Error(`monitors were not created: status ${status}`)
   const works = [
     {
       what: `  plan of an import of ${MONITORS} monitors (p50 / max of ${FEW_ROUNDS}, these five)`,
@@ -138,17 +138,17 @@ function attacks(picket: Picket, port: number): Attack[] {
   ]
 }
 
-/** What a visit of a page takes right after a crowd of badges that were not asked for before. */
+/** The time of a page visit directly after many requests for new badges. */
 async function benchBadges({ origin, api }: Picket): Promise<Figure> {
   const { status, body } = await api.post('/status-pages', { name: 'Page', slug: 'stalls' })
-  if (status !== 201) throw new Error(`no page: ${JSON.stringify(body)}`)
+  if (status !== 201) throw new Error(`the page was not created: ${JSON.stringify(body)}`)
   await api.put(`/status-pages/${body.data.id}`, { is_published: true })
   const page = `${origin}/status/stalls`
   const visit = async () => {
     const startedMs = performance.now()
     const answer = await fetch(page, { headers: { 'accept-encoding': 'br' } })
     await answer.text()
-    if (answer.status !== 200) throw new Error(`the page answers ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`the page answered ${answer.status}`)
     return performance.now() - startedMs
   }
   const visits = async () => {
@@ -172,7 +172,7 @@ async function benchBadges({ origin, api }: Picket): Promise<Figure> {
   )
 }
 
-/** Asks again and again from when it is given an address until `end`; answers the longest time. */
+/** Sends requests from the moment it receives a URL until `end`, and returns the longest time. */
 function watch(): void {
   let url = ''
   let longestMs = 0

@@ -1,4 +1,4 @@
-/** How a status page with 50 components and 90 days comes up in a real browser on this machine, as Lighthouse measures it. */
+/** The load metrics of a status page with 50 components and 90 days in a real browser, measured as Lighthouse does. */
 import { type Browser, chromium } from 'playwright-core'
 import { TEMPLATE_NAMES, type TemplateName } from '../../control-plane/pages/core/types.ts'
 import { renderPage } from '../../control-plane/pages/templates/document/render.ts'
@@ -10,7 +10,7 @@ import { type Engines, type Figure, figure, percentile } from './rig.ts'
 
 const LOADS = 5
 const RENDERS = 50
-/** Lighthouse's phone: a screen like this, and a processor that is four times slower than this machine. */
+/** Lighthouse's mobile settings: this screen, and a processor four times slower than this machine's. */
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 }
 const SLOWDOWN = 4
 const LONG_TASK_MS = 50
@@ -67,7 +67,7 @@ async function load(browser: Browser, site: PageSite, template: TemplateName): P
   const devtools = await context.newCDPSession(page)
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
   await page.goto(site.show(largeView({ template, logoUrl: '/status/northwind/logo?v=1' })))
-  // as text: the program of the page. Observers get what was before them; what comes within a second counts too
+  // a string, because it runs in the page. Observers also receive earlier entries; entries of the next second are counted
   const load = await page.evaluate<Load>(`new Promise(done => {
     const load = { paintMs: 0, blockingMs: 0, shift: 0 }
     const observe = (type, each) =>

@@ -1,6 +1,6 @@
 /**
- * A public status page with 50 components and 90 days: how long its first answer takes, how large it is, and how many
- * a second one process serves from memory, against a bare Fastify route that sends the same bytes, in turns.
+ * A public status page with 50 components and 90 days. Measures the time of the first answer, its size, and the pages a second
+ * that one process serves from memory, in turns with a bare Fastify route that sends the same bytes.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ export async function benchStatusPage(t: Teardown, _engines: Engines): Promise<F
   const first = percentile(firsts.slice(1), 0.5)
 
   const page = `${picket.origin}/status/${slugs[0]}`
-  const { bytes, contentType } = await fetchPacked(page)
+  const { bytes, contentType } = await fetchCompressed(page)
   const bare = await startBareRoute(t, bytes, contentType)
   const pairs: { own: Served; bare: Served }[] = []
   for (let i = 0; i < ROUNDS; i++) {
@@ -59,7 +59,7 @@ export async function benchStatusPage(t: Teardown, _engines: Engines): Promise<F
   ]
 }
 
-/** Pages of the same 50 monitors, each with ten outages behind it and hourly figures of 90 days. Answers their slugs. */
+/** Creates pages of the same 50 monitors, each with ten past outages and hourly figures of 90 days. Returns their slugs. */
 async function createPages(t: Teardown, { api, databaseUrl, clickhouseUrl }: Picket): Promise<string[]> {
   const monitors = await createMonitors(api, COMPONENTS)
   const db = createPostgres(databaseUrl, 2)
@@ -75,7 +75,7 @@ async function createPages(t: Teardown, { api, databaseUrl, clickhouseUrl }: Pic
   })
   const slugs = Array.from({ length: PAGES }, (_, i) => `acme-${i}`)
   for (const slug of slugs) await createPage(api, slug, monitors)
-  // as autovacuum does within a minute
+  // autovacuum does the same within a minute
   await db.raw('ANALYZE')
   return slugs
 }
@@ -94,7 +94,7 @@ async function createPage(api: Picket['api'], slug: string, monitors: string[]):
   }
 }
 
-/** Ten outages of each monitor in 90 days, one every nine days, with an incident each. */
+/** Inserts ten outages of each monitor in 90 days, one every nine days, each with an incident. */
 async function insertOutages(db: Db): Promise<void> {
   await db.raw(`UPDATE monitors SET status = 'up', status_changed_at = now() - interval '1 day'`)
   await db.raw(`
@@ -124,8 +124,8 @@ async function firstAnswerMs(url: string): Promise<number> {
 
 type Packed = { bytes: Buffer; contentType: string; lengthWithHead: number }
 
-/** An answer as it travels. */
-function fetchPacked(url: string): Promise<Packed> {
+/** Fetches an answer without decompressing it. */
+function fetchCompressed(url: string): Promise<Packed> {
   return new Promise((resolve, reject) => {
     const socket = open(url)
     const chunks: Buffer[] = []
@@ -153,10 +153,10 @@ const open = (url: string): Socket => connect(Number(new URL(url).port), '127.0.
 
 type Served = { perSecond: number; cpuUs: number }
 
-/** Answers of a process over kept connections. All are as long as the first one, so their bytes are counted. */
+/** Measures the answers of a process over persistent connections. All have the length of the first, so bytes are counted. */
 async function serve(url: string, pid: number): Promise<Served> {
   const request = requestOf(url)
-  const { lengthWithHead } = await fetchPacked(url)
+  const { lengthWithHead } = await fetchCompressed(url)
   let answered = 0
   const sockets = Array.from({ length: CONNECTIONS }, () => {
     const socket = open(url)
@@ -179,7 +179,7 @@ async function serve(url: string, pid: number): Promise<Served> {
   return served
 }
 
-/** A process with one route and nothing else. Answers its address. */
+/** Starts a process with only one route, and returns its URL. */
 async function startBareRoute(t: Teardown, bytes: Buffer, contentType: string): Promise<{ url: string; pid: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-bench-page-'))
   const file = join(dir, 'body')

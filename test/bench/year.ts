@@ -1,7 +1,7 @@
 /**
- * A year of a thousand monitors that fail once a day: one real outage with its recovery is copied with other ids and
- * times, a month at a time from today back, and what is too old is deleted after each month, as the role schedule does
- * every hour. The size of PostgreSQL after that, and what people look at, with 90 days and with the year.
+ * A year of a thousand monitors that fail once a day. One real outage with its recovery is copied with other ids and times,
+ * month by month back from today. Expired rows are deleted after each month, as the role schedule does every hour. Measures
+ * the size of PostgreSQL, and the time of frequent reads with 90 days and with the year.
  */
 import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createRetentionPass } from '../../control-plane/operations/retention/actions.ts'
@@ -25,10 +25,10 @@ import {
 const MONITORS = 1_000
 const DAYS = 365
 const DAYS_A_MONTH = 30
-/** what status pages show, so that they show the same before and after */
+/** the period that status pages show, so that both measurements show the same */
 const SHOWN_DAYS = 90
 const COMPONENTS = 50
-const LOOKS = 20
+const READS = 20
 const PAGES = 5
 const GB = 1e9
 
@@ -49,7 +49,7 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
     const startedMs = performance.now()
     await pass(new AbortController().signal)
     deletedS += (performance.now() - startedMs) / 1_000
-    // as autovacuum does within a minute
+    // autovacuum does the same within a minute
     await db.raw('VACUUM ANALYZE')
     if (last + DAYS_A_MONTH === SHOWN_DAYS) first = await measureReads(picket, ids, 'first')
   }
@@ -75,7 +75,7 @@ export async function benchYear(t: Teardown): Promise<Figure[]> {
   ]
 }
 
-/** A monitor fails and recovers in all regions, for real; a webhook receives both. */
+/** Causes a real outage and recovery of a monitor in all regions. A webhook receives both. */
 async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Promise<void> {
   const receiver = await startReceiver(t)
   const channel = { name: 'Hook', type: 'webhook', config: { url: receiver.url } }
@@ -89,7 +89,7 @@ async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Prom
       REGIONS.flatMap(region => encodeBatches(shots, region, 100)),
     )
   }
-  // results count once the verdict has read which probes are live
+  // results count after the verdict has read the live sets
   const isUp = async () => {
     await send(true)
     return (await picket.api.get(`/monitors/${monitorId}`)).body.data.status === 'up'
@@ -104,7 +104,7 @@ async function causeOutage(t: Teardown, picket: Picket, monitorId: string): Prom
   })
 }
 
-/** The rows of that outage, `later` than its beginning. */
+/** Copies the rows of that outage into templates. `later`: the time since its beginning. */
 async function keepTemplates(db: Db, monitorId: string): Promise<void> {
   const began = `(SELECT at FROM transitions WHERE monitor_id = '${monitorId}' AND to_status = 'down')`
   await db.raw(`
@@ -116,7 +116,7 @@ async function keepTemplates(db: Db, monitorId: string): Promise<void> {
     CREATE TABLE template_deliveries AS SELECT * FROM deliveries`)
 }
 
-/** An outage a day of each monitor, `last` days ago and before. */
+/** Inserts one outage of each monitor per day, `last` days ago and earlier. */
 async function copyOutages(db: Db, last: number, days: number): Promise<void> {
   await db.transaction(async tx => {
     await execute(
@@ -154,7 +154,7 @@ async function copyOutages(db: Db, last: number, days: number): Promise<void> {
   })
 }
 
-/** ms */
+/** in ms */
 type ReadTimes = { incidents: number; log: number; page: number }
 
 async function measureReads({ api, origin }: Picket, monitors: string[], name: string): Promise<ReadTimes> {
@@ -177,8 +177,8 @@ async function measureReads({ api, origin }: Picket, monitors: string[], name: s
     }
   }
   return {
-    incidents: await median(() => api.get('/incidents'), LOOKS),
-    log: await median(() => api.get('/alerts/log'), LOOKS),
+    incidents: await median(() => api.get('/incidents'), READS),
+    log: await median(() => api.get('/alerts/log'), READS),
     page: await median(async i => (await fetch(`${origin}/status/${slugs[i]}`)).text(), PAGES),
   }
 }

@@ -18,15 +18,15 @@ type Parts = {
   sessions: Map<string, ProbeSession>
   database: Database
   flush: (session: ProbeSession) => void
-  /** something has changed: rounds are made again */
+  /** called when something has changed: rounds are made again */
   wake: () => void
 }
 
-/** How a fleet process keeps its assignments up to date (`roster-actions`, `epoch-actions` and `actions` of the room). */
+/** Keeps the assignments of a fleet process up to date, like `monitor-index-actions`, `epoch-actions` and `live-sets/actions`. */
 export type AssignmentUpdates = {
   catchUp: () => void
   readEpochs: () => void
-  /** A probe has work of this epoch: the database has to know it, or gives a higher one. */
+  /** Call it when a probe has work of this epoch. If the database has an older one, the region gets a higher epoch. */
   renew: (known: KnownLiveSet) => void
   updateLiveSets: (regions: readonly string[], canEvict: boolean) => void
 }
@@ -38,15 +38,15 @@ export function createAssignmentUpdates({ assignments, sessions, database, flush
     if (timeline !== database.timeline()) {
       const isFirst = timeline === 0
       timeline = database.timeline()
-      if (!isFirst) beginAgain()
+      if (!isFirst) reloadAll()
     }
     for (const row of database.changedSince(assignments.monitors.revision)) {
       for (const session of queueChanges(sessions, applyMonitor(assignments, toIndexedMonitor(row)))) flush(session)
     }
   }
 
-  /** The database was restored: everything is read again, and each region gets a new epoch. */
-  function beginAgain(): void {
+  /** After a restore of the database: reads all monitors again, and gives each region a new epoch. */
+  function reloadAll(): void {
     Object.assign(assignments.monitors, { revision: 0, log: [], deleted: [] })
     for (const set of knownSets()) if (set.epoch > 0) renew({ ...set, epoch: set.epoch + 1, probeIds: null })
     wake()
@@ -60,16 +60,16 @@ export function createAssignmentUpdates({ assignments, sessions, database, flush
     }))
 
   function readEpochs(): void {
-    enterNewer()
+    applyNewerEpochs()
     const rows = new Map(database.epochs().map(row => [row.region, row]))
     for (const set of knownSets()) if (isDatabaseBehind(rows.get(set.region), set)) renew(set)
   }
 
-  function enterNewer(): void {
+  function applyNewerEpochs(): void {
     for (const row of database.epochs()) {
       if (row.epoch <= getRegionPlan(assignments, row.region).epoch) continue
       wake()
-      for (const marks of applyLiveSet(assignments, row)) queueChanges(sessions, marks)
+      for (const changes of applyLiveSet(assignments, row)) queueChanges(sessions, changes)
       for (const session of sessions.values()) if (session.region === row.region) flush(session)
     }
   }
@@ -77,7 +77,7 @@ export function createAssignmentUpdates({ assignments, sessions, database, flush
   function renew(known: KnownLiveSet): void {
     const stored = database.epochs().find(({ region }) => region === known.region)
     if (isDatabaseBehind(stored, known)) database.saveEpoch(known.region, database.liveSet(known.region), known.epoch)
-    enterNewer()
+    applyNewerEpochs()
   }
 
   return {

@@ -5,18 +5,18 @@ import type { CheckSpec } from '../../shared/checks/check.ts'
 import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
 import type { AttemptObservation } from './targets.ts'
 
-/** Each probe checks so many more targets, each on a host of its own. */
+/** Number of additional targets of each probe, each on its own host. */
 const HOSTS = 300
 const EVERY_MS = 30_000
 const STEP_MS = EVERY_MS / HOSTS
 const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
-/** What is older plays no part in a doubt. */
+/** Older observations do not influence the detection of doubtful failures. */
 const KEPT_MS = 11 * 60_000
 const TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
 const NOTHING = { headers: null, body: null, certificate: null, totalUs: 0, timings: TIMINGS }
 
-/** The observation of an attempt as far as the doubt reads it. */
-export const observationOf = (error: CheckError | null, statusCode: number | null, address: string | null) => ({
+/** The part of an attempt's observation that the doubt detector reads. */
+export const buildObservation = (error: CheckError | null, statusCode: number | null, address: string | null) => ({
   ...NOTHING,
   error,
   statusCode,
@@ -24,30 +24,30 @@ export const observationOf = (error: CheckError | null, statusCode: number | nul
 })
 
 export type Background = {
-  /** Call it before anything else reaches the doubt: the hosts that answered in between. */
+  /** Records the answers since the last call. Call it before any other observation is recorded. */
   catchUp: () => void
-  /** Something may be broken from now on. */
-  look: () => void
+  /** Starts to check the hosts one by one if something may be broken. */
+  startChecking: () => void
 }
 
 type Parts = {
   machine: Machine
   doubt: DoubtDetector
-  /** whether a host may be out of reach now */
-  isInTrouble: () => boolean
+  /** whether a host may be unreachable now */
+  isImpaired: () => boolean
   /** the result of an attempt on a host */
   attempt: (host: string, timeoutMs: number) => Pick<AttemptObservation, 'afterMs' | 'error' | 'statusCode'>
 }
 
-const hostOf = (number: number) => `background-${number}.example.net`
-const specs = Array.from({ length: HOSTS }, (_, i) => ({ type: 'http', url: `https://${hostOf(i)}/` }) as CheckSpec)
-const ANSWERED = observationOf(null, 200, null)
+const getHost = (number: number) => `background-${number}.example.net`
+const specs = Array.from({ length: HOSTS }, (_, i) => ({ type: 'http', url: `https://${getHost(i)}/` }) as CheckSpec)
+const ANSWERED = buildObservation(null, 200, null)
 
 /**
- * The other targets of a probe. While nothing is broken all of them answer, which is made up for when it matters; in trouble,
- * and until each has answered again, each is checked in its turn.
+ * The other targets of a probe. While nothing is broken, all of them answer, and the answers are recorded later in one step.
+ * During a fault, and until each host has answered again, each host is checked in its turn.
  */
-export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts): Background {
+export function createBackground({ machine, doubt, isImpaired, attempt }: Parts): Background {
   let doneMs = machine.monotonicMs()
   let isChecking = false
   let untilMs = 0
@@ -64,15 +64,15 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
 
   function check(): void {
     const now = machine.monotonicMs()
-    if (isInTrouble()) untilMs = now + EVERY_MS + Math.max(...TIMEOUTS_MS)
+    if (isImpaired()) untilMs = now + EVERY_MS + Math.max(...TIMEOUTS_MS)
     if (now > untilMs) {
       isChecking = false
       return
     }
     const number = Math.floor(now / STEP_MS) % HOSTS
-    const { afterMs, error, statusCode } = attempt(hostOf(number), TIMEOUTS_MS[number % TIMEOUTS_MS.length]!)
-    const note = () => {
-      const observation = observationOf(error, statusCode || null, hostOf(number))
+    const { afterMs, error, statusCode } = attempt(getHost(number), TIMEOUTS_MS[number % TIMEOUTS_MS.length]!)
+    const recordAnswer = () => {
+      const observation = buildObservation(error, statusCode || null, getHost(number))
       recordReachability(
         doubt,
         specs[number]!,
@@ -81,15 +81,15 @@ export function createBackground({ machine, doubt, isInTrouble, attempt }: Parts
         Math.round(now * 1000),
       )
     }
-    machine.after(afterMs, note)
+    machine.after(afterMs, recordAnswer)
     doneMs = now
     machine.after((Math.floor(now / STEP_MS) + 1) * STEP_MS - now, check)
   }
 
   return {
     catchUp,
-    look() {
-      if (isChecking || !isInTrouble()) return
+    startChecking() {
+      if (isChecking || !isImpaired()) return
       catchUp()
       isChecking = true
       check()

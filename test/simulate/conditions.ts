@@ -1,36 +1,36 @@
 import { fnv1a } from '../../shared/nats/subjects.ts'
 import { createTopic, type Topic } from './topic.ts'
 
-/** A share of the ways from a probe to targets that are broken; which ones, the salt decides. */
+/** A share of the routes from a probe to targets is broken. The salt decides which ones. */
 export type BrokenRoutes = { share: number; salt: string; isRejecting: boolean }
 
-/** What is broken at a probe, or at all of a region. Faults overlap, so most are counted. */
+/** The active faults of a probe or of a whole region. Faults may overlap, so most are counters. */
 export type Conditions = {
-  /** nothing goes in or out */
+  /** no packet is sent or received */
   uplink: number
-  /** targets cannot be reached, the parts of Picket can */
+  /** targets are unreachable, the control plane and NATS are not */
   targets: number
   partials: BrokenRoutes[]
   /** its resolver does not answer */
   resolver: number
-  /** packets to the control plane vanish */
+  /** packets to the control plane are lost */
   fleet: number
-  /** packets to NATS vanish */
+  /** packets to NATS are lost */
   nats: number
 }
 
 const none = (): Conditions => ({ uplink: 0, targets: 0, partials: [], resolver: 0, fleet: 0, nats: 0 })
 
-/** What is broken now, everywhere. */
+/** All active faults. */
 export type ActiveFaults = {
-  /** by name of a probe, or of a region */
+  /** the faults of a probe or a region, by its name */
   getConditions: (name: string) => Conditions
   nats: { isUnavailable: boolean }
-  /** share of hints that get lost */
+  /** share of hints that are lost */
   hintsLost: number
-  /** share of acks of JetStream that get lost */
+  /** share of JetStream's acks that are lost */
   acksLost: number
-  /** a fault has begun or ended */
+  /** published when a fault has begun or ended */
   changed: Topic<void>
 }
 
@@ -52,7 +52,7 @@ export function createActiveFaults(): ActiveFaults {
   }
 }
 
-/** What a probe meets: what is broken at itself and in its region. */
+/** The faults that affect a probe: its own and those of its region. */
 export type ProbeConditions = { own: Conditions; region: Conditions }
 
 export const isUplinkDown = ({ own, region }: ProbeConditions) => own.uplink > 0 || region.uplink > 0
@@ -63,7 +63,7 @@ export const isFleetReachable = (conditions: ProbeConditions) =>
 export const isNatsReachable = (conditions: ProbeConditions) =>
   !isUplinkDown(conditions) && conditions.own.nats === 0 && conditions.region.nats === 0
 
-/** The broken way to a target; null when it is well. */
+/** The broken route to a target; null when the route works. */
 export function findBrokenRoute({ own, region }: ProbeConditions, target: string): BrokenRoutes | null {
   for (const partial of own.partials) if (isHit(partial, target)) return partial
   for (const partial of region.partials) if (isHit(partial, target)) return partial

@@ -18,24 +18,24 @@ type Parts = {
 }
 
 export type ControlPlanes = {
-  /** the processes that take connections */
+  /** the processes that accept connections */
   fleet: () => FleetProcess[]
   stopFleet: (name: string) => void
   startFleet: (name: string) => void
-  /** The process that counts ends; in order, it stores what it counted and gives its partitions back. */
+  /** Ends the process that counts. `isInOrder`: it stores its checkpoint and releases its partitions first. */
   endVerdict: (isInOrder: boolean) => void
-  /** PostgreSQL was restored: reading begins again at the stored position. */
+  /** Starts to read from the stored position again. Call it after PostgreSQL was restored. */
   restartVerdict: () => void
 }
 
-/** From the moment at which a process that died renewed its lease to the one at which another process has it. */
+/** From the last renewal of a lease by a killed process until another process can acquire it. */
 const LEASE_MS = 7_000
 const OWNERSHIP_MS = 1_500
 const BEGIN_MS = 50
 const FOLLOW_MS = 2_000
 const READ_AFTER_MS = 2
 
-/** Two processes of the roles `fleet` and `verdict`; one of those counts. */
+/** Starts two processes of the roles `fleet` and `verdict`. One of them counts. */
 export function startControlPlanes(parts: Parts): ControlPlanes {
   const { time, random, database, stream, hints, shared } = parts
   const alarm = createTopic<void>()

@@ -19,13 +19,13 @@ type Parts = {
 }
 
 export type SimulatedCustomers = {
-  /** PostgreSQL was restored: what is set now is written down. */
-  noteRestore: () => void
+  /** Records the settings that the restored database has. Call it after PostgreSQL was restored. */
+  recordRestoredSettings: () => void
 }
 
 const RETRY_MS = 5_000
 
-/** Customers who create, change, pause and resume their monitors, and ask for checks at once. */
+/** Simulated users who create, change, pause and resume their monitors and request immediate checks. */
 export function startCustomers({
   hints,
   time,
@@ -41,18 +41,18 @@ export function startCustomers({
       ...{ isPaused: false, status: null, state: null },
     })
 
-  function note(row: Omit<MonitorRow, 'revision'>, isOtherTarget: boolean): void {
+  function recordSettings(row: Omit<MonitorRow, 'revision'>, isOtherTarget: boolean): void {
     chronicle.monitors[row.index]!.settings.push({
       ...{ fromMs: time.nowMs(), ...row.settings, isPaused: row.isPaused, isOtherTarget },
     })
   }
 
-  /** What the database refuses is tried again. */
+  /** Retries while the database is unavailable. */
   function change(index: number, next: (row: MonitorRow) => MonitorRow, isOtherTarget: boolean): void {
     if (database.isUnavailable()) return void time.after(RETRY_MS, () => change(index, next, isOtherTarget))
     const row = next(database.monitor(installation.monitors[index]!.id)!)
     database.putMonitor(row)
-    note(row, isOtherTarget)
+    recordSettings(row, isOtherTarget)
   }
 
   for (const { index, atMs, what } of plan.edits) {
@@ -87,12 +87,12 @@ export function startCustomers({
     })
 
   return {
-    noteRestore() {
+    recordRestoredSettings() {
       for (const row of database.monitors().values()) {
         const known = chronicle.monitors[row.index]!.settings.at(-1)!
         if (known.isPaused === row.isPaused && JSON.stringify({ ...known, ...row.settings }) === JSON.stringify(known))
           continue
-        note(row, true)
+        recordSettings(row, true)
       }
     },
   }

@@ -35,10 +35,10 @@ type ProbeRow = {
   offlineMs: number
 }
 
-/** `absent…`: by PostgreSQL's clock, when the region had no probe that could publish */
+/** `absent…`: when the region had no probe that could publish, by PostgreSQL's clock */
 type RegionRow = { epoch: number; probeIds: string[]; absentFromMs: number | null; absentUntilMs: number | null }
 
-/** The rows that a restore brings back to what they were. */
+/** The rows that a restore resets. */
 type Rows = {
   monitors: Map<string, MonitorRow>
   probes: Map<string, ProbeRow>
@@ -48,7 +48,7 @@ type Rows = {
   revision: number
 }
 
-/** Epochs are seconds, more or less. */
+/** Epochs are approximately seconds. */
 const LIVE_KEPT_S = 2 * 86_400
 const ABSENCE_KEPT_MS = 4 * 3_600_000
 
@@ -59,8 +59,8 @@ export class DatabaseUnavailable extends Error {}
 export type Database = ReturnType<typeof createDatabase>
 
 /**
- * What PostgreSQL does for fleet and verdict: rows, notifications, a clock that can be set. Statements are written again
- * here as they are in `store.ts` of both rooms; what they decide is the code's.
+ * A model of PostgreSQL for fleet and verdict: rows, notifications and a clock that can be set. The methods repeat the SQL
+ * statements of both rooms; decisions are made by production code.
  */
 export function createDatabase(time: Time) {
   let rows: Rows = {
@@ -79,7 +79,7 @@ export function createDatabase(time: Time) {
   const epochsChanged = createTopic<void>()
   const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
   const check = () => {
-    if (isUnavailable) throw new DatabaseUnavailable('PostgreSQL is away')
+    if (isUnavailable) throw new DatabaseUnavailable('PostgreSQL is unavailable')
   }
 
   function putMonitor(row: Omit<MonitorRow, 'revision'>): void {
@@ -88,8 +88,8 @@ export function createDatabase(time: Time) {
     monitorsChanged.publish()
   }
 
-  /** As the trigger of `live_probes` does it. */
-  function noteLive(region: string, epoch: number, probeIds: readonly string[]): void {
+  /** Like the trigger of `live_probes`. */
+  function recordLiveProbes(region: string, epoch: number, probeIds: readonly string[]): void {
     const known = rows.live.get(region) ?? new Map<string, EpochSpan[]>()
     rows.live.set(region, known)
     for (const [id, all] of known) {
@@ -108,17 +108,17 @@ export function createDatabase(time: Time) {
 
   return {
     isUnavailable: () => isUnavailable,
-    setAway(away: boolean) {
-      isUnavailable = away
+    setUnavailable(value: boolean) {
+      isUnavailable = value
     },
     setClock(byMs: number) {
       aheadMs += byMs
     },
     onMonitors: monitorsChanged.subscribe,
     onEpochs: epochsChanged.subscribe,
-    /** for a restore later */
+    /** a copy for a later restore */
     copy: (): Rows => structuredClone(rows),
-    /** What was committed since the copy is gone, as with a standby that lacked it. */
+    /** Resets all rows to the copy. Later commits are lost, as with a standby that lacks them. */
     restore(copy: Rows) {
       rows = structuredClone(copy)
       timeline++
@@ -161,7 +161,7 @@ export function createDatabase(time: Time) {
       rows.position = position
     },
 
-    /** A probe has connected: as `recordConnection`. */
+    /** Like `recordConnection`. */
     connectProbe(id: string, region: string, connectedTo: string) {
       check()
       const now = nowMs()
@@ -187,7 +187,7 @@ export function createDatabase(time: Time) {
       for (const row of rows.probes.values())
         if (row.connectedTo !== null && connectedTo.includes(row.connectedTo)) row.connectedTo = null
     },
-    /** Answers whether the probe is still this process's. */
+    /** Returns whether the probe is still connected to this process. */
     recordSeen(id: string, connectedTo: string, silentMs: number, health: Partial<ProbeSession['health']>): boolean {
       check()
       const row = rows.probes.get(id)
@@ -228,7 +228,7 @@ export function createDatabase(time: Time) {
       check()
       return rows.epochs.get(region)?.probeIds ?? []
     },
-    /** As `saveRegionEpoch`. */
+    /** Like `saveRegionEpoch`. */
     saveEpoch(region: string, probeIds: string[], above = 0) {
       check()
       epochsGiven++
@@ -237,7 +237,7 @@ export function createDatabase(time: Time) {
       const epoch = Math.max(before + 1, above + 1, byClock)
       const { absentFromMs = null, absentUntilMs = null } = rows.epochs.get(region) ?? {}
       rows.epochs.set(region, { epoch, probeIds, absentFromMs, absentUntilMs })
-      noteLive(region, epoch, probeIds)
+      recordLiveProbes(region, epoch, probeIds)
       epochsChanged.publish()
     },
     epochs(): RegionEpoch[] {
@@ -250,7 +250,7 @@ export function createDatabase(time: Time) {
           .sort((a, b) => (a.id < b.id ? -1 : 1)),
       }))
     },
-    /** As `recordAbsences`. */
+    /** Like `recordRegionAbsences`. */
     recordAbsences({ absent, present }: { absent: string[]; present: string[] }) {
       check()
       for (const [region, row] of rows.epochs) {
@@ -259,7 +259,7 @@ export function createDatabase(time: Time) {
         else if (present.includes(region) && isAbsent) row.absentUntilMs = nowMs()
       }
     },
-    /** As `epochsOfRegions`. */
+    /** Like `loadRegionEpochs`. */
     regionsNow(): RegionEpochRow[] {
       check()
       const now = nowMs()

@@ -26,7 +26,7 @@ type Parts = {
   chronicle: Chronicle
 }
 
-/** Begins a fault; answers what ends it. */
+/** Begins a fault and returns the function that ends it. */
 type Begin = (fault: SimulatedFault, parts: Parts) => (() => void) | undefined
 
 const counted =
@@ -41,28 +41,28 @@ const counted =
 
 const partial: Begin = ({ place, size, fromMs }, { activeFaults, random }) => {
   const conditions: Conditions = activeFaults.getConditions(place)
-  const ways = { share: size, salt: `${place} ${fromMs}`, isRejecting: random.chance(0.25) }
-  conditions.partials.push(ways)
+  const routes = { share: size, salt: `${place} ${fromMs}`, isRejecting: random.chance(0.25) }
+  conditions.partials.push(routes)
   return () => {
-    conditions.partials = conditions.partials.filter(one => one !== ways)
+    conditions.partials = conditions.partials.filter(one => one !== routes)
   }
 }
 
-const lengthOf = ({ fromMs, toMs }: SimulatedFault) => toMs - fromMs
+const getDurationMs = ({ fromMs, toMs }: SimulatedFault) => toMs - fromMs
 const regionDead: Begin = (fault, { installation, probes }) => {
-  for (const name of installation.probesOf(fault.place)) probes.end(name, lengthOf(fault), true)
+  for (const name of installation.probesOf(fault.place)) probes.end(name, getDurationMs(fault), true)
   return undefined
 }
 
-/** So long a region is bad before it is dead. */
+/** How long a region loses a part of its routes before it fails completely. */
 const BAD_MS = 90_000
 const STAGGER_MS = 20_000
 const RESTART_MS = 5_000
 
-const BEGINNINGS: Record<SimulatedFaultKind, Begin> = {
-  'probe-killed': (fault, { probes }) => void probes.end(fault.place, lengthOf(fault), false),
-  'probe-host-dead': (fault, { probes }) => void probes.end(fault.place, lengthOf(fault), true),
-  'probe-frozen': (fault, { probes }) => void probes.freeze(fault.place, lengthOf(fault)),
+const BEGIN_FAULT: Record<SimulatedFaultKind, Begin> = {
+  'probe-killed': (fault, { probes }) => void probes.end(fault.place, getDurationMs(fault), false),
+  'probe-host-dead': (fault, { probes }) => void probes.end(fault.place, getDurationMs(fault), true),
+  'probe-frozen': (fault, { probes }) => void probes.freeze(fault.place, getDurationMs(fault)),
   'probe-fleet-cut': counted('fleet'),
   'probe-nats-cut': counted('nats'),
   'probe-uplink-lost': counted('uplink'),
@@ -85,7 +85,7 @@ const BEGINNINGS: Record<SimulatedFaultKind, Begin> = {
     for (const [i, name] of ['a', 'b'].entries())
       time.after(i * STAGGER_MS, () => {
         control.stopFleet(name)
-        // the process that counts is one of the two
+        // one of the two processes also has the role verdict
         if (i === 0) control.endVerdict(true)
         time.after(RESTART_MS, () => control.startFleet(name))
       })
@@ -111,11 +111,11 @@ const BEGINNINGS: Record<SimulatedFaultKind, Begin> = {
   },
   'nats-clock-set': ({ size }, { stream }) => void stream.setClock(size),
   'postgres-away'(_, { database }) {
-    database.setAway(true)
-    return () => database.setAway(false)
+    database.setUnavailable(true)
+    return () => database.setUnavailable(false)
   },
   'postgres-restored'(_, { database }) {
-    database.setAway(true)
+    database.setUnavailable(true)
     return undefined
   },
   'postgres-clock-set': ({ size }, { database }) => void database.setClock(size),
@@ -139,10 +139,10 @@ export function startFaults(parts: Parts): void {
     if (fault.kind === 'postgres-restored') restore(fault, parts)
     else
       time.after(fault.fromMs, () => {
-        const end = BEGINNINGS[fault.kind](fault, parts)
+        const end = BEGIN_FAULT[fault.kind](fault, parts)
         activeFaults.changed.publish()
         if (!end) return
-        time.after(lengthOf(fault), () => {
+        time.after(getDurationMs(fault), () => {
           end()
           activeFaults.changed.publish()
         })
@@ -150,7 +150,7 @@ export function startFaults(parts: Parts): void {
   }
 }
 
-/** PostgreSQL is away, and a standby takes its place that lacks what was committed last. */
+/** PostgreSQL fails and is replaced by a standby that lacks the last commits. */
 function restore(
   { fromMs, toMs, size }: SimulatedFault,
   { time, database, control, customers, shared, chronicle }: Parts,
@@ -159,14 +159,14 @@ function restore(
     const copy = database.copy()
     const { checkpoint } = shared
     const known = chronicle.transitions.length
-    time.after(size, () => database.setAway(true))
+    time.after(size, () => database.setUnavailable(true))
     time.after(toMs - fromMs + size, () => {
-      database.setAway(false)
+      database.setUnavailable(false)
       database.restore(copy)
       shared.checkpoint = checkpoint
-      // what was committed meanwhile is gone
+      // transitions that were committed since the copy are lost
       chronicle.transitions.splice(known)
-      customers.noteRestore()
+      customers.recordRestoredSettings()
       control.restartVerdict()
     })
   })

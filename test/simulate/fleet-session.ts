@@ -12,7 +12,7 @@ import { type SyncMessage, takeMessage } from '../../control-plane/monitoring/fl
 import type { Hello, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Database } from './database.ts'
 
-/** A probe that connects. */
+/** A probe that opens a connection. */
 export type ConnectingProbe = {
   probeId: string
   region: string
@@ -20,17 +20,17 @@ export type ConnectingProbe = {
   hello: Hello
   latencyMs: number
   isReached: () => boolean
-  /** Runs at the probe, unless it has ended; later when it is frozen. */
+  /** Runs `take` at the probe after `ms`: not if it has exited, and later if it is frozen. */
   deliver: (ms: number, take: () => void) => void
   onWelcome: (welcome: Welcome) => void
   onMessage: (body: MessageBody) => void
   onEnd: () => void
 }
 
-/** Packets that vanish are sent again by TCP, until the session is given up. */
-const AGAIN_AFTER_MS = 1_000
+/** TCP repeats lost packets after this time, until the session is closed. */
+const RETRANSMIT_AFTER_MS = 1_000
 
-/** The control plane's end of a connection; `onClose` is called once. */
+/** Opens the control plane's end of a connection. `onClose` is called once. */
 export function openSession(
   assignments: AssignmentTable,
   caller: ConnectingProbe,
@@ -57,7 +57,7 @@ export function openSession(
     send(body) {
       const arrive = () => {
         if (isReached()) caller.onMessage(body)
-        else if (session.isOpen) deliver(AGAIN_AFTER_MS, arrive)
+        else if (session.isOpen) deliver(RETRANSMIT_AFTER_MS, arrive)
       }
       deliver(latencyMs, arrive)
       return Promise.resolve(true)
@@ -72,7 +72,7 @@ export function openSession(
   return session
 }
 
-/** Sends what the session owes, as `flush` and `bodyOf` of `fleet/grpc.ts`. */
+/** Sends the pending messages of the session, like `sessions/send-actions.ts`. */
 export function sendPending(assignments: AssignmentTable, database: Database, session: ProbeSession): void {
   while (session.isOpen) {
     const now = { revision: assignments.monitors.revision, epoch: getRegionPlan(assignments, session.region).epoch }

@@ -23,34 +23,34 @@ import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
 import type { Topic } from './topic.ts'
 
-/** What a heartbeat says of the probe, and how long it is on its way. */
+/** The state of the probe that a heartbeat reports, and how long the heartbeat takes to arrive. */
 export type HeartbeatReport = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
 
-/** A connection of a probe, as the probe has it. */
+/** A connection to the fleet, from the probe's side. */
 export type ProbeConnection = {
   send: (body: NonNullable<ProbeMessage['body']>) => void
-  /** A heartbeat; answers JetStream's time as this process knows it; null: it does not. */
+  /** Returns JetStream's time as this process knows it; null: the connection is closed. */
   sendHeartbeat: (heartbeat: HeartbeatReport) => number | null
   isOpen: () => boolean
   close: () => void
-  /** The probe's process has ended, and its host says so. */
+  /** The probe's process has exited, and its host resets the connection. */
   abort: () => void
 }
 
 export type FleetProcess = {
   connect: (caller: ConnectingProbe) => ProbeConnection
-  /** Ends with its sessions. */
+  /** Ends the process and its sessions. */
   stop: () => void
 }
 
-/** What the parts of one process of the role `fleet` share. */
+/** The context of one process of the role `fleet`. */
 export type FleetProcessContext = {
   assignments: AssignmentTable
   sessions: Map<string, ProbeSession>
   host: Host
   stream: JetStream
   hints: Hints
-  /** checks by probes that have to confirm failures of other regions */
+  /** checks by which probes confirm failures of other regions */
   runs: InFlightRuns
   flush: (session: ProbeSession) => void
 }
@@ -61,19 +61,19 @@ type Parts = {
   database: Database
   stream: JetStream
   hints: Hints
-  /** something has changed at one of the processes: all make rounds for a while */
+  /** published when something has changed at one of the processes: all of them make rounds for some time */
   alarm: Topic<void>
 }
 
 const { deadAfterMs, heartbeatIntervalMs, roundIntervalMs: roundMs } = FLEET_TIMING
 const FOLLOW_EVERY_MS = 2_000
 const NOTIFIED_AFTER_MS = 5
-/** From then on, regions are checked for whether they still have a probe. */
+/** After this silence of a probe, its region is checked for live probes. */
 const SILENT_MS = 5_000
-/** After a change rounds are made for so long: until a probe that came back is steady. Between changes they find nothing. */
+/** How long rounds are made after a change: until a reconnected probe is steady. Later rounds would find no change. */
 const ACTIVE_MS = 90_000
 
-/** One process of the role `fleet`, with what `worker.ts` and `grpc.ts` of the room do; the assignments and its rules are the real ones. */
+/** One process of the role `fleet`. It models `worker.ts` and `sessions/grpc.ts`; assignments and their rules are production code. */
 export function startFleetProcess({ name, host, database, stream, hints, alarm }: Parts): FleetProcess {
   const { machine } = host
   const assignments = createAssignmentTable()
@@ -92,11 +92,11 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   })
   let connections = 0
   let activeUntilMs = machine.monotonicMs() + ACTIVE_MS
-  let soundSinceMs = machine.monotonicMs()
+  let regularSinceMs = machine.monotonicMs()
   let recordedMs = machine.monotonicMs()
   const absences = createRegionAbsenceState()
 
-  /** In between everything was written down in time; so it is now, before any process looks. */
+  /** Starts rounds again. The activity of the quiet time is recorded first, before another process reads it. */
   function becomeActive(): void {
     const now = machine.monotonicMs()
     const wasQuiet = now > activeUntilMs
@@ -106,8 +106,8 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     if (!database.isUnavailable()) for (const session of [...sessions.values()]) recordSeen(session, now)
   }
 
-  /** What the database refuses comes again with the next round. */
-  function trying(work: () => void): void {
+  /** Work that fails while the database is unavailable is repeated in the next round. */
+  function tryNow(work: () => void): void {
     try {
       work()
     } catch (error) {
@@ -124,18 +124,18 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     }
     expireRuns(runs, now)
     if (now > activeUntilMs) return
-    trying(() => {
+    tryNow(() => {
       for (const session of sessions.values()) recordSeen(session, now)
       database.markDisconnected(ended.splice(0))
-      if (now - recordedMs > deadAfterMs / 2) soundSinceMs = now
+      if (now - recordedMs > deadAfterMs / 2) regularSinceMs = now
       recordedMs = now
       recordAbsences(now)
-      updateLiveSets(database.regions(), now - soundSinceMs > deadAfterMs)
+      updateLiveSets(database.regions(), now - regularSinceMs > deadAfterMs)
       readEpochs()
     })
   }
 
-  /** As `createNoteAbsences`. */
+  /** Like `createRegionAbsenceRecorder`. */
   function recordAbsences(now: number): void {
     const regions = database.epochs().map(({ region }) => region)
     const presence = detectAbsentRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
@@ -151,7 +151,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     else session.close('superseded')
   }
 
-  /** As `welcomeProbe`: the connection is written down, the live set brought up to date, then the session opens. */
+  /** Like `welcomeProbe`: records the connection, updates the live set, then opens the session. */
   function admit(caller: ConnectingProbe): ProbeSession | null {
     const { probeId, region, hello } = caller
     if (!host.isRunning() || database.isUnavailable()) return null
@@ -180,7 +180,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   function hear(session: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
     session.lastMessageMs = machine.monotonicMs()
     if (body.$case === 'draining') {
-      trying(() => database.markDraining(session.probeId, session.connectedTo))
+      tryNow(() => database.markDraining(session.probeId, session.connectedTo))
       wake()
     } else handleProbeMessage(context, session, body)
   }
@@ -206,7 +206,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   machine.every(roundMs, round)
   machine.every(FOLLOW_EVERY_MS, () => {
     if (machine.monotonicMs() > activeUntilMs) return
-    trying(() => {
+    tryNow(() => {
       catchUp()
       readEpochs()
     })
@@ -214,7 +214,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
   const onNotice = (work: () => void) => () => {
     if (!host.isAlive()) return false
     wake()
-    machine.after(NOTIFIED_AFTER_MS, () => trying(work))
+    machine.after(NOTIFIED_AFTER_MS, () => tryNow(work))
     return true
   }
   database.onMonitors(onNotice(catchUp))

@@ -12,13 +12,13 @@ import { Trigger } from '../../shared/checks/result.ts'
 import { type RunHint, runHintSubject, WITNESS_SUBJECT, type WitnessHint } from '../../shared/nats/subjects.ts'
 import type { FleetProcessContext } from './fleet.ts'
 
-/** Messages on core NATS between processes of the control plane; they may be lost. */
+/** Messages on core NATS between processes of the control plane. They may be lost. */
 export type Hints = {
   publish: (hint: Hint) => void
-  /** until `take` answers false */
+  /** Calls `take` for each hint until it returns false. */
   subscribe: (take: (hint: Hint) => boolean) => void
   createId: () => string
-  /** JetStream's time as processes of the control plane know it; null: not yet */
+  /** JetStream's time as processes of the control plane know it */
   logNowMs: () => number
 }
 
@@ -26,7 +26,7 @@ const PUBLISHED_AFTER_MS = 2
 
 type StatesBody = { states: { monitorId: string; state: RegionState }[] }
 
-/** As `fleet/reader.ts`: hints go on to the probe that they concern, by the process that has its session. */
+/** Like `startHintReader`: the process that has the session of the probe concerned forwards the hint to it. */
 export function forwardHints(context: FleetProcessContext): void {
   context.hints.subscribe(({ subject, body }) => {
     if (!context.host.isRunning()) return context.host.isAlive()
@@ -62,7 +62,7 @@ function forwardWitness(context: FleetProcessContext, hint: WitnessHint): void {
   for (const session of given) context.flush(session)
 }
 
-/** As `handleMessage` of `fleet/sessions/grpc.ts`: a first silence, and what a probe that does not check the monitor itself saw. */
+/** Like `handleMessage` of `sessions/grpc.ts`: handles a first unanswered check, and results of probes of other regions. */
 export function handleProbeMessage(
   context: FleetProcessContext,
   session: ProbeSession,

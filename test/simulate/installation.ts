@@ -7,13 +7,13 @@ import { newUuid } from './time.ts'
 /** The time at which the simulation begins. */
 export const BEGIN_MS = Date.UTC(2026, 7, 1)
 
-/** What a customer set, from one moment on. */
+/** The settings of a monitor. */
 export type Settings = {
   regions: readonly string[]
   intervalS: number
   timeoutMs: number
   retryCount: number
-  /** a probe of another region may check it */
+  /** a probe of another region may check it as a witness */
   witness: boolean
 }
 
@@ -21,7 +21,7 @@ export type SimulatedMonitor = {
   id: string
   index: number
   settings: Settings
-  /** how long the target takes to answer when it is well, in ms; `spreadMs` more at most */
+  /** response time of the working target, in ms; up to `spreadMs` is added */
   quickMs: number
   spreadMs: number
 }
@@ -32,15 +32,15 @@ export type SimulatedInstallation = {
   regions: readonly string[]
 }
 
-/** How many regions the monitors have, in turn. */
+/** Number of regions of the monitors, in turn. */
 const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
 const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
 const RETRIES = [2, 1, 2, 0, 2, 1]
-/** One target of so many takes half of its timeout for an answer. */
+/** One of this many targets needs half of its timeout to answer. */
 const SLOW_ONE_IN = 12
-/** One monitor of so many, of one region, may not be checked elsewhere. */
+/** One of this many monitors with one region does not permit witnesses. */
 const WITHOUT_WITNESS_ONE_IN = 24
-/** One monitor of so many has its target on the host of the one before. */
+/** One of this many monitors has its target on the same host as the previous monitor. */
 const SHARED_HOST_ONE_IN = 6
 
 export function createInstallation(random: Random, monitors: number, probesPerRegion: number): SimulatedInstallation {
@@ -68,7 +68,7 @@ export function createInstallation(random: Random, monitors: number, probesPerRe
 export const getTargetHost = (index: number): string =>
   `${index % SHARED_HOST_ONE_IN === SHARED_HOST_ONE_IN - 1 ? index - 1 : index}.example.com`
 
-/** What probes get; the address names the host and the monitor. */
+/** The check that probes receive. Its URL contains the host and the index of the monitor. */
 export const buildCheckSpec = ({ index }: Pick<SimulatedMonitor, 'index'>, { timeoutMs }: Settings): CheckSpec =>
   createCheckSpec({ url: `https://${getTargetHost(index)}/${index}`, timeoutMs })
 

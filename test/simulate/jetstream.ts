@@ -3,18 +3,18 @@ import type { Time } from './time.ts'
 
 export type Message = { sequence: number; takenAtMs: number; subject: string; data: Uint8Array }
 
-/** One stream: messages in their order, each id once in two minutes, times by a clock that can be set. */
+/** One stream: ordered messages, deduplicated by id for two minutes, with times of a clock that can be set. */
 export type JetStream = {
   isUnavailable: () => boolean
-  /** Stores a message; the same id again changes nothing. */
+  /** Stores a message. A repeated id is ignored. */
   store: (subject: string, data: Uint8Array, id: string) => void
   /** its clock, in ms since 1970 */
   nowMs: () => number
   setClock: (byMs: number) => void
   onClock: (listener: (byMs: number) => void) => void
-  /** the messages from a sequence on */
+  /** the messages beginning with a sequence */
   from: (sequence: number) => Message[]
-  /** the first sequence taken at or after a time; one behind the last when there is none */
+  /** the first sequence stored at or after a time; the next sequence if there is none */
   sequenceAt: (takenAtMs: number) => number
   get: (sequence: number) => Message | undefined
   state: () => { created: string; firstSequence: number; lastSequence: number; lastAtMs: number }

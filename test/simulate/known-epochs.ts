@@ -25,10 +25,10 @@ import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import type { Host } from './time.ts'
 
-/** The live sets, and the regions without a probe, as one process of the role `verdict` knows them (`results/live-sets-actions.ts`). */
+/** The live sets and absent regions as one process of the role `verdict` knows them, like `createKnownLiveSets`. */
 export type KnownEpochs = {
   of: (region: string) => RegionLiveSet | undefined
-  /** A batch of an epoch that is ahead: reads again; returns how long to wait before it is tried again, in ms. */
+  /** Call it for a batch with a newer epoch: reads the epochs again, and returns how many ms to wait before the next try. */
   await: (batch: ResultBatch, epoch: number) => number
   absences: () => KnownAbsences
   coverage: RegionCoverage
@@ -40,11 +40,11 @@ const PAUSE_MS = 250
 export function followEpochs(host: Host, database: Database, stream: JetStream, hints: Hints): KnownEpochs {
   const { machine } = host
   const sets: LiveSets = new Map()
-  const patience = createEpochWaits()
+  const epochWaits = createEpochWaits()
   const coverage = createRegionCoverage()
   let absences = createKnownAbsences()
 
-  /** What is in force never goes back: where the database has an older epoch, it gets a higher one. */
+  /** An epoch never decreases: if the database has an older one, the region gets a higher one. */
   function refresh(): boolean {
     if (database.isUnavailable()) return false
     for (const { region, epoch } of database.epochs()) {
@@ -86,10 +86,10 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
     await({ region, probeId }, epoch) {
       if (!refresh()) return PAUSE_MS
       const isAhead = () => epoch > (sets.get(region)?.epoch ?? 0)
-      if (!isAhead()) endEpochWait(patience, region, machine.monotonicMs())
+      if (!isAhead()) endEpochWait(epochWaits, region, machine.monotonicMs())
       if (!isAhead() || !sets.has(region) || !isPlausibleEpoch(epoch, stream.nowMs())) return 0
       if (!isLiveNow(sets.get(region), probeId)) return 0
-      return mayWaitForEpoch(patience, region, machine.monotonicMs()) ? PAUSE_MS : 0
+      return mayWaitForEpoch(epochWaits, region, machine.monotonicMs()) ? PAUSE_MS : 0
     },
   }
 }

@@ -1,19 +1,19 @@
 import { type Random, seededRandom } from '../chaos/random.ts'
 import type { SimulatedInstallation } from './installation.ts'
 
-/** How a target is broken; `degraded`: it answers well but so that an assertion which only degrades fails. */
+/** How a target fails. `degraded`: its answer fails an assertion that only degrades. */
 export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
 const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
-/** A time in which the target of a monitor is broken. ms since the beginning. */
+/** A period in which the target of a monitor is broken. Times in ms since the beginning. */
 export type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
 
-/** Many hosts break at once, as when a data centre fails: those of the monitors of one group, and others. */
+/** An outage of many hosts, for example of a data centre: those of one group of monitors, and others. */
 export type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
 
-/** What a customer does. */
+/** A change of a monitor by a customer. */
 export type MonitorEdit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
-/** A user asks for a check at once. */
+/** An immediate check that a user requests. */
 export type RequestedCheck = { index: number; atMs: number }
 export type MonitorPause = { index: number; fromMs: number; toMs: number }
 
@@ -61,10 +61,10 @@ export type SimulationPlan = {
 const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
 const YEAR_DAYS = 365
-/** Nothing breaks before everything has begun. */
+/** No fault begins before all processes have started. */
 export const QUIET_MS = 10 * MIN
 
-/** How often in a year, and for how long. Of kinds of probes and regions: each of them. */
+/** How often each fault occurs in a year, and its duration. Kinds of probes and regions occur at each of them. */
 const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
   'probe-killed': { aYear: 6, shortestMs: 2 * S, longestMs: 30 * S },
   'probe-host-dead': { aYear: 2, shortestMs: MIN, longestMs: 2 * HOUR },
@@ -105,15 +105,15 @@ const ASKS_A_YEAR = 50
 export type SimulationPlanOptions = {
   seed: number
   days: number
-  /** how many times the faults of the real time */
+  /** multiplies the usual rate of faults */
   factor: number
-  /** faults of these kinds alone; empty: all */
+  /** the only kinds of faults to apply; empty: all kinds */
   only: readonly SimulatedFaultKind[]
-  /** targets break within a minute after a part of Picket, as in the same data centre */
+  /** targets fail within a minute after a part of Picket, as in the same data centre */
   correlate: boolean
 }
 
-/** What happens in so many days; `factor`: how many times the usual faults. The same seed makes the same plan. */
+/** Plans the events of a run. Deterministic: the same seed gives the same plan. */
 export function createSimulationPlan(
   installation: SimulatedInstallation,
   { seed, days, factor, only, correlate }: SimulationPlanOptions,
@@ -121,7 +121,7 @@ export function createSimulationPlan(
   const random = seededRandom(seed)
   const endMs = days * DAY_MS
   const share = (days / YEAR_DAYS) * factor
-  /** As many as fall on this time, the rest by chance. */
+  /** The expected number of events in the run; the fraction is decided at random. */
   const count = (aYear: number) => Math.floor(aYear * share) + (random.chance((aYear * share) % 1) ? 1 : 0)
   const moment = () => random.between(QUIET_MS, Math.max(QUIET_MS, endMs - HOUR))
   const times = <T>(amount: number, make: () => T): T[] => Array.from({ length: amount }, make)
@@ -161,13 +161,13 @@ export function createSimulationPlan(
   return { outages, shared, edits, pauses, asks, faults }
 }
 
-/** Short ones are as likely as long ones: a length of 5 s to 15 s as one of 20 to 60 minutes. */
+/** A duration with log-uniform distribution: 5 s to 15 s is as likely as 20 to 60 minutes. */
 function spread(random: Random, shortestMs: number, longestMs: number): number {
   const exponent = random.between(0, 1_000_000) / 1_000_000
   return Math.round(shortestMs * (longestMs / shortestMs) ** exponent)
 }
 
-/** One after the other, with time for recovery between them. */
+/** Outages that do not overlap, with time for recovery between them. */
 function outagesOf(random: Random, index: number, amount: number, moment: () => number): SimulatedOutage[] {
   const outages: SimulatedOutage[] = []
   for (const fromMs of Array.from({ length: amount }, moment).sort((a, b) => a - b)) {
@@ -182,7 +182,7 @@ function outagesOf(random: Random, index: number, amount: number, moment: () => 
 const isNear = (one: SimulatedOutage, other: SimulatedOutage) =>
   one.index === other.index && one.fromMs < other.toMs + APART_MS && other.fromMs < one.toMs + APART_MS
 
-/** One after the other: what answers is never doubted, so these are silent or refuse. */
+/** Outages that do not overlap. Targets that answer are never in doubt, so these hang or refuse connections. */
 function sharedOutages(random: Random, moments: number[]): SharedOutage[] {
   const shared: SharedOutage[] = []
   for (const fromMs of moments.sort((a, b) => a - b)) {
@@ -207,7 +207,7 @@ function faultOf(random: Random, kind: SimulatedFaultKind, place: string, fromMs
 
 function sizeOf(random: Random, kind: SimulatedFaultKind): number {
   if (kind.endsWith('clock-set')) return (random.chance(0.5) ? 1 : -1) * spread(random, S, 10 * MIN)
-  // so much was lost with the standby, in ms
+  // the ms of commits that the standby lacks
   if (kind === 'postgres-restored') return random.between(1, 10) * S
   return random.between(20, 95) / 100
 }

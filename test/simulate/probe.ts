@@ -12,7 +12,7 @@ import { createRunner, type SimulatedTargets } from './targets.ts'
 import { createHost, type Host, type Time } from './time.ts'
 import { createTransport, type SimulatedTransport } from './transport.ts'
 
-/** What all probes share. */
+/** The environment that all probes share. */
 export type ProbeEnvironment = {
   time: Time
   activeFaults: ActiveFaults
@@ -20,25 +20,25 @@ export type ProbeEnvironment = {
   targets: SimulatedTargets
   random: Random
   log: Log
-  /** the processes of the control plane that take connections now */
+  /** the processes of the control plane that accept connections now */
   processes: () => FleetProcess[]
 }
 
 export type ProbeParts = ProbeEnvironment & {
   name: string
-  /** the id that the control plane knows it by */
+  /** its id in the control plane */
   probeId: string
   region: string
-  /** one way, in ms */
+  /** one-way, in ms */
   latencyMs: number
 }
 
 /** A process of a probe, from its start to its end. */
 export type ProbeProcess = {
   host: Host
-  /** Hands its work over and ends. */
+  /** Hands over its work and exits. */
   drain: (onEnd: () => void) => void
-  /** `isSilent`: its host is dead, so the control plane is not notified */
+  /** `isSilent`: its host has failed, so its connections are not closed */
   end: (isSilent: boolean) => void
 }
 
@@ -47,7 +47,7 @@ const DEAD_AFTER_MS = 10_000
 const CONNECT_FAILS_AFTER_MS = 20
 const HAND_OVER_WITHIN_MS = 3_000
 const DRAIN_WITHIN_MS = 65_000
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 
 export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const { time, activeFaults, stream, targets, random, log, name, probeId, region, latencyMs, processes } = parts
@@ -62,7 +62,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
   const instanceId = machine.uuid()
   let session: ProbeConnection | null = null
   let failures = 0
-  let post: SimulatedTransport | null = null
+  let transport: SimulatedTransport | null = null
   let work: ProbeWork | null = null
 
   const isReached = () => isFleetReachable(conditions)
@@ -86,7 +86,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       ...work?.getRevision(),
       capabilities: CAPABILITIES,
     }
-    let lastHeardMs = machine.monotonicMs()
+    let lastMessageMs = machine.monotonicMs()
     const opened = process.connect({
       probeId,
       region,
@@ -97,14 +97,14 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       deliver: (ms, take) => machine.after(ms, take),
       onWelcome(welcome) {
         failures = 0
-        lastHeardMs = machine.monotonicMs()
-        post ??= createTransport({
+        lastMessageMs = machine.monotonicMs()
+        transport ??= createTransport({
           ...{ time, host, activeFaults, conditions, stream, random, latencyMs, log, probeId, region },
           onLate: monitorId => work?.markLate(monitorId),
         })
         work ??= startProbeWork({
           welcome,
-          transport: post.transport as never,
+          transport: transport.transport as never,
           clock,
           run,
           sendRunDone: value => send({ $case: 'runDone', value }),
@@ -117,47 +117,47 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
           timers: machine,
         })
         work.welcome(welcome)
-        beat()
+        sendHeartbeat()
       },
       onMessage(body) {
-        lastHeardMs = machine.monotonicMs()
+        lastMessageMs = machine.monotonicMs()
         work?.receive(body)
       },
       onEnd: () => end(opened),
     })
     session = opened
 
-    /** A heartbeat and its answer; it carries the clock. */
-    function beat(): void {
+    /** Sends a heartbeat. Its answer contains JetStream's time. */
+    function sendHeartbeat(): void {
       if (session !== opened) return
-      machine.after(HEARTBEAT_MS, beat)
+      machine.after(HEARTBEAT_MS, sendHeartbeat)
       const sentMs = machine.monotonicMs()
       if (isReached() && opened.isOpen()) {
         const remoteMs = opened.sendHeartbeat({
           latencyMs,
-          natsAwayMs: post?.publisher.awayMs() ?? 0,
+          natsAwayMs: transport?.publisher.awayMs() ?? 0,
           isOnline: isOnline(),
         })
-        lastHeardMs = sentMs + 2 * latencyMs
-        if (remoteMs === null || !isNews(remoteMs - sentMs)) return
+        lastMessageMs = sentMs + 2 * latencyMs
+        if (remoteMs === null || !hasNewOffset(remoteMs - sentMs)) return
         machine.after(2 * latencyMs, () => {
           const movedMs = clock.learn(sentMs, sentMs + 2 * latencyMs, remoteMs + latencyMs)
           work?.clockLearned(movedMs)
         })
-      } else if (sentMs - lastHeardMs > DEAD_AFTER_MS - HEARTBEAT_MS) {
-        machine.after(Math.max(0, lastHeardMs + DEAD_AFTER_MS - sentMs), () => {
-          if (machine.monotonicMs() - lastHeardMs >= DEAD_AFTER_MS) end(opened)
+      } else if (sentMs - lastMessageMs > DEAD_AFTER_MS - HEARTBEAT_MS) {
+        machine.after(Math.max(0, lastMessageMs + DEAD_AFTER_MS - sentMs), () => {
+          if (machine.monotonicMs() - lastMessageMs >= DEAD_AFTER_MS) end(opened)
         })
       }
     }
     machine.after(DEAD_AFTER_MS, () => {
-      if (machine.monotonicMs() - lastHeardMs >= DEAD_AFTER_MS) end(opened)
+      if (machine.monotonicMs() - lastMessageMs >= DEAD_AFTER_MS) end(opened)
     })
   }
 
   let knownAheadMs: number | null = null
-  /** The same time once more teaches nothing. */
-  function isNews(aheadMs: number): boolean {
+  /** Whether the clock offset has changed. */
+  function hasNewOffset(aheadMs: number): boolean {
     const isNew = knownAheadMs === null || Math.abs(aheadMs - knownAheadMs) > 1
     knownAheadMs = aheadMs
     return isNew
@@ -193,13 +193,13 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
       }
       const stop = () => {
         machine.after(DRAIN_WITHIN_MS, finish)
-        const closing = (work?.drain() ?? Promise.resolve()).then(() => post?.publisher.close())
+        const closing = (work?.drain() ?? Promise.resolve()).then(() => transport?.publisher.close())
         void closing.then(() => host.isAlive() && finish())
         time.settled()
       }
-      machine.after(LOOK_EVERY_MS, function look() {
+      machine.after(POLL_EVERY_MS, function poll() {
         if (work && work.monitors() > 0 && session && machine.monotonicMs() < untilMs)
-          machine.after(LOOK_EVERY_MS, look)
+          machine.after(POLL_EVERY_MS, poll)
         else stop()
       })
     },

@@ -3,14 +3,14 @@ import { type ProbeEnvironment, type ProbeProcess, startProbeProcess } from './p
 import { newUuid } from './time.ts'
 
 export type Probes = {
-  /** Ends the process of a probe; it starts again after so long. */
+  /** Ends the process of a probe, and starts it again after `forMs`. */
   end: (name: string, forMs: number, isSilent: boolean) => void
   freeze: (name: string, forMs: number) => void
-  /** Replaces the process in order. */
+  /** Drains the process and starts a new one. */
   redeploy: (name: string) => void
 }
 
-/** One way from a region to the control plane, in ms. */
+/** One-way latency from each region to the control plane, in ms. */
 const LATENCIES_MS = [1, 35, 45, 48, 110, 90]
 const REDEPLOY_MS = 4_000
 
@@ -22,18 +22,18 @@ export function createProbes({
   const running = new Map<string, ProbeProcess>()
   const ids = new Map<string, string>()
   const regions = new Map<string, string>()
-  /** A probe that two faults have ended starts after the later one. */
-  const awayUntilMs = new Map<string, number>()
+  /** A probe that was ended by two faults starts after the later one. */
+  const downUntilMs = new Map<string, number>()
 
   function start(name: string): void {
-    if (running.has(name) || (awayUntilMs.get(name) ?? 0) > time.nowMs()) return
+    if (running.has(name) || (downUntilMs.get(name) ?? 0) > time.nowMs()) return
     const region = regions.get(name)!
     const latencyMs = LATENCIES_MS[installation.regions.indexOf(region)]!
     running.set(name, startProbeProcess({ ...parts, name, probeId: ids.get(name)!, region, latencyMs }))
   }
 
   function startIn(name: string, ms: number): void {
-    awayUntilMs.set(name, Math.max(awayUntilMs.get(name) ?? 0, time.nowMs() + ms))
+    downUntilMs.set(name, Math.max(downUntilMs.get(name) ?? 0, time.nowMs() + ms))
     time.after(ms, () => start(name))
   }
 

@@ -4,7 +4,7 @@ import type { Spread } from './oracle/figures.ts'
 
 const FINDINGS_SHOWN = 60
 
-/** Virtual time as people read it: the day and the time of day. */
+/** Formats virtual time as day and time of day. */
 export function formatTime(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (n: number) => String(n).padStart(2, '0')
@@ -26,18 +26,18 @@ export function formatReport(report: SimulationReport): string {
       .join(', ')}`,
     '',
     `outages of at least 1.5 intervals: ${outages.all} (${outages.plain} without a fault or a change under way)`,
-    `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is promised`,
+    `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is guaranteed`,
     '',
     'what                cause                                                          regions    count',
     ...causes.map(
       ({ what, cause, regions, count }) => `${what.padEnd(20)}${cause.padEnd(63)}${regions.padEnd(11)}${count}`,
     ),
-    causes.length === 0 ? '(nothing)' : '',
+    causes.length === 0 ? '(none)' : '',
     '',
-    ...formatTable('from the beginning of an outage to `down`, in seconds; no fault under way', detection.plain),
+    ...formatTable('from the beginning of an outage to `down`, in seconds, without a fault under way', detection.plain),
     '',
     ...formatTable(
-      'the same, all',
+      'the same, all outages',
       detection.all.filter(({ group }) => !group.includes('timeout')),
     ),
     '',

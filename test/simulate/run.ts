@@ -19,22 +19,22 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log(`npm run simulate -- [options]: the verdict through a year of faults in virtual time (docs/design/guarantee.md)
-  --seed N      the same seed gives the same run; ${STANDARD.seed} by default
-  --days D      how long; ${STANDARD.days} by default
-  --monitors M  how many, every 30 s; ${STANDARD.monitors} by default
-  --probes P    in each of the 6 regions; ${STANDARD.probesPerRegion} by default
-  --factor F    times the usual faults; ${STANDARD.factor} by default, so that 40 days have the faults of a year; 0: none
-  --only KIND   faults of this kind alone, also more than once: ${SIMULATED_FAULT_KINDS.join(', ')}
-  --correlate   targets break within a minute after a part of Picket
-  --json        the report as JSON`)
+  console.log(`npm run simulate -- [options]: runs the verdict through the faults of a year in virtual time (docs/design/guarantee.md)
+  --seed N      the same seed gives the same run; default: ${STANDARD.seed}
+  --days D      duration in virtual time; default: ${STANDARD.days}
+  --monitors M  number of monitors, each checked every 30 s; default: ${STANDARD.monitors}
+  --probes P    number of probes in each of the 6 regions; default: ${STANDARD.probesPerRegion}
+  --factor F    multiplies the usual rate of faults; default: ${STANDARD.factor}, so that 40 days have the faults of a year; 0: no faults
+  --only KIND   applies only faults of this kind; may be repeated. Kinds: ${SIMULATED_FAULT_KINDS.join(', ')}
+  --correlate   targets fail within a minute after a part of Picket
+  --json        prints the report as JSON`)
   process.exit(0)
 }
 
 function parseNumber(name: 'seed' | 'days' | 'monitors' | 'probes' | 'factor', fallback: number): number {
   const value = Number(values[name] ?? fallback)
   if (Number.isFinite(value) && value >= 0) return value
-  console.error(`--${name} is "${values[name]}"; it has to be a number`)
+  console.error(`--${name} must be a number of at least 0, not "${values[name]}"`)
   process.exit(1)
 }
 
@@ -42,7 +42,7 @@ const only = (values.only ?? []).filter((kind): kind is SimulatedFaultKind =>
   (SIMULATED_FAULT_KINDS as readonly string[]).includes(kind),
 )
 if (only.length !== (values.only ?? []).length) {
-  console.error(`--only takes ${SIMULATED_FAULT_KINDS.join(', ')}`)
+  console.error(`--only must be one of ${SIMULATED_FAULT_KINDS.join(', ')}`)
   process.exit(1)
 }
 

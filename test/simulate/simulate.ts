@@ -19,7 +19,7 @@ import type { PersistentState } from './verdict.ts'
 
 export type Options = SimulationPlanOptions & { monitors: number; probesPerRegion: number }
 
-/** The run that figures are compared by: the faults of a year. */
+/** The standard run, whose figures are compared: the faults of a year. */
 export const STANDARD: Options = {
   seed: 1,
   days: 40,
@@ -55,8 +55,8 @@ export async function simulate(options: Options, onProgress: (days: number) => v
     checks: 0,
     shared: null,
   }
-  const said = createTopic<Hint>()
-  // processes ask for JetStream's time every second
+  const published = createTopic<Hint>()
+  // processes request JetStream's time every second
   let knownAheadMs = 0
   stream.onClock(byMs => {
     time.after(random.between(0, ASKED_WITHIN_MS), () => {
@@ -66,11 +66,11 @@ export async function simulate(options: Options, onProgress: (days: number) => v
   const hints: Hints = {
     createId: () => newUuid(random),
     logNowMs: () => Math.floor(BEGIN_MS + time.nowMs() + knownAheadMs),
-    subscribe: said.subscribe,
+    subscribe: published.subscribe,
     publish(hint) {
       if (activeFaults.nats.isUnavailable || (activeFaults.hintsLost > 0 && random.chance(activeFaults.hintsLost)))
         return
-      time.after(HINT_MS, () => said.publish(hint))
+      time.after(HINT_MS, () => published.publish(hint))
     },
   }
   const chronicle = emptyChronicle(options, installation, plan)
@@ -129,12 +129,12 @@ function emptyChronicle(options: Options, installation: SimulatedInstallation, p
       isSlow: quickMs >= settings.timeoutMs / 3,
     })),
     outages: plan.outages.map(outage => ({ ...outage, monitorId: installation.monitors[outage.index]!.id })),
-    faults: plan.faults.map(fault => faultSeen(fault, installation)),
+    faults: plan.faults.map(fault => toRecordedFault(fault, installation)),
     transitions: [],
   }
 }
 
-function faultSeen(
+function toRecordedFault(
   { kind, fromMs, toMs, place, size }: SimulationPlan['faults'][number],
   installation: SimulatedInstallation,
 ): RecordedFault {

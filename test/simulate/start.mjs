@@ -1,4 +1,4 @@
-// npm run simulate: bundles the simulation, because loaders that keep every function's name make it a third slower.
+// npm run simulate: bundles the simulation first. A loader that preserves function names would make it a third slower.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

@@ -8,7 +8,7 @@ import {
 import type { CheckpointPosition } from '../../control-plane/verdict/reader/partitions/start-position.ts'
 import type { MonitorRow } from './database.ts'
 
-/** Made when it is needed: what is in memory never changes, so it is enough to hold on to it. */
+/** A checkpoint with the states themselves: states are immutable, so they are encoded only when the checkpoint is read. */
 export type Checkpoint = CheckpointPosition & { states: [id: string, state: MonitorState, isUnstored: boolean][] }
 
 const toVerdictMonitor = ({ id, configVersion, streaksSince, settings, status, isPaused, state }: MonitorRow) => ({
@@ -20,13 +20,13 @@ const toVerdictMonitor = ({ id, configVersion, streaksSince, settings, status, i
   witness: settings.witness,
 })
 
-/** As it would come back from PostgreSQL. */
+/** Copies a row as if it were read from PostgreSQL. */
 export function copyMonitorRow(row: MonitorRow) {
   const watched = toVerdictMonitor(row)
   return { ...watched, state: watched.state && (JSON.parse(JSON.stringify(watched.state)) as typeof watched.state) }
 }
 
-/** Written and read again, as through PostgreSQL. */
+/** Encodes and decodes the states, as if they were stored in PostgreSQL. */
 export function copyCheckpointStates({ takenAtMs, states }: Checkpoint) {
   const out = createByteWriter()
   const names = new Map<string, number>()

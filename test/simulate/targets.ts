@@ -7,7 +7,7 @@ import { type CheckError, FailureSource, Outcome } from '../../shared/checks/res
 import type { Cancellation } from '../../shared/egress/index.ts'
 import { fnv1a } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
-import { createBackground, observationOf } from './background.ts'
+import { buildObservation, createBackground } from './background.ts'
 import {
   type ActiveFaults,
   areTargetsUnreachable,
@@ -21,26 +21,26 @@ import { getTargetHost, parseMonitorIndex, type SimulatedMonitor } from './insta
 import type { OutageKind } from './plan.ts'
 import type { Host, Time } from './time.ts'
 
-/** How each target is now, by index of its monitor: in which way it is broken; null: it is well. */
+/** The current state of the targets. `broken`: how each target fails, by index of its monitor; null: it works. */
 export type SimulatedTargets = {
   monitors: SimulatedMonitor[]
   broken: (OutageKind | null)[]
   checks: number
-  /** what broke many hosts at once, everywhere: also of those that no monitor is on */
+  /** an outage of many hosts, including hosts without a monitor */
   shared: { kind: OutageKind; salt: string } | null
 }
 
-/** Of the other hosts of a probe, the share that an outage of many hosts takes. */
+/** Share of a probe's other hosts that an outage of many hosts affects. */
 const SHARED_SHARE = 0.25
 
-/** Of the targets checked by a probe, in addition to those that are simulated, so many were checked in the last 15 s. */
-const BACKGROUND_WORDS = 150
+/** Number of additional targets of a probe that were checked in the last 15 s. */
+const BACKGROUND_CHECKS = 150
 const RECENT_MS = 15_000
 const TESTED = 2
 const SELF_TEST_EVERY_MS = 5_000
 const SELF_TEST_TIMEOUT_MS = 2_000
 const RESOLVER_TIMEOUT_MS = 5_000
-/** One attempt in so many fails by itself, at a target whose failures are re-checked. It may not change a verdict. */
+/** One of this many attempts fails without an outage, if failures of the monitor are re-checked. It must not change a verdict. */
 const FLAKE_ONE_IN = 20_000
 
 const error = (source: FailureSource, code: string): CheckError => ({ source, code, message: code })
@@ -54,7 +54,7 @@ const ERRORS = {
   offline: error(FailureSource.INTERNAL, 'probe_offline'),
 }
 
-/** The result of an attempt, and after how long. `isSilent`: the cause may be the network of the probe. */
+/** The result of an attempt and its duration. `isSilent`: the cause may be the network of the probe. */
 export type AttemptObservation = {
   afterMs: number
   outcome: Outcome
@@ -63,7 +63,7 @@ export type AttemptObservation = {
   isSilent: boolean
 }
 
-const WELL: AttemptObservation = {
+const WORKING: AttemptObservation = {
   afterMs: QUICK_MS,
   outcome: Outcome.UP,
   statusCode: 200,
@@ -81,7 +81,7 @@ const observeFailure = (afterMs: number, timeoutMs: number, what: Partial<Attemp
   ...what,
 })
 
-/** `quickMs`: how long an answer of the target takes now. */
+/** `quickMs`: the current response time of the target. */
 function observeBrokenTarget(kind: OutageKind, timeoutMs: number, quickMs: number): AttemptObservation {
   switch (kind) {
     case 'refused':
@@ -97,7 +97,7 @@ function observeBrokenTarget(kind: OutageKind, timeoutMs: number, quickMs: numbe
     case 'hanging':
       return observeTimeout(timeoutMs)
     case 'degraded':
-      return { ...WELL, afterMs: Math.min(timeoutMs, quickMs), outcome: Outcome.DEGRADED }
+      return { ...WORKING, afterMs: Math.min(timeoutMs, quickMs), outcome: Outcome.DEGRADED }
   }
 }
 
@@ -117,19 +117,19 @@ export type Runner = {
 }
 
 /**
- * The checks of one probe: what a target answers over the ways that are there. A failure that the network of the probe may have caused
- * is excused by the same rule as in production, on what the probe's self-test would know.
+ * Runs the checks of one probe over the routes that work. A failure that the probe's network may have caused is excused by the
+ * production rule, with the knowledge that the probe's self-test would have.
  */
 export function createRunner({ targets, conditions, host, random, time, activeFaults }: RunnerParts): Runner {
   const { machine } = host
-  /** when the probe last found itself without a connection; and since when it has been so */
+  /** when the probe last detected that it has no connection */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
-  let lastSaid = true
+  let wasOnline = true
   let lastUnresolvedMs = Number.NEGATIVE_INFINITY
-  let trouble: { sinceMs: number } | null = null
+  let networkFault: { sinceMs: number } | null = null
   const nowUs = () => Math.round(machine.monotonicMs() * 1000)
   const doubt = createDoubtDetector()
-  const isInTrouble = () =>
+  const isImpaired = () =>
     isUplinkDown(conditions) ||
     areTargetsUnreachable(conditions) ||
     isResolverDown(conditions) ||
@@ -137,43 +137,45 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
   const background = createBackground({
     machine,
     doubt,
-    isInTrouble: () => isInTrouble() || targets.shared !== null,
+    isImpaired: () => isImpaired() || targets.shared !== null,
     attempt: (host, timeoutMs) => {
       const { shared } = targets
       const isBroken = shared !== null && fnv1a(shared.salt + host) / 2 ** 32 < SHARED_SHARE
-      return seenOn(host, timeoutMs) ?? (isBroken ? observeBrokenTarget(shared.kind, timeoutMs, QUICK_MS) : WELL)
+      return (
+        observeRoute(host, timeoutMs) ?? (isBroken ? observeBrokenTarget(shared.kind, timeoutMs, QUICK_MS) : WORKING)
+      )
     },
   })
 
-  function lookAtNetwork(): void {
-    const isInTrouble = isUplinkDown(conditions) || areTargetsUnreachable(conditions) || getHiddenShare(conditions) > 0
-    if (isInTrouble && !trouble) trouble = { sinceMs: machine.monotonicMs() }
-    if (!isInTrouble) trouble = null
+  function updateNetworkFault(): void {
+    const isImpaired = isUplinkDown(conditions) || areTargetsUnreachable(conditions) || getHiddenShare(conditions) > 0
+    if (isImpaired && !networkFault) networkFault = { sinceMs: machine.monotonicMs() }
+    if (!isImpaired) networkFault = null
   }
 
   function isOnline(): boolean {
-    lookAtNetwork()
-    lastSaid = true
-    if (!trouble) return true
-    const isAllGone = isUplinkDown(conditions) || areTargetsUnreachable(conditions)
-    const hidden = isAllGone ? 1 : getHiddenShare(conditions)
-    const share = Math.min(1, (machine.monotonicMs() - trouble.sinceMs) / RECENT_MS)
-    const unanswered = Math.round(BACKGROUND_WORDS * share * hidden)
-    const answered = isAllGone ? 0 : Math.round(BACKGROUND_WORDS * share * (1 - hidden))
-    const reachable = isAllGone
+    updateNetworkFault()
+    wasOnline = true
+    if (!networkFault) return true
+    const isCutOff = isUplinkDown(conditions) || areTargetsUnreachable(conditions)
+    const hidden = isCutOff ? 1 : getHiddenShare(conditions)
+    const share = Math.min(1, (machine.monotonicMs() - networkFault.sinceMs) / RECENT_MS)
+    const unanswered = Math.round(BACKGROUND_CHECKS * share * hidden)
+    const answered = isCutOff ? 0 : Math.round(BACKGROUND_CHECKS * share * (1 - hidden))
+    const reachable = isCutOff
       ? 0
       : Array.from({ length: TESTED }, (_, i) => !findBrokenRoute(conditions, `test ${i}`)).filter(Boolean).length
     const online = isNetworkOnline({ tested: TESTED, reachable, answered, unanswered })
     if (!online) lastOfflineMs = machine.monotonicMs()
-    lastSaid = online
+    wasOnline = online
     return online
   }
 
-  /** The tests that are made every few seconds, while they could find something. */
+  /** Repeats the self-test while a network fault is active. */
   function test(): void {
-    lookAtNetwork()
-    if (!trouble) {
-      lastSaid = true
+    updateNetworkFault()
+    if (!networkFault) {
+      wasOnline = true
       return
     }
     if (isUplinkDown(conditions) || areTargetsUnreachable(conditions)) machine.after(SELF_TEST_TIMEOUT_MS, isOnline)
@@ -181,14 +183,14 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
   }
 
   activeFaults.changed.subscribe(() => {
-    if (!trouble) machine.after(0, test)
-    machine.after(0, background.look)
+    if (!networkFault) machine.after(0, test)
+    machine.after(0, background.startChecking)
     return host.isAlive()
   })
 
-  machine.after(0, background.look)
+  machine.after(0, background.startChecking)
 
-  function excused(seen: AttemptObservation, startedMs: number): CheckError | null {
+  function findError(seen: AttemptObservation, startedMs: number): CheckError | null {
     if (!seen.isSilent) return seen.error
     if (!isOnline() || lastOfflineMs >= startedMs) return ERRORS.offline
     if (seen.error?.source !== FailureSource.RESOLVER) return seen.error
@@ -197,37 +199,37 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
   }
 
   /** The result of an attempt because of the routes to the target; null: the routes work. */
-  function seenOn(host: string, timeoutMs: number): AttemptObservation | null {
+  function observeRoute(host: string, timeoutMs: number): AttemptObservation | null {
     if (isUplinkDown(conditions)) return observeTimeout(timeoutMs)
     if (isResolverDown(conditions)) return observeFailure(RESOLVER_TIMEOUT_MS, timeoutMs, { error: ERRORS.resolver })
     if (areTargetsUnreachable(conditions)) return observeFailure(100, timeoutMs, { error: ERRORS.unreachable })
-    const way = findBrokenRoute(conditions, host)
-    if (!way) return null
-    return way.isRejecting ? observeBrokenTarget('refused', timeoutMs, QUICK_MS) : observeTimeout(timeoutMs)
+    const route = findBrokenRoute(conditions, host)
+    if (!route) return null
+    return route.isRejecting ? observeBrokenTarget('refused', timeoutMs, QUICK_MS) : observeTimeout(timeoutMs)
   }
 
-  function look(monitor: SimulatedMonitor, timeoutMs: number): AttemptObservation {
-    const bad = seenOn(getTargetHost(monitor.index), timeoutMs)
+  function observe(monitor: SimulatedMonitor, timeoutMs: number): AttemptObservation {
+    const bad = observeRoute(getTargetHost(monitor.index), timeoutMs)
     if (bad) return bad
     const quickMs = monitor.quickMs + random.between(0, monitor.spreadMs)
     const isFlake = monitor.settings.retryCount > 0 && random.between(1, FLAKE_ONE_IN) === 1
     const broken = targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)
     return broken
       ? observeBrokenTarget(broken, timeoutMs, quickMs)
-      : { ...WELL, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
+      : { ...WORKING, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
   }
 
   return {
-    isOnline: () => lastSaid,
+    isOnline: () => wasOnline,
     run(spec, cancellation, isOfOthers = false) {
       targets.checks++
       const startedMs = machine.monotonicMs()
       const index = parseMonitorIndex(spec)
-      const seen = look(targets.monitors[index]!, spec.timeoutMs)
+      const seen = observe(targets.monitors[index]!, spec.timeoutMs)
       return new Promise(resolve => {
         const end = (outcome: Outcome, statusCode: number | null, error: CheckError | null, isCancelled = false) => {
           const totalUs = Math.round((machine.monotonicMs() - startedMs) * 1000)
-          const observation = { ...observationOf(error, statusCode, getTargetHost(index)), totalUs }
+          const observation = { ...buildObservation(error, statusCode, getTargetHost(index)), totalUs }
           if (error !== null) background.catchUp()
           const isInDoubt = () =>
             isOfOthers
@@ -238,7 +240,7 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
           time.settled()
         }
         const stop = machine.after(seen.afterMs, () => {
-          const error = excused(seen, startedMs)
+          const error = findError(seen, startedMs)
           end(error === ERRORS.offline ? Outcome.UNKNOWN : seen.outcome, seen.statusCode || null, error)
         })
         if (cancellation)

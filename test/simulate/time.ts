@@ -1,23 +1,23 @@
 import type { CancelTimer, Machine } from '../../probe-agent/clock.ts'
 import type { Random } from '../chaos/random.ts'
 
-/** Virtual time: it passes only from one timer to the next. ms since the beginning of the simulation. */
+/** Virtual time. It advances from one timer to the next. In ms since the beginning of the simulation. */
 export type Time = {
   nowMs: () => number
   after: (ms: number, work: () => void) => CancelTimer
-  /** A promise was settled: what waits for it continues before the next timer. */
+  /** Call it when a promise was settled: its continuations run before the next timer. */
   settled: () => void
-  /** Lets time pass; every timer that is due fires, in order. */
+  /** Advances the time. All timers that are due fire in order. */
   pass: (untilMs: number) => Promise<void>
-  /** how many timers have fired */
+  /** number of timers that have fired */
   fired: () => number
 }
 
 type Timer = { dueMs: number; number: number; work: (() => void) | null }
 
-/** A continuation of a continuation of a promise has had its turn after so many. */
+/** Number of microtask turns after which nested continuations of a promise have run. */
 const TURNS = 4
-/** After so many timers the real event loop gets a turn, so that signals and limits of tests end a run. */
+/** Number of timers after which the real event loop gets a turn, so that signals and test timeouts can end a run. */
 const FIRED_A_TURN = 10_000
 
 export function createTime(): Time {
@@ -88,13 +88,13 @@ export function createTime(): Time {
 
 const isBefore = (a: Timer, b: Timer) => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.number < b.number)
 
-/** A process: its timers fire neither after its end nor while it is frozen. */
+/** A process. Its timers do not fire after it has ended or while it is frozen. */
 export type Host = {
   machine: Machine
   isAlive: () => boolean
   isRunning: () => boolean
   end: () => void
-  /** Nothing of it runs until then; what was due meanwhile comes at once afterwards. */
+  /** Stops all timers until then. Timers that were due meanwhile fire directly afterwards. */
   freeze: (untilMs: number) => void
 }
 
@@ -147,7 +147,7 @@ export function createHost(time: Time, random: Random): Host {
   }
 }
 
-/** An id of version 7's shape. */
+/** An id with the format of UUID version 7. */
 export function newUuid(random: Random): string {
   const part = () => random.between(0, 0xffff).toString(16).padStart(4, '0')
   return `${part()}${part()}-${part()}-7${part().slice(1)}-8${part().slice(1)}-${part()}${part()}${part()}`

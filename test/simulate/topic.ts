@@ -8,7 +8,7 @@ export function createTopic<T>(): Topic<T> {
     publish(value) {
       const before = listeners
       const kept = before.filter(listener => listener(value))
-      // what was added meanwhile stays
+      // listeners that were added meanwhile remain
       listeners = [...kept, ...listeners.slice(before.length)]
     },
   }

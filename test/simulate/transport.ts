@@ -20,12 +20,12 @@ type Parts = {
 
 const ACK_WITHIN_MS = 5_000
 const RECONNECT_AFTER_MS = 500
-/** Two pings without an answer, 5 s apart: a connection that is silent is given up. */
-const GIVEN_UP_AFTER_MS = 15_000
+/** A silent connection is closed after two unanswered pings, 5 s apart. */
+const CLOSED_AFTER_MS = 15_000
 const LATE_AFTER_MS = 30_000
 const REPLAY_EVERY_MS = 1_000
 
-/** The way of a probe's results: the real publisher over a connection to NATS that can break. */
+/** The transport of a probe's results: the production publisher over a simulated connection to NATS. */
 export type SimulatedTransport = {
   transport: Pick<ResultTransport, 'publish' | 'useWelcome' | 'sendScreenshot'>
   publisher: ResultPublisher
@@ -42,7 +42,7 @@ export function createTransport(
 
   const isReached = () => !activeFaults.nats.isUnavailable && isNatsReachable(conditions)
 
-  /** A server that is gone is noticed at once, a way that swallows packets by unanswered pings. */
+  /** A stopped server is noticed immediately, lost packets only by unanswered pings. */
   function watch(): void {
     const now = machine.monotonicMs()
     if (isReached()) {
@@ -52,10 +52,10 @@ export function createTransport(
     }
     silentSinceMs ??= now
     if (!isConnected) return
-    if (activeFaults.nats.isUnavailable || now - silentSinceMs >= GIVEN_UP_AFTER_MS) {
+    if (activeFaults.nats.isUnavailable || now - silentSinceMs >= CLOSED_AFTER_MS) {
       isConnected = false
       publisher.markAway()
-    } else machine.after(silentSinceMs + GIVEN_UP_AFTER_MS - now, watch)
+    } else machine.after(silentSinceMs + CLOSED_AFTER_MS - now, watch)
   }
 
   function connect(): void {
@@ -67,16 +67,16 @@ export function createTransport(
   }
 
   function publish(subject: string, bytes: Uint8Array, id: string): Promise<void> {
-    if (!isConnected) return Promise.reject(new Error('NATS is away'))
+    if (!isConnected) return Promise.reject(new Error('NATS is unreachable'))
     return new Promise((resolve, reject) => {
       const lose = () =>
         machine.after(ACK_WITHIN_MS, () => {
-          reject(new Error('no ack came in time'))
+          reject(new Error('no ack was received in time'))
           time.settled()
         })
       if (!isReached()) return void lose()
       machine.after(latencyMs, () => {
-        // what is on its way gets there, also when its sender has ended meanwhile
+        // a message in flight arrives even if its sender has exited meanwhile
         if (activeFaults.nats.isUnavailable) return void lose()
         stream.store(subject, bytes, id)
         if (activeFaults.acksLost > 0 && random.chance(activeFaults.acksLost)) return void lose()
@@ -99,7 +99,7 @@ export function createTransport(
     onLate,
     log,
   })
-  /** As `startReplay`: what is late is sent as soon as JetStream takes something again, which the fleet is then notified of. */
+  /** Like `startSpoolReplay`: late results are sent as soon as JetStream accepts messages again, and the fleet is then notified. */
   function replaySoon(): void {
     if (isReplaying) return
     isReplaying = true
@@ -122,7 +122,7 @@ export function createTransport(
   }
 }
 
-/** What goes to the spool is late, and late results change no status: it is enough to number them, and to know that some are left. */
+/** Results in the spool are late and change no status, so they are only numbered. */
 function createMemorySpool(onReleased: () => void): Spool {
   let next = 0
   return {

@@ -8,10 +8,10 @@ import {
 } from '../../control-plane/verdict/reader/unchecked/unchecked.ts'
 import type { VerdictParts } from './verdict.ts'
 
-const LOOK_EVERY_MS = 5_000
-const AT_ONCE = 200
+const SCAN_EVERY_MS = 5_000
+const MAX_PER_SCAN = 200
 
-/** Every few seconds takes the status from monitors that no probe checks, as `heedUnchecked` and `storeUnchecked`. */
+/** Clears the status of monitors that no probe checks every few seconds, like `clearUncheckedStatuses`. */
 export function startUncheckedScan(
   { host, database, stream, hints, known, shared }: VerdictParts,
   { memory, unstored, coverage, streamClock }: CountingState,
@@ -19,7 +19,7 @@ export function startUncheckedScan(
 ): void {
   const { machine } = host
 
-  function look(): void {
+  function scan(): void {
     if (isWaiting() || database.isUnavailable()) return
     const nowMs = machine.monotonicMs()
     recordRound(coverage, !stream.isUnavailable(), nowMs)
@@ -29,7 +29,7 @@ export function startUncheckedScan(
     const found = findUncheckedMonitors(
       memory,
       { coverage, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + streamClock.offsetMs },
-      AT_ONCE,
+      MAX_PER_SCAN,
     )
     const states: MonitorState[] = []
     for (const { monitorId, configVersion, state } of found) {
@@ -51,8 +51,8 @@ export function startUncheckedScan(
       unstored.delete(monitorId)
       states.push(stored)
     }
-    const news = { regionStates: toRegionStates(states), asks: [] }
-    for (const hint of buildHints(news, hints.createId, hints.logNowMs())) hints.publish(hint)
+    const input = { regionStates: toRegionStates(states), asks: [] }
+    for (const hint of buildHints(input, hints.createId, hints.logNowMs())) hints.publish(hint)
   }
-  machine.every(LOOK_EVERY_MS, look)
+  machine.every(SCAN_EVERY_MS, scan)
 }

@@ -26,7 +26,7 @@ import { type Checkpoint, copyCheckpointStates, copyMonitorRow } from './stored.
 import type { Host } from './time.ts'
 import { startUncheckedScan } from './unchecked.ts'
 
-/** A status that changed, as it was committed; `to` null: it was taken away, because no check counts. ms since the beginning. */
+/** A committed status change. `to` null: the status was cleared, because no check counts. Times in ms since the beginning. */
 export type StatusCommit = {
   monitorId: string
   atMs: number
@@ -45,20 +45,20 @@ export type VerdictParts = {
   shared: PersistentState
 }
 
-/** What outlives a process: the checkpoint, and the record of what was committed. */
+/** The state that a process leaves behind: the checkpoint and the commits. */
 export type PersistentState = {
   checkpoint: Checkpoint | null
   onCommit: (committed: StatusCommit) => void
-  /** results by what became of them */
+  /** number of results by outcome of the count */
   kinds: Record<string, number>
 }
 
-/** One reading of the stream, by the process that owns it. */
+/** The reading of the stream by the process that owns the partition. */
 export type PartitionReading = {
-  /** Counts what has come. */
+  /** Counts the new messages. */
   read: () => void
   markStale: (ids: readonly string[]) => void
-  /** Stores what was counted, as a process does that ends in order. */
+  /** Stores a checkpoint, as a process does when it is stopped. */
   save: () => void
 }
 
@@ -66,7 +66,7 @@ const SAVE_EVERY_MS = 5_000
 const RETRY_FIRST_MS = 250
 const RETRY_LAST_MS = 5_000
 
-/** Reads the stream from the stored position, as `beginReading` and `countMessages` do. Throws while PostgreSQL is away. */
+/** Reads the stream from the stored position, like `startReading` and `countMessages`. Throws while PostgreSQL is unavailable. */
 export function startReading(parts: VerdictParts): PartitionReading {
   const { host, database, stream, hints, known, shared } = parts
   const { machine } = host
@@ -98,8 +98,8 @@ export function startReading(parts: VerdictParts): PartitionReading {
   let checkpointDueMs = 0
   let isWaiting = false
 
-  /** Repeats a step that PostgreSQL refuses, and continues to read after it. */
-  function persistently(step: () => void, pauseMs = RETRY_FIRST_MS): boolean {
+  /** Retries a step while PostgreSQL is unavailable, and then continues to read. */
+  function retryUntilDone(step: () => void, pauseMs = RETRY_FIRST_MS): boolean {
     try {
       step()
       return true
@@ -108,7 +108,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
       isWaiting = true
       machine.after(pauseMs, () => {
         isWaiting = false
-        if (persistently(step, Math.min(2 * pauseMs, RETRY_LAST_MS))) read()
+        if (retryUntilDone(step, Math.min(2 * pauseMs, RETRY_LAST_MS))) read()
       })
       return false
     }
@@ -121,7 +121,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
     updateRegionAbsences(counting, known.absences())
     if (stale.size > 0) {
       const ids = [...stale]
-      if (!persistently(() => look(ids))) return
+      if (!retryUntilDone(() => reload(ids))) return
       for (const id of ids) stale.delete(id)
     }
     let effects = createBatchEffects()
@@ -144,7 +144,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
             return
           }
         }
-        if (!persistently(() => lookFor(versions))) return
+        if (!retryUntilDone(() => reloadMonitors(versions))) return
       }
       countBatch(counting, tools, effects, message, batch, machine.monotonicMs())
       if (!isAlreadyCounted(start, message))
@@ -152,11 +152,11 @@ export function startReading(parts: VerdictParts): PartitionReading {
       next = message.sequence + 1
     }
     if (!store(effects)) return
-    if (machine.monotonicMs() - savedMs >= SAVE_EVERY_MS && !persistently(savePosition)) return
-    keepCheckpoint()
+    if (machine.monotonicMs() - savedMs >= SAVE_EVERY_MS && !retryUntilDone(savePosition)) return
+    saveCheckpoint()
   }
 
-  /** As `storeHarvest` and `judge`: what changed is committed with the position, then the hints go out. */
+  /** Like `commitEffects`: commits the changes together with the position, then publishes the hints. */
   function store(effects: BatchEffects): boolean {
     addWaitingChanges(counting, effects)
     const finish = () => {
@@ -168,7 +168,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
       finish()
       return true
     }
-    return persistently(() => {
+    return retryUntilDone(() => {
       const rows = database.monitors()
       const discarded: string[] = []
       savePosition()
@@ -192,14 +192,14 @@ export function startReading(parts: VerdictParts): PartitionReading {
         }
       }
       markCommitted(counting, effects, discarded)
-      look(discarded)
+      reload(discarded)
       finish()
     })
   }
 
-  const look = (ids: readonly string[]) => lookFor(ids.map(monitorId => ({ monitorId, configVersion: 0 })))
+  const reload = (ids: readonly string[]) => reloadMonitors(ids.map(monitorId => ({ monitorId, configVersion: 0 })))
 
-  function lookFor(results: readonly { monitorId: string; configVersion: number }[]): void {
+  function reloadMonitors(results: readonly { monitorId: string; configVersion: number }[]): void {
     for (const { monitorId, configVersion } of results) {
       const row = database.monitor(monitorId)
       const lookedForVersion = Math.max(configVersion, row?.configVersion ?? 0)
@@ -214,7 +214,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
     savedMs = machine.monotonicMs()
   }
 
-  function keepCheckpoint(isLast = false): void {
+  function saveCheckpoint(isLast = false): void {
     const { isCounting, position } = counting
     if (!isCounting || position.takenAtMs === null || database.isUnavailable()) return
     if (!isLast && machine.monotonicMs() < checkpointDueMs) return
@@ -234,7 +234,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
       for (const id of ids) stale.add(id)
     },
     save() {
-      if (!isWaiting) keepCheckpoint(true)
+      if (!isWaiting) saveCheckpoint(true)
     },
   }
 }

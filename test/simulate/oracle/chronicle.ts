@@ -1,29 +1,29 @@
 /**
- * What happened in a simulation: all that the oracle knows. Times in ms since the beginning. Nothing in this folder imports
- * anything of the programs.
+ * The record of a simulation, and the only input of the oracle. Times in ms since the beginning. The files of this folder
+ * import no code of the programs.
  */
 export type Chronicle = {
   seed: number
   endMs: number
   checks: number
-  /** how often a region got another live set */
+  /** number of changes of live sets */
   liveSets: number
-  /** results by what the verdict made of them */
+  /** number of results by outcome of the count */
   kinds: Record<string, number>
-  /** all that have probes */
+  /** all regions with probes */
   regions: readonly string[]
   monitors: MonitorHistory[]
   outages: TargetOutage[]
   faults: RecordedFault[]
-  /** in the order of their commits */
+  /** in commit order */
   transitions: CommittedTransition[]
 }
 
 export type MonitorHistory = {
   id: string
-  /** in their order */
+  /** ordered by time */
   settings: SettingsPeriod[]
-  /** the target is slow when it is well */
+  /** the target is slow even when it works */
   isSlow: boolean
 }
 
@@ -33,17 +33,17 @@ export type SettingsPeriod = {
   intervalS: number
   timeoutMs: number
   retryCount: number
-  /** a probe of another region may check it */
+  /** a probe of another region may check it as a witness */
   witness: boolean
   isPaused: boolean
-  /** the target or its assertions were changed with this */
+  /** this change replaced the target or its assertions */
   isOtherTarget: boolean
 }
 
 /** `isShared`: many other hosts began to fail at the same time. */
 export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number; isShared: boolean }
 
-/** `region`: of the probe or the region that it concerns; null: everything. */
+/** `region`: the region concerned, also for a fault of a probe; null: all regions. */
 export type RecordedFault = {
   kind: string
   fromMs: number
@@ -57,7 +57,7 @@ export type CommittedTransition = {
   monitorId: string
   atMs: number
   from: string | null
-  /** null: no status any more */
+  /** null: the status was cleared */
   to: string | null
   quorum: string
 }

@@ -12,7 +12,7 @@ import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limi
 import { describeSingleRegionCause, isExcused } from './one-region.ts'
 import { findKeptStatuses, isFalseUnchecked } from './unchecked.ts'
 
-/** Something that must not be; reproduces with the seed. */
+/** A violation of the guarantee or a figure to report. It is reproducible with the seed. */
 export type Finding = {
   what:
     | 'missed'
@@ -30,7 +30,7 @@ export type Finding = {
   cause: string
   details: string
   faults: RecordedFault[]
-  /** the promise covers it */
+  /** whether it violates the guarantee */
   isBroken: boolean
 }
 
@@ -42,7 +42,7 @@ export type SimulationReport = Figures & {
   kinds: Record<string, number>
   faults: number
   transitions: number
-  /** how often a monitor lost its status because nothing checked it */
+  /** how often a monitor lost its status because no probe checked it */
   unchecked: number
   findings: Finding[]
   /** aims that were not met */
@@ -50,7 +50,7 @@ export type SimulationReport = Figures & {
 }
 
 const FALSE_DEGRADED_ONE_IN = 100_000
-const BROKEN_BY = [
+const VIOLATIONS = [
   'missed',
   'late',
   'false down',
@@ -60,12 +60,12 @@ const BROKEN_BY = [
   'status kept',
 ] as const
 const LONG_MS = 30 * 86_400_000
-/** Answers by which a target counts as slow. */
+/** Number of recent answers that decide whether a target counts as slow. */
 const ANSWERS_REMEMBERED = 100
 /** A transition that was decided before the end of an outage may be committed after it. */
 const IN_FLIGHT_MS = 5_000
 
-/** Holds what was committed against what happened (docs/design/verdict.md). `probes`: how many a region has. */
+/** Compares the committed transitions with the events (docs/design/guarantee.md). `probes`: number of probes in a region. */
 export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationReport {
   const book = createFaultIndex(chronicle)
   const shared = chronicle.outages.filter(({ isShared }) => isShared)
@@ -115,23 +115,23 @@ type Scope = {
   index: number
   monitor: MonitorHistory
   outages: TargetOutage[]
-  /** those of many hosts, of all monitors */
+  /** outages of many hosts, of all monitors */
   shared: TargetOutage[]
   transitions: CommittedTransition[]
   book: FaultIndex
   probes: number
   endMs: number
-  /** all of the installation */
+  /** all regions of the installation */
   regions: readonly string[]
 }
 
 const settingsAt = ({ settings }: MonitorHistory, atMs: number): SettingsPeriod =>
   settings.findLast(({ fromMs }) => fromMs <= atMs) ?? settings[0]!
 
-/** Changes count from when they are made; so long before an outage they may still matter. */
+/** How long before an outage a change of the monitor may still have an effect. */
 const CHANGE_LINGERS_MS = 120_000
 
-/** What became of an outage; null for one that is not counted: too short, not watched all the time, or only degraded. */
+/** How an outage was reported; null if it does not count: too short, not monitored all the time, or only degraded. */
 function detect(
   { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
   outage: TargetOutage,
@@ -147,7 +147,7 @@ function detect(
     book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
   const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
   const wasSlow = outages.some(
-    one => one.kind === 'slow' && one.fromMs < fromMs && answeredMs(outages, one.toMs, fromMs) < rememberedMs,
+    one => one.kind === 'slow' && one.fromMs < fromMs && sumAnsweredMs(outages, one.toMs, fromMs) < rememberedMs,
   )
   const isSlow = monitor.isSlow || wasSlow
   const limitBy = (pace: SettingsPeriod) =>
@@ -172,8 +172,8 @@ function detect(
   }
 }
 
-/** For how long of a time the target gave answers. */
-function answeredMs(outages: readonly TargetOutage[], fromMs: number, toMs: number): number {
+/** How much of a period the target answered. */
+function sumAnsweredMs(outages: readonly TargetOutage[], fromMs: number, toMs: number): number {
   const silent = outages.filter(({ kind }) => kind === 'refused' || kind === 'hanging')
   const silentMs = silent.map(one => Math.max(0, Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs)))
   return toMs - fromMs - silentMs.reduce((sum, ms) => sum + ms, 0)
@@ -211,7 +211,7 @@ function findFalseTransitions(
     ...more,
   })
   if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
-  /** What waited for NATS or PostgreSQL is committed when they are back. */
+  /** Transitions that waited for NATS or PostgreSQL are committed when these are available again. */
   const heldMs = faults.reduce(
     (ms, { kind, fromMs }) => (/away|restored/.test(kind) ? Math.max(ms, atMs - fromMs) : ms),
     0,
@@ -223,8 +223,8 @@ function findFalseTransitions(
     )
   const found: Finding[] = []
   if (to === 'down' && !overlaps(explainsDownMs(settings), false)) {
-    const why = regions === 1 ? causeOfFalseDown(scope, settings, atMs) : null
-    // what was wrong in other regions says whether a witness could answer
+    const why = regions === 1 ? describeFalseDown(scope, settings, atMs) : null
+    // faults in other regions decide whether a witness could answer
     const all = book.all(atMs - explainsDownMs(settings), atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
@@ -235,7 +235,7 @@ function findFalseTransitions(
       ({ kind, fromMs, toMs }) =>
         kind !== 'degraded' && fromMs <= atMs - voteMs(settings) - heldMs && toMs > atMs + IN_FLIGHT_MS,
     )
-    // the first verdict of a monitor, or another target, is not an end of anything
+    // the first verdict of a monitor or of another target does not end an outage
     const isEnd =
       from === 'down' &&
       !monitor.settings.some(
@@ -245,7 +245,7 @@ function findFalseTransitions(
   }
   const previous = earlier.at(-1)
   const before = earlier.findLast(one => one.to !== null)
-  // shown again after no probe had checked it: without a notification
+  // a status that returns after a period without checks is not notified again
   const isShownAgain = previous?.to === null && from === to
   const wasForgotten = monitor.settings.some(
     ({ fromMs, isPaused }) => isPaused && fromMs > (before?.atMs ?? 0) && fromMs <= atMs,
@@ -254,7 +254,7 @@ function findFalseTransitions(
   return found
 }
 
-function causeOfFalseDown({ book, monitor, regions }: Scope, settings: SettingsPeriod, atMs: number): string | null {
+function describeFalseDown({ book, monitor, regions }: Scope, settings: SettingsPeriod, atMs: number): string | null {
   const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
   return describeSingleRegionCause(book, regions, { settings, atMs, isChanged })
 }
@@ -262,10 +262,10 @@ function causeOfFalseDown({ book, monitor, regions }: Scope, settings: SettingsP
 function listFailures(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {
   const broken = (what: Finding['what']) => findings.filter(finding => finding.what === what && finding.isBroken).length
   const failures: string[] = []
-  for (const what of BROKEN_BY) {
+  for (const what of VIOLATIONS) {
     if (broken(what) > 0) failures.push(`${what}: ${broken(what)}`)
   }
-  // a region that loses a part of its ways is rare and concerns many monitors: a share of checks only over a long time
+  // partial loss of a region is rare and affects many monitors: only a long run gives a meaningful share
   const isLong = endMs >= LONG_MS
   const degraded = findings.filter(
     ({ what, cause }) => what === 'false degraded' && (isLong || cause !== 'partial loss'),

@@ -1,13 +1,13 @@
 import type { RecordedFault, SettingsPeriod, TargetOutage } from './chronicle.ts'
 
-/** What became of an outage of at least 1.5 intervals. `delayMs` null: it was not reported. */
+/** How an outage of at least 1.5 intervals was reported. `delayMs` null: it was not reported. */
 export type Detection = {
   outage: TargetOutage
   settings: SettingsPeriod
   isSlow: boolean
-  /** by when it had to be reported */
+  /** the limit for its report, from its beginning */
   limitMs: number
-  /** no fault was under way and nothing was changed */
+  /** no fault was under way and the monitor was not changed */
   isPlain: boolean
   faults: RecordedFault[]
   delayMs: number | null
@@ -26,9 +26,9 @@ export type Spread = {
 
 export type Figures = {
   outages: { all: number; plain: number; reported: number; notReported: number; tooShort: number }
-  /** findings by what they are and where they come from */
+  /** number of findings by kind and cause */
   causes: { what: string; cause: string; regions: string; count: number }[]
-  /** seconds from the beginning of an outage to `down`; `ofLimit`: the longest as a share of its limit */
+  /** seconds from the beginning of an outage to `down`; `ofLimit`: the largest share of a limit */
   detection: { plain: Spread[]; all: Spread[] }
 }
 
@@ -48,7 +48,7 @@ export function computeFigures(
       tooShort: detections.length - reported.length - missed,
     },
     causes: countCauses(findings),
-    detection: { plain: spreads(plain), all: spreads(detections) },
+    detection: { plain: computeSpreads(plain), all: computeSpreads(detections) },
   }
 }
 
@@ -63,7 +63,7 @@ function countCauses(findings: readonly { what: string; cause: string; regions: 
   return [...counts.values()].sort((a, b) => a.what.localeCompare(b.what) || b.count - a.count)
 }
 
-function spreads(detections: readonly Detection[]): Spread[] {
+function computeSpreads(detections: readonly Detection[]): Spread[] {
   const groups: [string, (one: Detection) => string][] = [
     ['', ({ outage }) => outage.kind],
     ['', ({ outage, settings }) => `${outage.kind}, ${settings.regions.length} regions`],

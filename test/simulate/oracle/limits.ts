@@ -1,6 +1,6 @@
 import type { SettingsPeriod } from './chronicle.ts'
 
-/** What docs/design/guarantee.md says of times, in ms. */
+/** The time limits of docs/design/guarantee.md, in ms. */
 
 const START_MS = 1_000
 export const DECISION_MS = 2_000
@@ -19,7 +19,7 @@ function sumRecheckWaits({ retryCount }: Pace): number {
   return waitsMs
 }
 
-/** From the beginning of an outage until `down`, at the latest. A target that was slow before counts as `slow`. */
+/** The longest time from the beginning of an outage to `down`. A target that was slow before counts as `slow`. */
 export function limitMs(kind: string, pace: Pace, wasSlow: boolean): number {
   const intervalMs = pace.intervalS * 1000
   const timeoutMs = getTimeoutMs(pace)
@@ -35,18 +35,18 @@ export function limitMs(kind: string, pace: Pace, wasSlow: boolean): number {
 
 const RECHECK_IN_DOUBT_MS = 30_000
 
-/** From the beginning of an attempt that finds the outage until the last of its chain has failed. */
+/** From the beginning of the attempt that finds the outage until the last attempt of its chain has failed. */
 const chainMs = (kind: string, pace: Pace): number =>
   kind === 'hanging'
     ? getTimeoutMs(pace) + pace.retryCount * Math.min(SILENCE_MS, getTimeoutMs(pace) / 3)
     : sumRecheckWaits(pace)
 
-/** The same while many hosts begin to fail at once: one region waits for one more check, several confirm each other. */
+/** The same while many hosts begin to fail together: a single region waits for one more check, several confirm each other. */
 export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regions: number): number {
   const usualMs = limitMs(kind, pace, wasSlow)
   if (regions > 1 || kind === 'wrong' || kind === 'slow') return usualMs
   const intervalMs = pace.intervalS * 1000
-  // one that was slow does not overlap its attempts
+  // the attempts of a slow target do not overlap
   const longestMs =
     wasSlow && kind === 'hanging'
       ? (pace.retryCount + 1) * getTimeoutMs(pace) + sumRecheckWaits(pace)
@@ -57,21 +57,21 @@ export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regio
   return intervalMs + againMs + (kind === 'hanging' ? getTimeoutMs(pace) : 0) + DECISION_MS
 }
 
-/** After the beginning of a partial loss, so long a probe may not know yet that other hosts fail too. */
+/** How long after the beginning of a partial loss a probe may not have noticed that other hosts fail as well. */
 export const unnoticedMs = (pace: Pace): number =>
   Math.max(chainMs('refused', pace), chainMs('hanging', pace)) + NOTICED_MS
 
 /**
- * A witness is asked in each slot, and holds for an interval + timeout + 10 s; the check by which the region decides alone
- * is one slot later, and fails after its timeout. What was asked earlier says nothing about a `down`.
+ * A witness is requested in each slot, and its result is valid for an interval + timeout + 10 s. The check by which the region
+ * decides alone is one slot later, and fails after its timeout. Earlier requests do not affect a `down`.
  */
 export const witnessMs = (pace: Pace): number => 2 * (pace.intervalS * 1000 + getTimeoutMs(pace))
 
-/** A monitor of which no check counted for 3 intervals + timeout has no status so long after that. */
+/** A monitor without a counted check for 3 intervals + timeout must lose its status within this time. */
 export const UNCHECKED_WITHIN_MS = 30_000
 
 export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + getTimeoutMs(pace)
 
-/** How long before a `down` an outage may lie that explains it. */
+/** How long before a `down` an outage may have ended that explains it. */
 export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
 export const EXPLAINS_DEGRADED_MS = 700_000

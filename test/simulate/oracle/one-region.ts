@@ -2,29 +2,29 @@ import type { SettingsPeriod } from './chronicle.ts'
 import { type FaultIndex, isPartialLoss } from './faults-under-way.ts'
 import { explainsDownMs, unnoticedMs, witnessMs } from './limits.ts'
 
-/** What a monitor of one region may take for an outage, under partial loss; any other false outage breaks the promise. */
+/** Excused causes of a false outage of a monitor with one region, under partial loss. All other false outages are violations. */
 const EXCUSED = {
   beginning: 'partial loss, one region, at its beginning',
   noWitness: 'partial loss, one region, no witness',
-  newProbe: 'partial loss, one region, probe without a past',
+  newProbe: 'partial loss, one region, probe without a history',
 }
 const UNEXCUSED = 'partial loss, one region'
 
-/** While one of these is under way, no region can be asked for a witness, or its answer is not counted in time. */
+/** During these faults no witness can be requested, or its answer is not counted in time. */
 const STOPS_WITNESSES =
   /^(hints-lost|nats-away|postgres-away|postgres-restored|control-plane-redeployed|verdict-killed|verdict-without-nats)$/
-/** When it is over, a probe begins again, and knows nothing of its hosts; a redeployment ends one probe after another. */
-const BEGINS_AGAIN = /^(probe-killed|probe-host-dead|region-dead|probes-redeployed)$/
-/** Work moves, and links come back, so long after a fault. */
+/** After these faults a probe starts without knowledge of its hosts. A redeployment restarts one probe after another. */
+const RESTARTS_PROBES = /^(probe-killed|probe-host-dead|region-dead|probes-redeployed)$/
+/** How long after a fault work moves and connections are restored. */
 const WITNESS_LINGERS_MS = 30_000
-const BEGUN_MS = 120_000
+const RESTART_LINGERS_MS = 120_000
 
 export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
 
 /** `isChanged`: the monitor was changed within the last 2 minutes. */
 export type SingleRegionDown = { settings: SettingsPeriod; atMs: number; isChanged: boolean }
 
-/** Why a monitor of one region was down under partial loss; null: there was none. */
+/** Why a monitor of one region was down under partial loss; null: there was no partial loss. */
 export function describeSingleRegionCause(
   book: FaultIndex,
   regions: readonly string[],
@@ -35,16 +35,18 @@ export function describeSingleRegionCause(
   if (losses.length === 0) return null
   if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs(settings))) return EXCUSED.beginning
   if (!settings.witness || isWithoutWitness(book, regions, one)) return EXCUSED.noWitness
-  const recent = book.between(atMs - BEGUN_MS, atMs, settings.regions).filter(({ kind }) => BEGINS_AGAIN.test(kind))
-  const hasBegun = recent.some(({ toMs, region }) => region === null || toMs <= atMs)
-  return isChanged || hasBegun ? EXCUSED.newProbe : UNEXCUSED
+  const recent = book
+    .between(atMs - RESTART_LINGERS_MS, atMs, settings.regions)
+    .filter(({ kind }) => RESTARTS_PROBES.test(kind))
+  const hasRestarted = recent.some(({ toMs, region }) => region === null || toMs <= atMs)
+  return isChanged || hasRestarted ? EXCUSED.newProbe : UNEXCUSED
 }
 
-/** Whether no other region may have had a usable witness, in the time in which it was asked and answered. */
+/** Whether possibly no other region had a usable witness when it was requested and answered. */
 function isWithoutWitness(book: FaultIndex, regions: readonly string[], { settings, atMs }: SingleRegionDown): boolean {
   const faults = book.all(atMs - witnessMs(settings) - WITNESS_LINGERS_MS, atMs)
   if (faults.some(({ kind }) => STOPS_WITNESSES.test(kind))) return true
-  // of the probes of a region one is asked, so it may be the one with a fault
+  // only one probe of a region is asked, which may be the one with a fault
   const isUnusable = (region: string) => faults.some(fault => fault.region === region)
   return regions.every(region => settings.regions.includes(region) || isUnusable(region))
 }

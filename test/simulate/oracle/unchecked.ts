@@ -2,16 +2,16 @@ import type { CommittedTransition, MonitorHistory, RecordedFault, SettingsPeriod
 import { areAllBlind, type FaultIndex, isAbsence } from './faults-under-way.ts'
 import { UNCHECKED_WITHIN_MS, voteMs } from './limits.ts'
 
-/** Work moves, and chains begin again, so long after a fault. */
+/** How long after a fault work moves and chains of attempts restart. */
 const LINGERS_MS = 120_000
 
-/** Whether a monitor lost its status although a probe that works checked it. */
+/** Whether a monitor lost its status although a working probe checked it. */
 export function isFalseUnchecked(book: FaultIndex, settings: SettingsPeriod, atMs: number, probes: number): boolean {
   const faults = book.between(atMs - voteMs(settings) - LINGERS_MS, atMs, settings.regions)
   return !areAllBlind(faults, settings.regions, probes)
 }
 
-/** The faults in which a monitor of one region had to lose its status, and did not. */
+/** The faults during which a monitor of one region kept its status although it had to lose it. */
 export function findKeptStatuses(
   { settings }: Pick<MonitorHistory, 'settings'>,
   transitions: readonly CommittedTransition[],

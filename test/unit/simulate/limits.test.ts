@@ -10,7 +10,7 @@ const INTERVALS_S = [30, 60, 300]
 const TIMEOUTS_MS = [1_000, 5_000, 10_000, 30_000, 60_000]
 const RE_CHECKS = [0, 1, 2, 5]
 
-t.test('what the document of the verdict promises is what the API answers', async t => {
+t.test('the limits of the oracle equal those that the API returns', async t => {
   for (const intervalS of INTERVALS_S)
     for (const timeoutMs of TIMEOUTS_MS)
       for (const retryCount of RE_CHECKS) {

@@ -7,7 +7,7 @@ const HOUR = 60 * MIN
 const ID = 'a monitor'
 const ALL_REGIONS = ['us-east', 'us-west', 'eu-west', 'ap-northeast']
 
-/** An hour of a monitor every 30 s with a timeout of 10 s and two re-checks: `refused` is promised within 37 s. */
+/** One hour of a monitor every 30 s with a timeout of 10 s and two re-checks. `refused` must be reported within 37 s. */
 function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-northeast']): Chronicle {
   const settings = { fromMs: 0, regions, intervalS: 30, timeoutMs: 10_000, retryCount: 2, witness: true }
   return {
@@ -53,7 +53,7 @@ const rows: Row[] = [
   ],
   ['an outage that is not reported', { outages: [outage(TEN, MIN)], transitions: [FIRST_UP] }, ['missed']],
   [
-    'an outage that is shorter than what is promised',
+    'an outage that is shorter than what is guaranteed',
     { outages: [outage(TEN, MIN, 'slow')], transitions: [FIRST_UP] },
     [],
   ],
@@ -63,7 +63,7 @@ const rows: Row[] = [
     ['late'],
   ],
   [
-    'one that is late because the work of a probe had to move',
+    'a late report because assignments moved to another probe',
     {
       outages: [outage(TEN, 5 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
@@ -72,7 +72,7 @@ const rows: Row[] = [
     [],
   ],
   [
-    'a probe of another region does not excuse it',
+    'a late report during a fault of a probe of another region',
     {
       outages: [outage(TEN, 5 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
@@ -81,7 +81,7 @@ const rows: Row[] = [
     ['late'],
   ],
   [
-    'one that begins under partial loss waits for one more check, with one region',
+    'one more check of a single region under partial loss',
     {
       outages: [outage(TEN, 5 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 80_000, 'up', 'down')],
@@ -91,7 +91,7 @@ const rows: Row[] = [
     ['us-east'],
   ],
   [
-    'and for no longer',
+    'a later report of a single region under partial loss',
     {
       outages: [outage(TEN, 5 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 100_000, 'up', 'down')],
@@ -101,7 +101,7 @@ const rows: Row[] = [
     ['us-east'],
   ],
   [
-    'lost hints excuse nothing',
+    'a late report while hints are lost',
     {
       outages: [outage(TEN, 5 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
@@ -178,14 +178,14 @@ const excuses: [cause: string, given: RecordedFault[]][] = [
   ['no witness', [LOSS, fault('postgres-away', TEN - 20_000, 10_000, null)]],
   ['no witness', [LOSS, ...elsewhere('probe-uplink-lost', TEN - 30_000, MIN)]],
   ['no witness', [LOSS, ...elsewhere('probe-partial-loss', TEN - 3 * MIN, 2 * MIN - 15_000)]],
-  ['probe without a past', [LOSS, fault('probe-killed', TEN - MIN, 10_000, 'us-east')]],
-  ['probe without a past', [LOSS, fault('probes-redeployed', TEN - 4 * MIN, 5 * MIN, null)]],
+  ['probe without a history', [LOSS, fault('probe-killed', TEN - MIN, 10_000, 'us-east')]],
+  ['probe without a history', [LOSS, fault('probes-redeployed', TEN - 4 * MIN, 5 * MIN, null)]],
 ]
 for (const [cause, faults] of excuses) {
   t.test(`a false down of one region under partial loss is a figure: ${cause}`, async t => {
     const { findings, failures } = evaluateChronicle(hourOf({ ...DOWN, faults }, ONE))
     t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
-    t.equal(findings[0]!.faults.length, faults.length, 'all of them are shown')
+    t.equal(findings[0]!.faults.length, faults.length, 'all faults are listed')
     t.same(failures, [])
     t.same(
       evaluateChronicle(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures,
@@ -196,20 +196,23 @@ for (const [cause, faults] of excuses) {
 }
 
 const noExcuses: [title: string, more: RecordedFault[]][] = [
-  ['nothing else was wrong', []],
+  ['there was no other fault', []],
   ['one other region had a fault', [fault('region-dead', TEN - MIN, 5 * MIN, 'eu-west')]],
   ['one other region had none', elsewhere('probe-uplink-lost', TEN - 30_000, MIN).slice(1)],
-  ['the faults of the others were over before a witness was asked', elsewhere('probe-frozen', TEN - 3 * MIN, 60_000)],
-  ['what was wrong everywhere was over before', [fault('nats-away', TEN - 3 * MIN, 30_000, null)]],
+  [
+    'the faults of other regions had ended before a witness was requested',
+    elsewhere('probe-frozen', TEN - 3 * MIN, 60_000),
+  ],
+  ['a fault of all regions had ended before', [fault('nats-away', TEN - 3 * MIN, 30_000, null)]],
   ['only acknowledgements were lost', [fault('acks-lost', TEN - MIN, 2 * MIN, null)]],
   ['a clock was set', [fault('nats-clock-set', TEN - MIN, 1_000, null)]],
   ['one process of the fleet ended', [fault('fleet-killed', TEN - MIN, 30_000, null)]],
-  ['its probe began again long before', [fault('probe-killed', TEN - 3 * MIN, 10_000, 'us-east')]],
-  ['one of its probes has not begun again yet', [fault('probe-host-dead', TEN - MIN, 10 * MIN, 'us-east')]],
-  ['its probe was away from the control plane', [fault('probe-fleet-cut', TEN - MIN, 10_000, 'us-east')]],
+  ['its probe restarted long before', [fault('probe-killed', TEN - 3 * MIN, 10_000, 'us-east')]],
+  ['one of its probes has not restarted yet', [fault('probe-host-dead', TEN - MIN, 10 * MIN, 'us-east')]],
+  ['its probe was disconnected from the control plane', [fault('probe-fleet-cut', TEN - MIN, 10_000, 'us-east')]],
 ]
 for (const [title, more] of noExcuses) {
-  t.test(`a false down of one region under partial loss breaks the promise when ${title}`, async t => {
+  t.test(`a false down of one region under partial loss is a violation when ${title}`, async t => {
     const { failures, findings } = evaluateChronicle(hourOf({ ...DOWN, faults: [LOSS, ...more] }, ONE))
     t.same(failures, ['false down: 1'])
     t.match(findings, [{ cause: 'partial loss, one region', isBroken: true }])
@@ -225,14 +228,14 @@ t.test('a monitor that forbids witnesses may be down under partial loss', async 
   t.same(failures, [])
 })
 
-t.test('while many hosts fail at once, a single region has one more check, and several regions have none', async t => {
+t.test('while many hosts fail together, a single region has one more check, and several regions have none', async t => {
   const shared = { ...outage(TEN, 5 * MIN), isShared: true }
   const given = { outages: [shared], transitions: [FIRST_UP, moved(TEN + 60_000, 'up', 'down')] }
   t.same(evaluateChronicle(hourOf(given, ONE)).failures, [])
   t.same(evaluateChronicle(hourOf(given)).failures, ['late: 1'])
 })
 
-t.test('a target counts as slow for 100 answers after it was, however long it did not answer in between', async t => {
+t.test('a target counts as slow for the next 100 answers, however long it does not answer in between', async t => {
   const slow = { ...outage(2 * MIN, 5_000, 'slow') }
   const hanging = outage(54 * MIN, 4 * MIN, 'hanging')
   const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down')] }
@@ -243,14 +246,14 @@ t.test('a target counts as slow for 100 answers after it was, however long it di
   t.same(evaluateChronicle(hourOf({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
 })
 
-t.test('a monitor without a probe loses its status in time, and one with a probe never', async t => {
+t.test('a monitor without a probe loses its status in time, and a monitor with a probe keeps it', async t => {
   const gone = fault('region-dead', TEN, 10 * MIN, 'us-east')
   const nulled = (atMs: number) => ({ transitions: [FIRST_UP, moved(atMs, 'up', null)] })
   t.same(evaluateChronicle(hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
   t.same(evaluateChronicle(hourOf({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
   t.same(evaluateChronicle(hourOf(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
   const two = hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ['us-east', 'eu-west'])
-  t.same(evaluateChronicle(two).failures, ['false unchecked: 1'], 'another region has one')
+  t.same(evaluateChronicle(two).failures, ['false unchecked: 1'], 'another region has a probe')
 })
 
 t.test(
