@@ -33,7 +33,7 @@ export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): 
   const url = `${scheme}://127.0.0.1:${port}/`
   const egress = createEgress({ allow: ['127.0.0.0/8'], trust: [authority.ca] })
   const assertions = [{ type: 'status_code', operator: 'equals', value: '200' }]
-  const spec = specOf({ url, timeoutMs: 30_000, assertions })
+  const spec = createCheckSpec({ url, timeoutMs: 30_000, assertions })
   const check = () => assertUp(spec, egress)
   const bare = () => bareLoop(url, egress)
   await cost(checks, bare)

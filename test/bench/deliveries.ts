@@ -48,7 +48,7 @@ export async function benchDeliveries(t: Teardown): Promise<Figure[]> {
 }
 
 /** Fills the queue, starts a worker, and returns the deliveries a second until the queue is empty. */
-async function throughput(t: Teardown, queue: Delivering, url: string, channels: number): Promise<number> {
+async function throughput(t: Teardown, queue: DeliveryQueue, url: string, channels: number): Promise<number> {
   const ids = await Promise.all(Array.from({ length: channels }, () => queue.channel(url)))
   const each = DELIVERIES / channels
   for (const id of ids) {
