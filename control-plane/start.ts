@@ -34,7 +34,7 @@ import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
 import { listOwnHosts } from './roles/tools.ts'
 
-export type ControlPlane = {
+type ControlPlane = {
   httpPort: number
   operatorPort: number
   grpcPort: number | null
@@ -43,7 +43,7 @@ export type ControlPlane = {
   stop(): Promise<void>
 }
 
-export type StartOptions = {
+type StartOptions = {
   /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
 }

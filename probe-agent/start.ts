@@ -25,7 +25,7 @@ import { removeStaleProfiles } from './screenshots/chromium/browser-profile.ts'
 import { findBrowser } from './screenshots/chromium/find-browser.ts'
 import { openSandbox } from './screenshots/chromium/sandbox.ts'
 
-export type RunningProbe = {
+type RunningProbe = {
   /** Hands its monitors over, waits for running checks (at most 65 s), and sends or spools their results. */
   stop: () => Promise<void>
 }

@@ -15,7 +15,7 @@ type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<Pool
  * Separate pools, so that a busy API cannot take the connections of verdicts (docs/design/loops.md#pools). The sum is the
  * maximum of one process (docs/sizing.md). Rounds of critical loops may take 30 s, so their statements have lower limits.
  */
-export const POOLS: Record<PoolName, Limits> = {
+const POOLS: Record<PoolName, Limits> = {
   // a lease ends after 7 s
   leases: { max: 2, statementMs: 4_000, lockMs: 2_000, silenceMs: 5_000, acquireMs: 5_000 },
   // a new owner of a partition loads all its monitors in one statement

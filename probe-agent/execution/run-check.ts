@@ -22,7 +22,7 @@ type EvaluatedCheck = { observation: Observation; outcome: Outcome; failedAssert
 /** `isDoubted`: many other hosts of this probe began to fail at the same time (docs/design/probes.md#doubt). */
 export type CheckExecution = EvaluatedCheck & CheckArtifacts & { isDoubted?: boolean }
 
-export type RunCheckOptions = {
+type RunCheckOptions = {
   /** without it, failures are not attributed to the probe */
   selfTest?: SelfTest
   /** without it, no failure is doubted */

@@ -18,7 +18,7 @@ export type FleetMessageBody = NonNullable<FleetMessage['body']>
 /** PEM files. `ca` null: the system's authorities. `cert` and `key`: when the control plane requires a client certificate. */
 export type FleetTls = { ca: Buffer | null; cert: Buffer | null; key: Buffer | null }
 
-export type FleetConnectionOptions = {
+type FleetConnectionOptions = {
   /** host:port */
   url: string
   /** null: plain text */
@@ -36,7 +36,7 @@ export type FleetConnectionOptions = {
   log: Log
 }
 
-export type FleetConnection = {
+type FleetConnection = {
   /** Sends a message. Without a connection the message is lost. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
   isOpen: () => boolean

@@ -8,7 +8,7 @@ import type { ProbeMetrics } from './metrics.ts'
 import { trackPeakLoad } from './peak-load.ts'
 import type { ReadinessConditions } from './readiness.ts'
 
-export type ProbeHealthOptions = {
+type ProbeHealthOptions = {
   /** null until the first welcome message */
   transport: () => ResultTransport | null
   work: () => ProbeWork | null
@@ -25,7 +25,7 @@ export type ProbeHealthOptions = {
 }
 
 /** The state of the probe, for heartbeats and for its operations port. */
-export type ProbeHealth = {
+type ProbeHealth = {
   heartbeat: () => Omit<Heartbeat, 'seq'>
   collectMetrics: () => ProbeMetrics
   readinessConditions: () => ReadinessConditions

@@ -5,7 +5,7 @@ import type { HostAndPort } from '../config.ts'
 import { type ProbeMetrics, registerProbeMetrics } from './metrics.ts'
 import { computeReadiness, type ReadinessConditions } from './readiness.ts'
 
-export type OperationsOptions = {
+type OperationsOptions = {
   address: HostAndPort
   collectMetrics: () => ProbeMetrics
   readinessConditions: () => ReadinessConditions

@@ -10,7 +10,7 @@ export type ReadinessConditions = {
   isDraining: boolean
 }
 
-export type Readiness = {
+type Readiness = {
   status: 'ready' | 'not ready'
   dependencies: Pick<ReadinessConditions, 'fleet' | 'nats' | 'spool'>
   /** one sentence for each reason why the probe is not ready */

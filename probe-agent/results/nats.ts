@@ -23,7 +23,7 @@ export type ResultStream = {
   close: () => Promise<void>
 }
 
-export type ResultStreamEvents = { onAway: () => void; onBack: () => void }
+type ResultStreamEvents = { onAway: () => void; onBack: () => void }
 
 const ACK_TIMEOUT_MS = 5000
 const RECONNECT_DELAY_MS = 500

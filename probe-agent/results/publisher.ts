@@ -6,7 +6,7 @@ import { countBatchEntries, encodeBatch, encodeBatchEntry, MAX_BATCH_RESULTS } f
 import type { ResultStream } from './nats.ts'
 import type { Spool } from './spool.ts'
 
-export type PublisherOptions = {
+type PublisherOptions = {
   stream: ResultStream
   spool: Spool
   probeId: string

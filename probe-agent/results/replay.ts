@@ -6,7 +6,7 @@ import type { SpoolRecord } from './frames.ts'
 import type { ResultStream } from './nats.ts'
 import type { Spool } from './spool.ts'
 
-export type ReplayOptions = {
+type ReplayOptions = {
   stream: ResultStream
   spool: Spool
   region: string
@@ -21,7 +21,7 @@ export type ReplayOptions = {
 
 const REPLAY_INTERVAL_MS = 1000
 
-export type SpoolReplay = {
+type SpoolReplay = {
   /** late results stored by JetStream since the start */
   sent: () => number
   stop: () => Promise<void>

@@ -3,7 +3,7 @@ import type { Machine } from '../clock.ts'
 import { decodeRecord, encodeFrame, encodeRecord, type SpoolRecord } from './frames.ts'
 import { openSegments, type Segment } from './segments.ts'
 
-export type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log: Log }
+type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log: Log }
 
 /**
  * Results that JetStream did not store, on disk until they are published as late results (docs/design/probes.md#spool).

@@ -1,7 +1,7 @@
 import type { CancelTimer, Timers } from '../clock.ts'
 
 /** One timer that can be set repeatedly; the newest time replaces the previous one. */
-export type Alarm = {
+type Alarm = {
   /** Calls after `ms`, at most after 1 s. 0 or less: in the next turn of the event loop. */
   setIn: (ms: number) => void
   stop: () => void

@@ -49,7 +49,7 @@ export type AssignedMonitor = TenantQueueItem & {
 }
 
 /** The changes of a message, to be applied to the queue. */
-export type AssignedMonitorsChange = {
+type AssignedMonitorsChange = {
   added: AssignedMonitor[]
   retired: AssignedMonitor[]
   toCheckNow: AssignedMonitor[]

@@ -11,7 +11,7 @@ const SHARE_OF_FREE = 4
 export type CheckPermit = { takenMs: number; isFresh: boolean; isTaken: boolean; tenant: number }
 
 /** Why a permit is refused: all are in use, or this tenant has used its share. */
-export type PermitRefusal = 'full' | 'share'
+type PermitRefusal = 'full' | 'share'
 
 /**
  * Limits concurrent checks (docs/design/probes.md#permits). A check counts against `limit` for its first 2 s, and

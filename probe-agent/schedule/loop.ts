@@ -16,7 +16,7 @@ import { type CheckRequest, createRecheckAttempts } from './rechecks/attempts.ts
 import { findMissedSlots } from './slots.ts'
 import { createWakeUpTimer } from './wake-up-timer.ts'
 
-export type CheckLoopOptions = {
+type CheckLoopOptions = {
   monitors: AssignedMonitors
   clock: RemoteClock
   /** never rejects */

@@ -8,7 +8,7 @@ import type { AssignedMonitor, AssignedMonitors, RecheckChain } from './assigned
 import { resolveOutOfBandTime } from './check-times.ts'
 import type { CheckLoop } from './loop.ts'
 
-export type RunNowOptions = {
+type RunNowOptions = {
   loop: CheckLoop
   monitors: AssignedMonitors
   clock: RemoteClock

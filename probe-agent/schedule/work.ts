@@ -16,7 +16,7 @@ import { createAssignedMonitors } from './assigned-monitors.ts'
 import { type CheckLoop, createCheckLoop } from './loop.ts'
 import { createRunNowHandler } from './run-now.ts'
 
-export type ProbeWorkOptions = {
+type ProbeWorkOptions = {
   /** the first welcome message, with the ids of probe and region */
   welcome: Welcome
   transport: ResultTransport

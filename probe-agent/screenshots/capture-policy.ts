@@ -5,14 +5,14 @@ import type { AssignedMonitor } from '../schedule/assigned-monitors.ts'
 import type { CaptureQueue } from './capture-queue.ts'
 import { decideCapture, type RecheckChainEnd } from './should-capture.ts'
 
-export type CapturePolicy = {
+type CapturePolicy = {
   /** Takes the screenshot that the end of a chain requires, or requests it from another probe. */
   chainEnded: (monitor: AssignedMonitor, end: RecheckChainEnd) => void
   /** Takes a screenshot for a probe without a browser. */
   takeFor: (request: TakeScreenshot) => void
 }
 
-export type CapturePolicyOptions = {
+type CapturePolicyOptions = {
   region: string
   /** null: this probe has no browser */
   captureQueue: CaptureQueue | null

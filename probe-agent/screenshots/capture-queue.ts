@@ -5,7 +5,7 @@ import { buildAuthHeader } from '../checks/auth.ts'
 import { machine } from '../clock.ts'
 import type { ScreenshotCapture } from './capture.ts'
 
-export type CaptureQueueOptions = {
+type CaptureQueueOptions = {
   capture: ScreenshotCapture
   probeId: string
   /** the control plane's clock, ms since 1970 */

@@ -23,8 +23,8 @@ export type CaptureSettings = {
   withinMs: number
 }
 
-export type CaptureTarget = Pick<CaptureRequest, 'url' | 'headers' | 'format'>
-export type CapturedPicture = { statusCode: number; contentType: string; bytes: Buffer }
+type CaptureTarget = Pick<CaptureRequest, 'url' | 'headers' | 'format'>
+type CapturedPicture = { statusCode: number; contentType: string; bytes: Buffer }
 
 export type ScreenshotCapture = {
   /** Rejects with the reason when the capture fails. */

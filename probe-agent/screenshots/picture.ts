@@ -2,7 +2,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core'
 import { machine } from '../clock.ts'
 import { type CaptureRequest, MAX_PICTURE_BYTES } from './capture-request.ts'
 
-export type Picture = { statusCode: number; contentType: string; bytes: Buffer }
+type Picture = { statusCode: number; contentType: string; bytes: Buffer }
 
 const VIEWPORT = { width: 1280, height: 800 }
 /** A page that is still loading after this time is captured as it is. */

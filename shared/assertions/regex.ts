@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import { estimateSize } from './regex-size.ts'
 
 /** A user's regular expression, matched in linear time (RE2), so that no expression can block a probe. */
-export type Regex = {
+type Regex = {
   test: (text: string) => boolean
   /** number of instructions; a test takes at most about 40 ns per instruction and character */
   size: number

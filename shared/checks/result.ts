@@ -45,7 +45,7 @@ export const NO_DETAILS = {
 } as const
 
 /** Codes of checks on demand that a probe did not run. They contain no information about the target. */
-export const RUN_REFUSALS = ['not_assigned', 'probe_not_ready', 'probe_busy'] as const
+const RUN_REFUSALS = ['not_assigned', 'probe_not_ready', 'probe_busy'] as const
 export type RunRefusal = (typeof RUN_REFUSALS)[number]
 export const isRunRefusal = (result: Result): boolean =>
   (RUN_REFUSALS as readonly (string | undefined)[]).includes(result.error?.code)

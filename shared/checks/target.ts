@@ -4,7 +4,7 @@ import type { MonitorType } from './check.ts'
 import { type DnsTarget, isDnsUri, parseDnsUri } from './dns-uri.ts'
 
 /** The host and port of a monitor's `url`. */
-export type MonitorTarget = {
+type MonitorTarget = {
   /** as a socket accepts it: no brackets, no final dot, lower case, punycode */
   host: string
   /** null: the url has no port and its type has no default */

@@ -13,7 +13,7 @@ export type DeadlineSignal = {
 }
 
 /** `abort`: ends the work early, for another reason than the deadline. */
-export type Deadline = { signal: DeadlineSignal; abort: (reason: Error) => void; clear: () => void }
+type Deadline = { signal: DeadlineSignal; abort: (reason: Error) => void; clear: () => void }
 
 /** Lets a caller cancel work. Running work sets `onCancel`; without running work, `cancel` only sets `isCancelled`. */
 export type Cancellation = { isCancelled: boolean; onCancel: (() => void) | null; cancel: () => void }

@@ -14,25 +14,24 @@ export {
   type Cancellation,
   createCancellation,
   createDeadline,
-  type Deadline,
   type DeadlineSignal,
 } from './deadline.ts'
 export { type DnsQueryResult, type DnsReply, queryDns } from './dns/dns.ts'
-export { DeadlineExceeded, EgressFailure, toCheckError } from './failure.ts'
-export { createResolver, type ResolveHost } from './guard/resolve.ts'
+export { DeadlineExceeded, EgressFailure } from './failure.ts'
+export { createResolver } from './guard/resolve.ts'
 export { type Connections, createConnections } from './http/connections.ts'
 export { type HttpRequest, type HttpResponse, sendPrepared, sendRequest } from './http/http.ts'
 export { type PreparedRequest, prepareRequest } from './http/prepare.ts'
 export { createIcmp, type Icmp } from './icmp/icmp.ts'
-export { type PingResult, pingHost } from './icmp/ping.ts'
-export { type ConnectResult, connectTcp, openTcp } from './tcp/connect.ts'
+export { pingHost } from './icmp/ping.ts'
+export { connectTcp, openTcp } from './tcp/connect.ts'
 export { makeRoundTrip, type RoundTrip } from './tcp/round-trip.ts'
 export { runTcpExchange, type TcpExchange } from './tcp/tcp-exchange.ts'
 
 /** Maximum number of cached decisions about addresses. */
 const MAX_CACHED_DECISIONS = 20_000
 
-export type EgressOptions = {
+type EgressOptions = {
   /** CIDRs that are allowed although they are private or reserved (EGRESS_ALLOW) */
   allow: string[]
   /** parts of this installation, as `address:port`, that are refused even if `allow` covers them (EGRESS_DENY) */

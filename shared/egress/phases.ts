@@ -3,7 +3,7 @@ import type { DeadlineSignal } from './deadline.ts'
 import { createInternalFailure, DeadlineExceeded, EgressFailure } from './failure.ts'
 import { nowUs } from './monotonic.ts'
 
-export type Phase = keyof Timings
+type Phase = keyof Timings
 
 /**
  * Measures the phases of one request, including redirects, and cancels the current stage when the deadline passes. One abort

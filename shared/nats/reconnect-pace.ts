@@ -1,5 +1,5 @@
 /** Options of a NATS client that choose the next server and the delay. */
-export type ReconnectPace = {
+type ReconnectPace = {
   reconnectDelayHandler: () => number
   reconnectToServer: <Server>(pool: readonly Server[]) => { server: Server; delay: number }
 }

@@ -9,7 +9,7 @@ type Ready = 'ready'
 /** After `ms`, the question is rejected with the message `problem`. */
 type TimeLimit = { ms: number; problem: string }
 
-export type ThreadOptions = {
+type ThreadOptions = {
   start(): Worker
   after(ms: number, work: () => void): () => void
   /** for a question */
@@ -22,7 +22,7 @@ export type ThreadOptions = {
 }
 
 /** Sends a question to the thread. @throws Error when the queue is full or the answer takes too long */
-export type AskThread<Q, A> = (question: Q) => Promise<A>
+type AskThread<Q, A> = (question: Q) => Promise<A>
 
 type Waiting<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
 

@@ -24,7 +24,7 @@ type Scheme = 'http' | 'https'
 type Costs = { bareUs: number; checkUs: number; ratio: number }
 
 /** Returns the medians of rounds in which both are measured in turn. */
-export async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): Promise<Costs> {
+async function costOfCheck(t: Teardown, scheme: Scheme, checks: number): Promise<Costs> {
   const authority = createAuthority(t)
   const target = fork(import.meta.filename, ['serve'])
   t.teardown(() => target.kill())

@@ -1,7 +1,7 @@
 import type { Figure } from './rig.ts'
 
 /** When and where the figures of a part were measured. */
-export type MeasurementInfo = { date: string; machine: string }
+type MeasurementInfo = { date: string; machine: string }
 
 /** The rows of docs/benchmarks.md that README.md repeats, by the beginning of their first column. */
 export const HIGHLIGHTS = [

@@ -21,7 +21,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { cpuUs, type Figure, figure, withTeardown } from './rig.ts'
 
-export type ProbeBench = {
+type ProbeBench = {
   checks: number
   notUp: number
   startDelayMs: { p50: number; p99: number; max: number }
@@ -38,12 +38,7 @@ const ID_BASE = '01890a5d-ac96-774b-bcce-'
  * @param seconds how long results are counted, after the monitors are assigned and the warm-up
  * @param blackHoled the share of monitors whose target drops all packets; the figures are of the others
  */
-export async function benchProbe(
-  monitors: number,
-  intervalS: number,
-  seconds: number,
-  blackHoled = 0,
-): Promise<ProbeBench> {
+async function benchProbe(monitors: number, intervalS: number, seconds: number, blackHoled = 0): Promise<ProbeBench> {
   return withTeardown(async t => {
     const nats = await startNats(t)
     const collector = await collectResults(t, nats.url)

@@ -12,7 +12,7 @@ const COMMANDS = {
   runner: '',
 }
 
-export type ProgramName = keyof typeof COMMANDS
+type ProgramName = keyof typeof COMMANDS
 export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
 
 /**
@@ -22,7 +22,7 @@ export const PROGRAMS = Object.keys(COMMANDS) as ProgramName[]
 export type ResourceUse = { name: ProgramName; cpuPercent: number; memoryMb: number }
 
 /** Each process with its program, CPU time so far and memory. */
-export type ProcessSnapshot = Map<number, { name: ProgramName; cpuUs: number; memoryMb: number }>
+type ProcessSnapshot = Map<number, { name: ProgramName; cpuUs: number; memoryMb: number }>
 
 export function readPrograms(pid: number): ProcessSnapshot {
   const look: ProcessSnapshot = new Map()

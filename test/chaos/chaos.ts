@@ -13,7 +13,7 @@ import { type ChaosPlan, type ChaosScale, createChaosPlan, listProbeNames } from
 import { getWriteTimeoutMs, waitForEmptySpools, waitForStatuses, waitUntilDrained } from './settle.ts'
 import { startSystem, waitUntilReady } from './system.ts'
 
-export type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; say: (line: string) => void }
+type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; say: (line: string) => void }
 
 /** `dir`: the folder of the data. It is deleted unless a check failed. */
 export type ChaosReport = Findings & { dir: string; faults: AppliedFault[] }

@@ -50,14 +50,14 @@ export type ChaosPlan = { faults: PlannedFault[]; outages: PlannedOutage[]; last
 /** The number of targets that never fail. They are the first ones. */
 export const countHealthyTargets = (monitors: number) => Math.ceil(monitors / 3)
 
-export const ENGINES = ['PostgreSQL', 'NATS', 'ClickHouse'] as const
+const ENGINES = ['PostgreSQL', 'NATS', 'ClickHouse'] as const
 export const listProbeNames = ({ regions }: Pick<ChaosScale, 'regions'>) =>
   regions.flatMap(region => [`${region}-1`, `${region}-2`])
-export const listVerdictNames = ({ controlPlanes }: ChaosScale) =>
+const listVerdictNames = ({ controlPlanes }: ChaosScale) =>
   Object.keys(controlPlanes).filter(name => controlPlanes[name]!.includes('verdict'))
 
 /** The links that can be broken: from each control plane to its engines, from each probe to the fleet, from all probes to NATS. */
-export const listLinkNames = (scale: ChaosScale) => [
+const listLinkNames = (scale: ChaosScale) => [
   ...Object.keys(scale.controlPlanes).flatMap(name => ENGINES.map(engine => `${name} to ${engine}`)),
   ...listProbeNames(scale).map(name => `${name} to fleet`),
   PROBES_TO_NATS,
@@ -72,7 +72,7 @@ const programs = (scale: ChaosScale) => [...Object.keys(scale.controlPlanes), ..
  * The processes whose clock can be set. The clock of NATS is not included: a replay does not know which offset each process had
  * measured for it (test/flow/clocks.test.ts sets it).
  */
-export const listClockNames = (scale: ChaosScale) => [...programs(scale), ...(scale.isShort ? [] : ['PostgreSQL'])]
+const listClockNames = (scale: ChaosScale) => [...programs(scale), ...(scale.isShort ? [] : ['PostgreSQL'])]
 
 const KINDS: Record<ChaosFaultKind, Kind> = {
   kill: { of: programs, lastsMs: [500, 10_000], share: 3 },
@@ -96,7 +96,7 @@ const KINDS: Record<ChaosFaultKind, Kind> = {
 }
 
 /** The processes whose disk can be filled. */
-export const listDiskNames = (scale: ChaosScale) =>
+const listDiskNames = (scale: ChaosScale) =>
   scale.hasDisks ? [...(scale.isShort ? [] : ['NATS']), ...listProbeNames(scale)] : []
 
 /** Deterministic: the same seed and scale give the same plan. */

@@ -2,7 +2,7 @@ import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../sh
 import { computePartition, PARTITIONS, WITNESS_REGION } from '../../shared/nats/subjects.ts'
 import type { Random } from './random.ts'
 
-export type WrongMessage = { subject: string; data: Uint8Array }
+type WrongMessage = { subject: string; data: Uint8Array }
 
 type Around = { stream: string; regions: readonly string[]; monitorIds: readonly string[]; nowMs: number }
 

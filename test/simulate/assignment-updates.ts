@@ -23,7 +23,7 @@ type Parts = {
 }
 
 /** Keeps the assignments of a fleet process up to date, like `monitor-index-actions`, `epoch-actions` and `live-sets/actions`. */
-export type AssignmentUpdates = {
+type AssignmentUpdates = {
   catchUp: () => void
   readEpochs: () => void
   /** Call it when a probe has work of this epoch. If the database has an older one, the region gets a higher epoch. */

@@ -23,7 +23,7 @@ export const buildObservation = (error: CheckError | null, statusCode: number | 
   resolvedIp: error?.source === FailureSource.RESOLVER ? null : address,
 })
 
-export type Background = {
+type Background = {
   /** Records the answers since the last call. Call it before any other observation is recorded. */
   catchUp: () => void
   /** Starts to check the hosts one by one if something may be broken. */

@@ -2,7 +2,7 @@ import { fnv1a } from '../../shared/nats/subjects.ts'
 import { createTopic, type Topic } from './topic.ts'
 
 /** A share of the routes from a probe to targets is broken. The salt decides which ones. */
-export type BrokenRoutes = { share: number; salt: string; isRejecting: boolean }
+type BrokenRoutes = { share: number; salt: string; isRejecting: boolean }
 
 /** The active faults of a probe or of a whole region. Faults may overlap, so most are counters. */
 export type Conditions = {

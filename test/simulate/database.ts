@@ -54,7 +54,7 @@ const ABSENCE_KEPT_MS = 4 * 3_600_000
 
 export const CAPABILITIES: string[] = [...CHECK_TYPES]
 
-export class DatabaseUnavailable extends Error {}
+class DatabaseUnavailable extends Error {}
 
 export type Database = ReturnType<typeof createDatabase>
 

@@ -24,7 +24,7 @@ import type { Host } from './time.ts'
 import type { Topic } from './topic.ts'
 
 /** The state of the probe that a heartbeat reports, and how long the heartbeat takes to arrive. */
-export type HeartbeatReport = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
+type HeartbeatReport = { latencyMs: number; natsAwayMs: number; isOnline: boolean }
 
 /** A connection to the fleet, from the probe's side. */
 export type ProbeConnection = {

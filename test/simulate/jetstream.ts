@@ -1,7 +1,7 @@
 import { BEGIN_MS } from './installation.ts'
 import type { Time } from './time.ts'
 
-export type Message = { sequence: number; takenAtMs: number; subject: string; data: Uint8Array }
+type Message = { sequence: number; takenAtMs: number; subject: string; data: Uint8Array }
 
 /** One stream: ordered messages, deduplicated by id for two minutes, with times of a clock that can be set. */
 export type JetStream = {

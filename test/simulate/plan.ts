@@ -6,16 +6,16 @@ export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
 const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
 /** A period in which the target of a monitor is broken. Times in ms since the beginning. */
-export type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
+type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
 
 /** An outage of many hosts, for example of a data centre: those of one group of monitors, and others. */
-export type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
+type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
 
 /** A change of a monitor by a customer. */
 export type MonitorEdit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
 /** An immediate check that a user requests. */
-export type RequestedCheck = { index: number; atMs: number }
-export type MonitorPause = { index: number; fromMs: number; toMs: number }
+type RequestedCheck = { index: number; atMs: number }
+type MonitorPause = { index: number; fromMs: number; toMs: number }
 
 export const SIMULATED_FAULT_KINDS = [
   'probe-killed',
@@ -62,7 +62,7 @@ const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
 const YEAR_DAYS = 365
 /** No fault begins before all processes have started. */
-export const QUIET_MS = 10 * MIN
+const QUIET_MS = 10 * MIN
 
 /** How often each fault occurs in a year, and its duration. Kinds of probes and regions occur at each of them. */
 const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {

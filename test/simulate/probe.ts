@@ -24,7 +24,7 @@ export type ProbeEnvironment = {
   processes: () => FleetProcess[]
 }
 
-export type ProbeParts = ProbeEnvironment & {
+type ProbeParts = ProbeEnvironment & {
   name: string
   /** its id in the control plane */
   probeId: string

@@ -5,7 +5,7 @@ import type { Spread } from './oracle/figures.ts'
 const FINDINGS_SHOWN = 60
 
 /** Formats virtual time as day and time of day. */
-export function formatTime(ms: number): string {
+function formatTime(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (n: number) => String(n).padStart(2, '0')
   const [day, hour, minute] = [

@@ -162,5 +162,3 @@ function startOutages(time: Time, activeFaults: ActiveFaults, plan: SimulationPl
     })
   }
 }
-
-export { BEGIN_MS }

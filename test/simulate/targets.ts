@@ -110,7 +110,7 @@ type RunnerParts = {
   activeFaults: ActiveFaults
 }
 
-export type Runner = {
+type Runner = {
   run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
   /** the result of the last test of the probe's own connection */
   isOnline: () => boolean

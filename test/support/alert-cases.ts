@@ -27,7 +27,7 @@ const pool = (name: string, more = '') => control(name, `pool="verdict"${more}`)
 const loop = (name: string, of: string, more = '') => control(name, `loop="${of}"${more}`)
 const rounds = (of: string, outcome = 'ok') => loop('picket_loop_rounds_total', of, `,outcome="${outcome}"`)
 
-export const OWNED = control('picket_verdict_partitions_owned')
+const OWNED = control('picket_verdict_partitions_owned')
 const FINDINGS = control('picket_health_findings', 'subject="postgres"')
 const RESULTS = control('picket_verdict_results_total', 'kind="counted"')
 const ASSIGNED = control('picket_fleet_assignments', 'region="us-east"')

@@ -10,7 +10,7 @@ import { waitFor } from './wait.ts'
 export type BlackboxModule = { prober: 'http' | 'tcp' | 'dns' | 'icmp'; timeout: string } & Record<string, unknown>
 
 /** Probes a target with a module. Returns whether it succeeded, and the output of the exporter. */
-export type Blackbox = (module: string, target: string) => Promise<{ isUp: boolean; log: string }>
+type Blackbox = (module: string, target: string) => Promise<{ isUp: boolean; log: string }>
 
 /** Starts prometheus-blackbox-exporter with these modules. Rejects with instructions when it is not installed. */
 export async function startBlackbox(t: Teardown, modules: Record<string, BlackboxModule>): Promise<Blackbox> {

@@ -6,7 +6,7 @@ import type { Teardown } from './teardown.ts'
 
 export type KeyPair = { key: string; cert: string }
 
-export type Authority = {
+type Authority = {
   ca: string
   /** creates a certificate for this name, valid from and to these days from now */
   issue(name: string, fromDays: number, toDays: number): KeyPair

@@ -3,7 +3,7 @@ import { type Answer, type Received, type Receiver, startReceiver } from './rece
 import type { Teardown } from './teardown.ts'
 
 /** One call of the provider's API. */
-export type ReceivedCall = { method: string; fields: Record<string, string>; token: string; received: Received }
+type ReceivedCall = { method: string; fields: Record<string, string>; token: string; received: Received }
 
 type Person = { id: string; email: string; team?: string }
 
@@ -33,7 +33,6 @@ export type ChatProvider = {
 }
 
 const CLIENT = { id: '1.2', secret: 'client-secret-of-the-app', signing: 'signing-secret-of-the-app' }
-export const TOKEN = /^xoxb-/
 
 export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
   const receiver = await startReceiver(t)

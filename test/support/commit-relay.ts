@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 
-export type CommitRelay = {
+type CommitRelay = {
   /** the given URL, through the relay */
   url: string
   /** The next transaction that contains `text` loses its COMMIT on the way to the server, or the response to it. */

@@ -23,7 +23,7 @@ const NOT_USED = [
 /** How many started processes wait, because node needs more time to start than the test to kill. */
 const STANDBY = 3
 
-export type Deliverer = { kill9(): Promise<void> }
+type Deliverer = { kill9(): Promise<void> }
 
 /** Delivering processes, one after the other. `next` starts the work of one. */
 export async function createDeliverers(

@@ -27,7 +27,7 @@ export type DnsBehaviour =
 
 const RCODES: Partial<Record<DnsBehaviour, number>> = { servfail: 2, nxdomain: 3, refused: 5 }
 
-export type DnsServer = {
+type DnsServer = {
   port: number
   behave: (behaviour: DnsBehaviour) => void
   /** every received question, as `udp MX example.com` */

@@ -26,7 +26,7 @@ export async function observeCertificate(
   await storeCertificates(db, [{ ...row, expiresAtMs: ends.getTime() }], at)
 }
 
-export type StoredWarning = { name: string; days: number | null; deliveries: number }
+type StoredWarning = { name: string; days: number | null; deliveries: number }
 
 /** The warnings about a monitor in order, with their days. */
 export function readExpiryWarnings(db: Db, monitorId: string): Promise<StoredWarning[]> {

@@ -20,7 +20,7 @@ import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
 type Call = ServerDuplexStream<ProbeMessage, FleetMessage>
-export type FleetServerOptions = Partial<Omit<Welcome, 'natsCredentials'>> & {
+type FleetServerOptions = Partial<Omit<Welcome, 'natsCredentials'>> & {
   token?: string
   port?: number
   /** how far this control plane's clock is ahead of the machine's */

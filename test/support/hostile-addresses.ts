@@ -78,7 +78,7 @@ export const startInnerNames = (t: Teardown) =>
     { type: 'A', name: 'to.example', ttl: 1, data: '0.0.0.0' },
   ])
 
-export type ForbiddenPlace = { port: number; touched: string[] }
+type ForbiddenPlace = { port: number; touched: string[] }
 
 /** A port of this machine, TCP and UDP, that records each client. */
 export async function startForbiddenPlace(t: Teardown): Promise<ForbiddenPlace> {

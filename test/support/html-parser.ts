@@ -4,7 +4,7 @@ import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
 /** A document as a browser parses it. */
-export type ParsedHtml = {
+type ParsedHtml = {
   /** `a[href][class]`: each kind of element with the names of its attributes */
   elements: string[]
   /** the addresses in its attributes, as written */

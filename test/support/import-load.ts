@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createApi } from './api.ts'
 import type { Teardown } from './teardown.ts'
 
-export type ImportLoad = {
+type ImportLoad = {
   /** number of responses by status */
   answers: Record<number, number>
   stop(): Promise<void>

@@ -2,7 +2,7 @@ import type { HtmlParser } from './html-parser.ts'
 import type { ReceivedMail } from './smtp.ts'
 
 /** The tags, attributes and headers of emails with harmless text. */
-export type AllowedContent = { headers: Set<string>; elements: Set<string> }
+type AllowedContent = { headers: Set<string>; elements: Set<string> }
 
 export async function readAllowedContent(mails: ReceivedMail[], parser: HtmlParser): Promise<AllowedContent> {
   const known = { headers: new Set<string>(), elements: new Set<string>() }

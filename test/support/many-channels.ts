@@ -3,7 +3,7 @@ import { encryptConfig, encryptSigningSecret } from '../../control-plane/alertin
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 
-export type ManyChannels = {
+type ManyChannels = {
   projectId: string
   monitorIds: string[]
   count: number

@@ -5,9 +5,9 @@ import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
 /** `pid` null: before the first fault. */
-export type HostConnection = { host: number; pid: number | null; atMs: number; isLost: boolean }
+type HostConnection = { host: number; pid: number | null; atMs: number; isLost: boolean }
 
-export type ManyHosts = {
+type ManyHosts = {
   /** the address of one of them, by its number from 1 to 254 */
   url(host: number): string
   /** from now on connections of this process to these hosts are reset; empty: none */

@@ -4,7 +4,7 @@ import type { Teardown } from './teardown.ts'
 /** From this time on (ms since 1970) the server's clock is ahead by this much. */
 type Era = { fromMs: number; aheadMs: number }
 
-export type NatsTimeProxy = {
+type NatsTimeProxy = {
   url: string
   /** Sets how far the server's clock is ahead. Messages stored before keep their times. */
   setAhead(ms: number): void

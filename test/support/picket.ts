@@ -30,7 +30,7 @@ export type PicketOptions = {
   probeEnv?: Record<string, string>
 }
 
-export type Probe = Program & { region: string; token: string; dataDir: string }
+type Probe = Program & { region: string; token: string; dataDir: string }
 
 export type Picket = {
   origin: string

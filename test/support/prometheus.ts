@@ -20,7 +20,7 @@ const SECONDS = { s: 1, m: 60, h: 3_600 }
 const inSeconds = (number: string, unit: string) => Number(number) * SECONDS[unit as keyof typeof SECONDS]
 
 /** The rules for operators, with all times shortened. */
-export const shortenTimes = (rules: string): string =>
+const shortenTimes = (rules: string): string =>
   rules
     .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
     .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(SHORTEST_RANGE_S, inSeconds(n, unit) / 20)}s]`)

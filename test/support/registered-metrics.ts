@@ -1,6 +1,6 @@
 import { sources } from '../rules/source.ts'
 
-export type RegisteredMetric = { name: string; type: string; labels: string[] }
+type RegisteredMetric = { name: string; type: string; labels: string[] }
 
 const CALL = /\.(counter|gauge|histogram)\(\s*'(picket_\w+)'/g
 

@@ -43,7 +43,7 @@ export type Account = Tenant & {
   picket: Picket
 }
 
-export type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
+type ResourceApi = Handles & { account(plan?: string): Promise<Account> }
 
 type Options = {
   egressAllow?: string[]

@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import type { Teardown } from './teardown.ts'
 
-export type DatabaseCopy = {
+type DatabaseCopy = {
   /** Replaces the database by the copy; later writes are lost and all connections break. */
   restore(): Promise<void>
 }

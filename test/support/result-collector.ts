@@ -7,9 +7,9 @@ import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-export type Collected = { subject: string; batch: ResultBatch }
+type Collected = { subject: string; batch: ResultBatch }
 
-export type ResultCollector = {
+type ResultCollector = {
   /** reads every stored message from the server, oldest first */
   messages: (stream?: string) => Promise<Collected[]>
   results: (stream?: string) => Promise<Result[]>

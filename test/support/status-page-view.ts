@@ -18,7 +18,7 @@ const ago = (hours: number) => new Date(Date.parse(NOW) - hours * 3_600_000).toI
 const idOf = (n: number) => `01935d20-7c1e-7000-8000-${String(n).padStart(12, '0')}`
 
 /** Pseudo-random numbers between 0 and 1, the same for the same seed. */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
@@ -43,11 +43,7 @@ export function dayOf(place: number, status: DisplayStatus, downSeconds = 0, tit
 type Bad = Record<number, [DisplayStatus, number?, string?]>
 
 /** A component with ninety days, operational except for the `bad` ones; unknown before the index `since`. */
-export function component(
-  n: number,
-  name: string,
-  options: Partial<ComponentView> & { bad?: Bad; since?: number } = {},
-) {
+function component(n: number, name: string, options: Partial<ComponentView> & { bad?: Bad; since?: number } = {}) {
   const { bad = {}, since = 0, ...given } = options
   const random = randomOf(n)
   const level = 60 + random() * 180
@@ -75,11 +71,11 @@ export function component(
   } satisfies ComponentView
 }
 
-export function group(n: number, name: string, components: ComponentView[], given: Partial<GroupView> = {}): GroupView {
+function group(n: number, name: string, components: ComponentView[], given: Partial<GroupView> = {}): GroupView {
   return { id: idOf(500 + n), name, description: null, isCollapsed: false, status: 'operational', components, ...given }
 }
 
-export const openIncident: IncidentView = {
+const openIncident: IncidentView = {
   id: idOf(701),
   title: 'Checkout is slow and some payments fail',
   status: 'identified',

@@ -3,9 +3,9 @@ import { clientProcess } from './client-process.ts'
 import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
-export type SeenBy = { path: string; pid: number | null; atMs: number }
+type SeenBy = { path: string; pid: number | null; atMs: number }
 
-export type TargetByProbe = {
+type TargetByProbe = {
   /** the address of one of its pages */
   url(page: string): string
   /** from now on a page answers these processes with a 500; `all`: every process */

@@ -21,7 +21,7 @@ export type Behaviour =
   /** a body of this many bytes, in chunks, without a content-length when `chunked` */
   | { kind: 'big'; bytes: number; chunked?: boolean }
 
-export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; atMs: number }
+type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; atMs: number }
 
 export type Target = {
   url: string
@@ -131,7 +131,7 @@ function sendBig(response: ServerResponse, bytes: number, chunked: boolean): voi
   more()
 }
 
-export type TcpTarget = {
+type TcpTarget = {
   host: string
   port: number
   connections(): number

@@ -10,7 +10,7 @@ import { addressOf, createRecords } from './records.ts'
 import type { Teardown } from './teardown.ts'
 import { nameOf, type Place, textFieldsOf, valueAt, withTextAt } from './text-fields.ts'
 
-export type TextTable = {
+type TextTable = {
   /** all writes with a body */
   operations: Operation[]
   fieldsOf(operation: Operation): Place[]

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 
-export type EarlyAnswer = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
+type EarlyAnswer = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
 /** Returns a server's answer to a request of which only the head is sent, so the body cannot have been read. */
 export function answerBeforeBody(

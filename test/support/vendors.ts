@@ -2,7 +2,7 @@ import { type Db, query } from '../../control-plane/foundation/platform/postgres
 import { type Behaviour, startTarget, type Target } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
-export type VendorReport = {
+type VendorReport = {
   id: string
   name: string
   impact?: string

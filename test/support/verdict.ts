@@ -81,7 +81,7 @@ export async function insertLiveProbes(db: Db, probeIds = PROBES): Promise<void>
   )
 }
 
-export type ResultSpec = Partial<Result> & { up: boolean }
+type ResultSpec = Partial<Result> & { up: boolean }
 
 let slotMs = Date.now() - 3_600_000
 
@@ -184,7 +184,7 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
   return { metric, stop, kill }
 }
 
-export type StoredTransition = { from: string | null; to: string | null; summary: string; quorum: string }
+type StoredTransition = { from: string | null; to: string | null; summary: string; quorum: string }
 
 export function transitionsOf(db: Db, monitorId: string): Promise<StoredTransition[]> {
   return query(

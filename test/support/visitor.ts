@@ -1,8 +1,8 @@
 import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
 
-export type PageResponse = { status: number; text: string; location: string | null; headers: Headers }
+type PageResponse = { status: number; text: string; location: string | null; headers: Headers }
 
-export type Visitor = {
+type Visitor = {
   get(path: string, headers?: Record<string, string>): Promise<PageResponse>
   /** sends a form like a page of the site */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageResponse>

@@ -1,7 +1,7 @@
 /** A limit that only a hang can reach, on any machine and under any load. */
 export const HANG_MS = 300_000
 
-export type WaitOptions = {
+type WaitOptions = {
   timeoutMs?: number
   /** the awaited condition, for the error; a function is called on failure */
   label?: string | (() => string)

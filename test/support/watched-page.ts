@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 
-export type WatchedPage = {
+type WatchedPage = {
   page: Page
   /** unexpected events: console messages, errors, dialogs, requests to other origins */
   complaints: string[]

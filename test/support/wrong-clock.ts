@@ -6,7 +6,7 @@ import type { Teardown } from './teardown.ts'
 
 const CLOCK_JUMP = new URL('../chaos/clock-jump.mjs', import.meta.url).href
 
-export type WrongClock = {
+type WrongClock = {
   /** for the programs that have this clock */
   env: Record<string, string>
   /** Sets how far the wall clock of these programs is ahead of the machine's. Monotonic clocks are not affected. */

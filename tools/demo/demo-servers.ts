@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-export type DemoTarget = { url: string; server: Server; isUp(): boolean; toggle(): void }
+type DemoTarget = { url: string; server: Server; isUp(): boolean; toggle(): void }
 
 /** A target that answers 200 or, after each toggle, 503. */
 export async function startDemoTarget(): Promise<DemoTarget> {
@@ -29,7 +29,7 @@ export type Webhook = {
   attempt: string
 }
 
-export type DemoReceiver = { url: string; server: Server; setSigningSecret(signingSecret: string): void }
+type DemoReceiver = { url: string; server: Server; setSigningSecret(signingSecret: string): void }
 
 /** Receives webhooks and verifies their signatures. */
 export async function startWebhookReceiver(onWebhook: (webhook: Webhook) => void): Promise<DemoReceiver> {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { buildServerConfiguration, type NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
 import { type Engine, readLogTail, spawnBound, stopStale } from './process.ts'
 
-export type NatsOptions = {
+type NatsOptions = {
   /** contains the JetStream store, the configuration and the pid file */
   dataDir: string
   logFile: string

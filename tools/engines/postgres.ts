@@ -16,7 +16,7 @@ import {
   stopStale,
 } from './process.ts'
 
-export type PostgresOptions = {
+type PostgresOptions = {
   /** created on the first start; an absolute or relative path */
   dataDir: string
   logFile: string

@@ -19,7 +19,7 @@ export type ProcessIdentity = {
   passThrough: boolean
 }
 
-export type SpawnOptions = {
+type SpawnOptions = {
   command: string
   args: string[]
   logFile: string
@@ -101,7 +101,7 @@ function hasSetpriv(): boolean {
 }
 
 /** Sends a signal to a process, and kills it after a timeout. Resolves when it has exited. */
-export async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: Promise<void>): Promise<void> {
+async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: Promise<void>): Promise<void> {
   if (!sendSignal(pid, signal)) return
   const gone = exited ?? untilGone(pid)
   const inTime = await Promise.race([gone.then(() => true), delay(STOP_TIMEOUT_MS).then(() => false)])

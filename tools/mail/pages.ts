@@ -10,7 +10,7 @@ const MAIL_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
 /** The port of the page, and the secret that its paths begin with. */
-export type MailPageAddress = { port: number; secret: string }
+type MailPageAddress = { port: number; secret: string }
 
 /**
  * Serves below `/<secret>`: the list, a mail at `/mails/<number>` and its HTML at `/mails/<number>/html`. Mail can contain

@@ -17,7 +17,7 @@ const LEAN_FLAGS = ['--v8-pool-size=1']
 const LEAN_ENV = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' }
 const MAX_LOG_BYTES = 20 * 1024 * 1024
 
-export type LocalProgramOptions = {
+type LocalProgramOptions = {
   /** name of the log and the pid file, for example `probe-us-east` */
   name: string
   /** file in dist, for example `probe-agent.js` */

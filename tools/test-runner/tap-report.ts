@@ -1,6 +1,6 @@
 import type { FileRun } from './test-process.ts'
 
-export type TestReport = { file(run: FileRun): void; end(): { passed: number; failed: number } }
+type TestReport = { file(run: FileRun): void; end(): { passed: number; failed: number } }
 
 /**
  * Prints one line per test file, preceded by its standard error and, if it failed, its complete output. Counts the tests: the

@@ -6,7 +6,7 @@ import type { SuspendedAccess } from './actions.ts'
 import type { AccessKind } from './decision.ts'
 import type { AccessReview, SuspendedKey, SuspendedMember, SuspendedSession } from './store.ts'
 
-export type AccessView = { review: AccessReview; suspended: SuspendedAccess; returnTo: string; now: Date }
+type AccessView = { review: AccessReview; suspended: SuspendedAccess; returnTo: string; now: Date }
 
 /** The page on which an admin keeps or ends suspended access, and creates a key for an organization without an admin key. */
 export function accessPage(view: AccessView) {

@@ -59,7 +59,7 @@ const ADMIN_KEY = `SELECT FROM api_keys k JOIN projects p ON p.id = k.project_id
 /** An organization in which an admin has to decide. `lacksKey`: it has no admin key that works. */
 export type AccessReview = { organizationId: string; name: string; isUndecided: boolean; lacksKey: boolean }
 
-export type SessionTimes = { now: Date; seenAfter: Date }
+type SessionTimes = { now: Date; seenAfter: Date }
 
 /** The reviews of organizations that a session opens as admin, by the time of joining. */
 export const listReviews = (db: Db, sessionId: string, times: SessionTimes) =>
@@ -111,7 +111,7 @@ export type SuspendedSession = {
 }
 
 /** The oldest rows, up to a limit, and the total number. */
-export type RowsWithTotal<Row> = { rows: Row[]; total: number }
+type RowsWithTotal<Row> = { rows: Row[]; total: number }
 
 async function queryWithTotal<Row>(db: Db, sql: string, bindings: { limit: number }): Promise<RowsWithTotal<Row>> {
   const rows = await query<Row & { total: number }>(

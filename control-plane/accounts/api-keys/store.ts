@@ -1,7 +1,7 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
 import type { ApiCaller, Scope } from '../../foundation/web/auth/authentication.ts'
 
-export type ApiKeyRow = {
+type ApiKeyRow = {
   id: string
   name: string
   scope: Scope
@@ -15,7 +15,7 @@ export type ApiKeyRow = {
 
 const COLUMNS = 'id, name, scope, hint, created_by, last_used_at, suspended_at, created_at, updated_at'
 
-export type NewApiKey = {
+type NewApiKey = {
   id: string
   projectId: string
   createdBy: string | null
@@ -51,7 +51,7 @@ export async function listApiKeys(db: Db, projectId: string, { limit, offset }: 
   return { rows, total: count!.total }
 }
 
-export type LockedKey = { id: string; scope: Scope; isSuspended: boolean }
+type LockedKey = { id: string; scope: Scope; isSuspended: boolean }
 
 /** Returns the project's keys and locks them until the transaction ends. */
 export const lockKeys = (tx: Db, projectId: string) =>
@@ -72,7 +72,7 @@ export async function lockApiKeyForShare(tx: Db, id: string): Promise<{ isSuspen
 export const removeApiKey = (db: Db, projectId: string, id: string) =>
   execute(db, 'DELETE FROM api_keys WHERE project_id = ? AND id = ?', [projectId, id])
 
-export type KeyCaller = ApiCaller & { lastUsedAt: Date | null; isSuspended: boolean }
+type KeyCaller = ApiCaller & { lastUsedAt: Date | null; isSuspended: boolean }
 
 /** Finds the caller of a key by its SHA-256. Returns null also for a key of a deleted organization. */
 export async function findCaller(db: Db, keyHash: Buffer): Promise<KeyCaller | null> {

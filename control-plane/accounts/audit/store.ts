@@ -6,7 +6,7 @@ export const AUDIT_ACTIONS = [
   ...['created', 'updated', 'deleted'],
   ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
 ] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+type AuditAction = (typeof AUDIT_ACTIONS)[number]
 export type AuditChange = { from: unknown; to: unknown }
 
 export type AuditRecord = {
@@ -35,7 +35,7 @@ export async function insertAuditRecord(tx: Db, { changes = {}, organizationId, 
 }
 
 /** Null: any. */
-export type AuditFilter = {
+type AuditFilter = {
   actorId: string | null
   resource: string | null
   resourceId: string | null
@@ -59,7 +59,7 @@ export type AuditRow = {
 }
 
 /** A project with entries about its whole organization; an organization (`projectId` null); or everything (null). */
-export type AuditScope = { organizationId: string; projectId: string | null } | null
+type AuditScope = { organizationId: string; projectId: string | null } | null
 
 const COLUMNS = `id, at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", host(ip) AS ip, action,
   resource, resource_id AS "resourceId", resource_name AS "resourceName", changes`

@@ -58,7 +58,7 @@ export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: stri
   return (await query(tx, sql, [organizationId, userId])).length > 0
 }
 
-export type Membership = { organizationId: string; userId: string; role: MemberRole }
+type Membership = { organizationId: string; userId: string; role: MemberRole }
 
 /** Returns false when the user is already a member. */
 export async function insertMember(tx: Tx, member: Membership & { awaitsProof: boolean; now: Date }): Promise<boolean> {

@@ -13,7 +13,7 @@ const NAME = 'Operator'
 const PLAN: PlanName = 'business'
 
 /** `api_key` and `claim_url` are shown only once. `api_key` is null for an existing project, `claim_url` for a user who needs no link. */
-export type OperatorProject = { project_id: string; api_key: string | null; claim_url: string | null; message: string }
+type OperatorProject = { project_id: string; api_key: string | null; claim_url: string | null; message: string }
 
 /**
  * Creates the operator project with an admin key, for a new or existing user. Only one can exist: a second call changes

@@ -31,7 +31,7 @@ export async function findOrganization(db: Db, id: string): Promise<ListedOrgani
 export const listProjects = (db: Db, organizationId: string): Promise<{ id: string; name: string }[]> =>
   query(db, 'SELECT id, name FROM projects WHERE organization_id = ? ORDER BY id', [organizationId])
 
-export type ListedMember = { id: string; email: string; role: string; suspended_at: Date | null }
+type ListedMember = { id: string; email: string; role: string; suspended_at: Date | null }
 
 export const listOrganizationMembers = (db: Db, organizationId: string): Promise<ListedMember[]> =>
   query(
@@ -41,7 +41,7 @@ export const listOrganizationMembers = (db: Db, organizationId: string): Promise
     [organizationId],
   )
 
-export type ListedKey = {
+type ListedKey = {
   id: string
   name: string
   scope: string
@@ -76,7 +76,7 @@ export async function isOperatorOrganization(db: Db, organizationId: string): Pr
   return rows.length > 0
 }
 
-export type ListedUser = { id: string; email: string; isClaimed: boolean; roles: string }
+type ListedUser = { id: string; email: string; isClaimed: boolean; roles: string }
 
 /** By email address; `roles` as `<organization> <role>`, separated by commas. Null: users of every organization. */
 export const listUsers = (db: Db, organizationId: string | null): Promise<ListedUser[]> =>

@@ -17,7 +17,7 @@ export const COUNTED_RESOURCES = [
 export type CountedResource = (typeof COUNTED_RESOURCES)[number]
 
 /** Null: no limit. */
-export type PlanLimits = Record<CountedResource, number | null> & {
+type PlanLimits = Record<CountedResource, number | null> & {
   customDomain: boolean
   minIntervalSeconds: number
 }
@@ -69,7 +69,7 @@ export const PLAN_LIMITS: Record<PlanName, PlanLimits> = {
 }
 
 /** Alert rules of one monitor, on every plan. */
-export const MAX_RULES_PER_MONITOR = 20
+const MAX_RULES_PER_MONITOR = 20
 
 /** A limit on each plan; null: no limit. */
 export type LimitByPlan = Record<PlanName, number | null>

@@ -84,7 +84,7 @@ export async function updatePlan(db: Db, organizationId: string, plan: PlanName,
   return (await execute(db, sql, [plan, now, organizationId])) === 1
 }
 
-export type ProjectRow = { id: string; name: string; plan: PlanName; created_at: Date; updated_at: Date }
+type ProjectRow = { id: string; name: string; plan: PlanName; created_at: Date; updated_at: Date }
 
 /** A project with its organization's plan. */
 export async function findProject(db: Db, projectId: string): Promise<ProjectRow | null> {

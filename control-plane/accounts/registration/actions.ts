@@ -22,8 +22,8 @@ const MAX_REFUSALS_PER_HOUR = 20
 const CLAIM_HOURS = 72
 
 /** `provesEmail`: only the operator sees the link. */
-export type NewAccount = { email: string; name: string | null; publicUrl: string; provesEmail: boolean }
-export type AccountRegistration = NewAccount & { plan: PlanName }
+type NewAccount = { email: string; name: string | null; publicUrl: string; provesEmail: boolean }
+type AccountRegistration = NewAccount & { plan: PlanName }
 
 /**
  * Creates a user, an organization, a project, an admin key and a claim link (docs/design/accounts.md#registration). The

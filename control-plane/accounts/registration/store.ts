@@ -24,7 +24,7 @@ export const insertRegistrationAttempt = (db: Db, network: string, created: bool
 export const pruneRegistrationAttempts = (db: Db, now: Date) =>
   execute(db, 'DELETE FROM bootstrap_attempts WHERE at < ?', [new Date(now.getTime() - REGISTRATION_WINDOW_MS)])
 
-export type NewUser = { userId: string; email: string; name: string | null; now: Date }
+type NewUser = { userId: string; email: string; name: string | null; now: Date }
 
 /** Returns false when the email address is registered. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   return inserted === 1
 }
 
-export type NewOrganization = {
+type NewOrganization = {
   organizationId: string
   projectId: string
   userId: string

@@ -2,7 +2,7 @@ import { type Db, execute, hasRows, query, type Tx } from '../../foundation/plat
 import { IS_ACTIVE_MEMBERSHIP } from '../members/active-condition.ts'
 import type { MemberRole } from '../members/role.ts'
 
-export type NewSession = {
+type NewSession = {
   id: string
   tokenHash: Buffer
   userId: string

@@ -5,7 +5,7 @@ import { formatTimeAgo } from '../sessions/time-ago.ts'
 import { TimeAgo } from '../sessions/time-ago-element.tsx'
 import { PASSWORD_HINT } from './pages.tsx'
 
-export type AccountView = {
+type AccountView = {
   session: UserSession
   organizations: { id: string; name: string }[]
   sessions: ListedSession[]

@@ -24,7 +24,7 @@ import {
 
 export type SignInTools = { db: Db; secrets: SecretCipher; passwords: Passwords; publicUrl: string; sendsMail: boolean }
 
-export type SignInResult = { token: string } | { refused: 'wrong' } | { refused: 'too many'; waitSeconds: number }
+type SignInResult = { token: string } | { refused: 'wrong' } | { refused: 'too many'; waitSeconds: number }
 
 /** Starts a session if the password is right. An unknown address takes the same time and gives the same answer. */
 export async function signIn(
@@ -62,7 +62,7 @@ export async function requestPasswordReset(
   return true
 }
 
-export type SetPasswordResult = { token: string } | { invalid: LinkProblem } | { problem: string }
+type SetPasswordResult = { token: string } | { invalid: LinkProblem } | { problem: string }
 
 /**
  * Sets a password by a link.
@@ -96,7 +96,7 @@ export async function setPassword(
   })
 }
 
-export type ChangePasswordResult = { token: string } | { problem: string; field: 'old' | 'new' }
+type ChangePasswordResult = { token: string } | { problem: string; field: 'old' | 'new' }
 
 /** Changes the password of a signed-in user who knows the current one. */
 export async function changePassword(

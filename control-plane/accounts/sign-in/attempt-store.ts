@@ -2,7 +2,7 @@ import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 
-export const ATTEMPT_WINDOW_MS = 15 * 60_000
+const ATTEMPT_WINDOW_MS = 15 * 60_000
 
 /** A limit of attempts in 15 minutes, for example of sign-ins from one network. */
 export type AttemptLimit = { subject: string; max: number }

@@ -2,7 +2,7 @@ import type { SecretCipher } from '../../foundation/platform/crypto/encryption.t
 import type { EncryptedColumn } from '../../foundation/platform/crypto/reencrypt.ts'
 
 /** Tokens of a chat installation. `refreshToken` null: the tokens do not expire. */
-export type ChatTokens = { accessToken: string; refreshToken: string | null }
+type ChatTokens = { accessToken: string; refreshToken: string | null }
 
 type InstallationRef = { id: string; projectId: string }
 

@@ -11,12 +11,10 @@ export type {
   CheckLiteral,
   Digest,
   MailContent,
-  MailMessage,
-  RenderContext,
 } from './types.ts'
 
 /** The kinds of channels. A new kind is one file and one line here. */
-export const CHANNEL_KINDS = {
+const CHANNEL_KINDS = {
   webhook,
   email,
   chat_a: slack,

@@ -31,7 +31,7 @@ export type DeliveryOutcome = {
 }
 
 /** The outcome of a message to a chat. `message`: its position in the chat. `revoked`: the app was removed. `expired`: the token has expired. */
-export type ChatOutcome =
+type ChatOutcome =
   | { ok: true; message: ChatMessage | null }
   | { ok: false; fault: 'revoked' | 'expired' | null; retryAfterMs: number | null }
 

@@ -4,7 +4,7 @@ import { LATENCY_SQL } from './clickhouse-jobs/hourly-sql.ts'
 import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
 import type { UptimeChange } from './uptime/uptime.ts'
 
-export type CheckFilter = {
+type CheckFilter = {
   regions: string[] | null
   statuses: string[] | null
   fromMs: number | null

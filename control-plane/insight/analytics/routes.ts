@@ -37,7 +37,7 @@ import { parseTimeRange } from './uptime/time-range.ts'
 import { buildIntervals, computeUptime } from './uptime/uptime.ts'
 import { toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
 
-export type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Signer }
+type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Signer }
 
 const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
 const DateTime = Type.String({ format: 'date-time' })

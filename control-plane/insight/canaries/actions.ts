@@ -32,7 +32,7 @@ import {
 export type CanaryTools = Omit<MonitorTools, 'leaveUnchecked'> & { sign: Signer }
 
 /** `origin`: the address at which probes and deliveries reach the control plane, without a trailing slash. */
-export type CanarySettings = Omit<CanarySchedule, 'region'> & { origin: string }
+type CanarySettings = Omit<CanarySchedule, 'region'> & { origin: string }
 
 /**
  * Creates a canary for each region that has probes, and one signed webhook for their alerts

@@ -15,7 +15,7 @@ import type { CanaryOutage, CanarySchedule, FailureKind } from './schedule.ts'
 /** Locks the canaries until the transaction ends. Creating and removing canaries take this lock. */
 export const lockCanaries = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.canaries})`)
 
-export type CanaryProject = { projectId: string; organizationId: string; channelId: string | null }
+type CanaryProject = { projectId: string; organizationId: string; channelId: string | null }
 
 /** Null until canaries are created for the first time. */
 export async function findCanaryProject(db: Db): Promise<CanaryProject | null> {
@@ -90,7 +90,7 @@ export async function saveCanary(tx: Tx, schedule: CanarySchedule, monitorId: st
 export const deleteCanaries = (tx: Tx, kept: Region[]) =>
   execute(tx, 'DELETE FROM canaries WHERE region <> ALL (CAST(? AS text[]))', [kept])
 
-export type ReceiverChannel = { id: string; projectId: string; signingSecret: Buffer | null }
+type ReceiverChannel = { id: string; projectId: string; signingSecret: Buffer | null }
 
 /** The channel for the alerts of canaries. */
 export async function findReceiverChannel(db: Db): Promise<ReceiverChannel | null> {

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../../shared/process/metrics.ts'
 
-export type ChatMetrics = ReturnType<typeof createChatMetrics>
+type ChatMetrics = ReturnType<typeof createChatMetrics>
 
 const METRICS_BY_REGISTRY = new WeakMap<Metrics, ChatMetrics>()
 

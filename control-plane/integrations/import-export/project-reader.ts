@@ -82,7 +82,7 @@ async function loadSources(db: Db, projectId: string): Promise<SourceState[]> {
   return sources.map(source => ({ source, fields: fields.get(source.id) ?? [] }))
 }
 
-export async function loadPages(db: Db, projectId: string): Promise<PageState[]> {
+async function loadPages(db: Db, projectId: string): Promise<PageState[]> {
   const pages: PageState[] = []
   for (const page of await listProjectPages(db, projectId)) {
     pages.push({

@@ -33,7 +33,7 @@ import type { ImportTools } from './import/import-run.ts'
 import { hasWindowEnded } from './import/resources/window-actions.ts'
 import { loadProject } from './project-reader.ts'
 
-export type ImportExportContext = Omit<ImportTools, 'findFaults'>
+type ImportExportContext = Omit<ImportTools, 'findFaults'>
 
 const tags = ['Import and export']
 const YAML = 'application/yaml'

@@ -35,7 +35,7 @@ import type { ProbeSession } from './sessions/session.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
 import { updateFleetMetrics } from './update-metrics.ts'
 
-export type FleetOptions = {
+type FleetOptions = {
   db: Db
   /** for LISTEN */
   databaseUrl: string

@@ -82,8 +82,8 @@ export async function addMonitors(
 }
 
 /** One item of a bulk create. `faults`: problems found by the schema; with any of them the body may have any shape. */
-export type BulkItem = { body: MonitorCreate; faults: ErrorDetail[] }
-export type BulkResult = { created: StoredMonitor[]; errors: { index: number; error: string }[] }
+type BulkItem = { body: MonitorCreate; faults: ErrorDetail[] }
+type BulkResult = { created: StoredMonitor[]; errors: { index: number; error: string }[] }
 
 /** Creates the valid monitors of a list in one transaction, and reports the other ones by index. */
 export async function createMonitors(tools: MonitorTools, caller: ApiCaller, items: BulkItem[], now: Date) {

@@ -3,7 +3,7 @@ import { countMonitors, getLatestRevision, type MonitorFilter } from './store.ts
 
 const MAX_CACHED_COUNTS = 10_000
 
-export type MonitorCounter = (projectId: string, filter: MonitorFilter) => Promise<number>
+type MonitorCounter = (projectId: string, filter: MonitorFilter) => Promise<number>
 
 /**
  * Counts the monitors of a project that match a filter. A count costs as much as a hundred pages of the list, so it is

@@ -25,7 +25,7 @@ import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorQuery, Moni
 import { findMonitor, listMonitors } from './store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
 
-export type MonitorContext = MonitorTools &
+type MonitorContext = MonitorTools &
   MonitorResponseTools & {
     readMonitoringState: MonitoringStateReader
     heavyWrites: HeavyWrites

@@ -1,6 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 
-export type Baseline = { screenshotId: string; url: string; storeKey: string }
+type Baseline = { screenshotId: string; url: string; storeKey: string }
 
 /** Finds the baseline of a region and locks it until the transaction ends. Null before the first comparison. */
 export async function lockBaseline(tx: Tx, monitorId: string, region: string): Promise<Baseline | null> {

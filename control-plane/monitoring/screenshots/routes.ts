@@ -22,7 +22,7 @@ import { ScreenshotRecord, toScreenshotResponse } from './screenshot-record.ts'
 import { buildScreenshotUrl } from './signed-link.ts'
 import { listScreenshots } from './store.ts'
 
-export type ScreenshotContext = { db: Db; nats: Nats; publicUrl: string; sign: Signer }
+type ScreenshotContext = { db: Db; nats: Nats; publicUrl: string; sign: Signer }
 
 const REGIONS = 'The regions that have a baseline. In the other regions the next comparison becomes the baseline.'
 

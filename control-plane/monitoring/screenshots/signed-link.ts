@@ -1,14 +1,14 @@
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 
 /** An id never changes its screenshot or project, so a link can be verified with the id alone. */
-export type ScreenshotRef = { id: string }
+type ScreenshotRef = { id: string }
 
 const VALID_SECONDS = 3_600
 /** Links that are made within this time are equal, so that browsers can cache the image. */
 const STEP_SECONDS = 300
 
 /** Returns when a link that is made now expires, in seconds since 1970: after an hour, up to five minutes more. */
-export function computeLinkExpiry(now: Date): number {
+function computeLinkExpiry(now: Date): number {
   return Math.ceil((now.getTime() / 1_000 + VALID_SECONDS) / STEP_SECONDS) * STEP_SECONDS
 }
 

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { CheckedRegions } from '../monitors/report-regions/checked-regions.ts'
 
-export type StoredScreenshot = {
+type StoredScreenshot = {
   id: string
   projectId: string
   monitorId: string
@@ -38,7 +38,7 @@ export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<b
   return inserted > 0
 }
 
-export type ScreenshotMonitor = CheckedRegions & { projectId: string; url: string }
+type ScreenshotMonitor = CheckedRegions & { projectId: string; url: string }
 
 /** Finds the monitor that a probe reports about: of any project, not deleted. */
 export async function findScreenshotMonitor(db: Db, id: string): Promise<ScreenshotMonitor | null> {
@@ -82,7 +82,7 @@ export async function listScreenshots(
   return { rows, total: count?.total ?? 0 }
 }
 
-export type CheckKey = { region: string; scheduledAtMs: number; attempt: number }
+type CheckKey = { region: string; scheduledAtMs: number; attempt: number }
 
 /** The key by which the screenshot of a check is found. */
 export const buildCheckKey = ({ region, scheduledAtMs, attempt }: CheckKey) => `${region} ${scheduledAtMs} ${attempt}`

@@ -3,7 +3,7 @@ import type { Env } from '../../../shared/process/env.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 
 /** The context of commands. Changes through `db` are in the audit log with the operator as actor. */
-export type CommandContext = {
+type CommandContext = {
   db: Db
   /** for changes that are invisible to the owner of a record; they are not in the audit log */
   unauditedDb: Db

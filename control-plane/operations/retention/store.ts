@@ -7,7 +7,7 @@ import type { RetentionRule } from './rules.ts'
 const TIMEOUTS_SQL = `set_config('lock_timeout', '1s', true), set_config('statement_timeout', '10s', true)`
 
 /** `after`: the last examined row; null: none is left. `fault`: why the batch was skipped. */
-export type DeletedBatch = { changed: number; after: string | null; fault?: unknown }
+type DeletedBatch = { changed: number; after: string | null; fault?: unknown }
 
 /**
  * Deletes one batch of a rule in its own transaction. Null while another process is working. Locked rows are skipped. The

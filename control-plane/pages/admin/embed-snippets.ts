@@ -1,5 +1,5 @@
 /** Addresses for use on other sites; null while no status page is published. */
-export type EmbedLinks = { status_page: string | null; badge: string | null; widget: string | null }
+type EmbedLinks = { status_page: string | null; badge: string | null; widget: string | null }
 
 /** The links of the page at an address. */
 export const buildEmbedLinks = (page: string | null): EmbedLinks => ({

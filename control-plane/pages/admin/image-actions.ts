@@ -33,7 +33,7 @@ export function assertImageUrl(checkLiteral: CheckLiteral, field: string, url: s
   if (refusal !== null) throw fault(`cannot be fetched: ${refusal}`)
 }
 
-export type ImageTools = { db: Db; egress: Egress; now: () => Date }
+type ImageTools = { db: Db; egress: Egress; now: () => Date }
 
 /**
  * Fetches a logo or favicon through the egress guard, so that visitors load it from the page's own origin. A failure is

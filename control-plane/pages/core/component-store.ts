@@ -25,7 +25,7 @@ export async function listComponents(
   return { components, total }
 }
 
-export async function countComponents(db: Db, pageId: string): Promise<number> {
+async function countComponents(db: Db, pageId: string): Promise<number> {
   const sql = 'SELECT count(*) AS total FROM status_page_components WHERE page_id = ?'
   return (await query<{ total: number }>(db, sql, [pageId]))[0]!.total
 }

@@ -26,7 +26,7 @@ export type StoredPage = {
  * `sourceUrl` null: it was uploaded. `isHere` false: it was never fetched. `problem`: why the last fetch failed; the
  * previous image stays.
  */
-export type ImageReference = { id: string; sourceUrl: string | null; isHere: boolean; problem: string | null }
+type ImageReference = { id: string; sourceUrl: string | null; isHere: boolean; problem: string | null }
 
 /** A row of `status_page_groups`. */
 export type StoredGroup = {

@@ -9,7 +9,7 @@ import type {
   SslStatus,
 } from './types.ts'
 
-export type DomainRequirements = { domain: string; target: string; challenge: string }
+type DomainRequirements = { domain: string; target: string; challenge: string }
 
 /**
  * The records that a domain needs, and whether they exist (docs/design/subscribers.md#records). The TXT record proves

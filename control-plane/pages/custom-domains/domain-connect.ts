@@ -39,7 +39,7 @@ export function parseConnectSettings(document: unknown): ConnectSettings | null 
 export const buildSupportUrl = ({ urlApi }: ConnectSettings, template: ConnectTemplate) =>
   `${urlApi}${buildTemplatePath(template)}`
 
-export type ApplyParameters = {
+type ApplyParameters = {
   zone: string
   domain: string
   target: string

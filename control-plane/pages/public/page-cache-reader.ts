@@ -21,7 +21,7 @@ export type PageFinder = ((site: Site) => Promise<CachedPage | null>) & {
   fresh(site: Site): CachedPage | null
 }
 
-export type PageCacheTools = {
+type PageCacheTools = {
   /** Returns `known` itself while it is unchanged, null when the page is not public. */
   read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null>
   /** called for each response with its source */

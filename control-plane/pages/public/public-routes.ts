@@ -23,7 +23,7 @@ import {
 import { type SubscriptionContext, subscriptionRoutes } from './subscriptions/subscription-routes.ts'
 import { createViewReader } from './view/view-reader.ts'
 
-export type PublicPagesContext = Omit<SubscriptionContext, 'pages'> & {
+type PublicPagesContext = Omit<SubscriptionContext, 'pages'> & {
   db: Db
   clickhouse: Clickhouse
   metrics: Metrics

@@ -112,11 +112,7 @@ export function addVariantRoute(
 }
 
 /** The published page of a request. Throws 404, which must not be cached. */
-export async function findPublicPage(
-  pages: PublicPages,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<CachedPage> {
+async function findPublicPage(pages: PublicPages, request: FastifyRequest, reply: FastifyReply): Promise<CachedPage> {
   const site = parseSite(pages, request)
   const shown = site && (await pages.lookUp(getClientNetwork(request), getSiteKey(site), () => pages.find(site)))
   if (!shown) {

@@ -51,10 +51,10 @@ export type SubscriberTools = {
 }
 
 /** The page of a subscription. `publicUrl`: without a trailing slash. */
-export type SubscribedPage = { id: string; name: string; publicUrl: string }
+type SubscribedPage = { id: string; name: string; publicUrl: string }
 type OwnedPage = SubscribedPage & { projectId: string }
 
-export type SubscriptionRequest = { address: SubscriberAddress; componentIds: string[] | null }
+type SubscriptionRequest = { address: SubscriberAddress; componentIds: string[] | null }
 
 /**
  * Sends an address a confirmation, and nothing else until it is confirmed (docs/design/subscribers.md#confirmation). A
@@ -188,7 +188,7 @@ export async function findByManageLink(
   return findByLink(tools, pageId, id, owner => isValidManageToken(owner, token))
 }
 
-export type ConfirmLink = { id: string; until: string; token: string }
+type ConfirmLink = { id: string; until: string; token: string }
 
 /** The subscriber of a confirmation link; null when it is not valid or has expired. */
 export async function findByConfirmLink(

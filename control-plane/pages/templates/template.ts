@@ -8,7 +8,7 @@ export type TemplatePage = {
 }
 
 /** The texts of a template. `name`: the name of the page. */
-export type TemplateTexts = {
+type TemplateTexts = {
   components: string
   noComponents: string
   openIncidents: string

@@ -31,7 +31,7 @@ export type VerdictChange = {
 }
 
 /** The monitors whose changes were discarded, because they were paused, deleted or changed in the meantime. */
-export type ApplyResult = { discarded: string[] }
+type ApplyResult = { discarded: string[] }
 
 /**
  * `at`: the time of the transition, but never before the last change of the monitor, which another clock may have

@@ -19,7 +19,7 @@ import {
   storeStatuses,
 } from './store.ts'
 
-export type VerdictTools = { db: Db; publicUrl: string }
+type VerdictTools = { db: Db; publicUrl: string }
 
 /**
  * Pauses a monitor: resolves its automatic incident with an update and without `monitor.up`, deletes its verdict state,

@@ -30,7 +30,7 @@ import { MONITOR_STATUSES, type StoredMonitor } from '../../monitoring/monitors/
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-lifecycle-actions.ts'
 import { listTransitions } from './store.ts'
 
-export type MonitorLifecycleContext = MonitorResponseTools & {
+type MonitorLifecycleContext = MonitorResponseTools & {
   db: Db
   watching: MonitoringStateReader
 }

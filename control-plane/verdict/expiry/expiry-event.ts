@@ -18,7 +18,7 @@ type Monitor = {
 type Incident = { id: string; title: string; status: string; severity: string; started_at: Date }
 
 /** Further data of a warning. */
-export type ExpiryEventContext = { state: MonitorState | null; incident: Incident | null; publicUrl: string }
+type ExpiryEventContext = { state: MonitorState | null; incident: Incident | null; publicUrl: string }
 
 /**
  * The warning that a certificate or a domain registration ends in `days` days. Its `check` is the last one that

@@ -1,9 +1,9 @@
 const DAY_MS = 86_400_000
 
 /** How many days before the end warnings are sent, once each per certificate or registration. */
-export const WARNING_DAYS = [30, 14, 7, 3, 1] as const
+const WARNING_DAYS = [30, 14, 7, 3, 1] as const
 
-export type WarningCheck = {
+type WarningCheck = {
   /** the threshold to warn about now; null: none */
   warn: number | null
   /** when the next threshold is reached; null after the last one */

@@ -20,7 +20,7 @@ const LEASE_MS = 300_000
 const FETCH_INTERVAL_MS = 600_000
 const FETCH_RETRY_MS = 6 * 3_600_000
 
-export type ExpiryContext = LoopTools & {
+type ExpiryContext = LoopTools & {
   db: Db
   egress: Egress
   /** address of the dashboard, without a trailing slash */

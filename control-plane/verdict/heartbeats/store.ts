@@ -111,7 +111,7 @@ export async function findStoredArrivals(tx: Tx, monitorIds: string[], arrivalId
   return new Set(rows.map(({ id }) => id))
 }
 
-export type PingFilter = { kinds: Ping['kind'][]; from: Date | null; to: Date | null }
+type PingFilter = { kinds: Ping['kind'][]; from: Date | null; to: Date | null }
 
 /** One page of a monitor's pings, newest first, and their total number. */
 export async function listPings(

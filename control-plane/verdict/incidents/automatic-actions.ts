@@ -6,7 +6,7 @@ import { type AutomaticIncident, buildAutomaticIncident, type MonitorOutage } fr
 import { listIncidentsByIds } from './store.ts'
 
 /** An automatic incident as the events of its monitor contain it. */
-export type MonitorIncident = Omit<AutomaticIncident, 'project_id'>
+type MonitorIncident = Omit<AutomaticIncident, 'project_id'>
 
 /** The incidents of some monitors, and the events to publish for those that changed. */
 export type AffectedIncidents = { incidents: MonitorIncident[]; events: EventRow[] }

@@ -9,7 +9,7 @@ import { buildPageUrl, type PageAddress } from '../../alerting/events/page-url.t
 export type IncidentEventName = Extract<EventName, `incident.${string}`>
 
 /** What happened to an incident: its current record, and the update that caused the event, if there is one. */
-export type IncidentEventInput = {
+type IncidentEventInput = {
   name: IncidentEventName
   projectId: string
   incident: EventIncident

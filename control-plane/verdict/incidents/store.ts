@@ -23,7 +23,7 @@ export type IncidentRecord = {
   updated_at: Date
 }
 
-export type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
+type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
 
 const RECORD = `
   incidents.id, title, severity, incidents.status, source, caused_by_monitor_id, started_at, resolved_at,
@@ -93,7 +93,7 @@ export async function listIncidentsByIds(tx: Tx, ids: string[]): Promise<Inciden
 }
 
 /** An incident with its project and status page, which API responses do not contain. */
-export type IncidentWithProject = { projectId: string; statusPage: PageAddress | null; incident: IncidentRecord }
+type IncidentWithProject = { projectId: string; statusPage: PageAddress | null; incident: IncidentRecord }
 
 function withMonitorIds(row: IncidentRecord): IncidentRecord {
   return { ...row, monitor_ids: row.monitors.map(monitor => monitor.id) }

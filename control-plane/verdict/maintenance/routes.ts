@@ -22,7 +22,7 @@ import { findWindow, listWindows } from './store.ts'
 
 const tags = ['Maintenance windows']
 
-export type MaintenanceContext = { db: Db; review: SuppressionReviewer; limits: InstallationLimits }
+type MaintenanceContext = { db: Db; review: SuppressionReviewer; limits: InstallationLimits }
 
 /** The routes of `/maintenance-windows` (docs/design/suppression.md#maintenance). */
 export function maintenanceRoutes(app: App, context: MaintenanceContext): void {

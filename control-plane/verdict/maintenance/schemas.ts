@@ -47,7 +47,7 @@ export const WindowUpdate = strictObject(
 )
 export type WindowUpdate = Static<typeof WindowUpdate>
 
-export const WINDOW_STATUSES = ['scheduled', 'active', 'ended'] as const
+const WINDOW_STATUSES = ['scheduled', 'active', 'ended'] as const
 
 export const WindowRecord = Type.Object(
   {

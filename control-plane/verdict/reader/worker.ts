@@ -36,7 +36,7 @@ const LIVE_SETS_INTERVAL_MS = 2_000
 const PARENTS_INTERVAL_MS = 10_000
 const CHANGES_PER_QUERY = 5_000
 
-export type VerdictContext = {
+type VerdictContext = {
   db: Db
   /** a pool for leases, so that they never wait for a connection; defaults to `db` */
   leases?: Db
@@ -48,7 +48,7 @@ export type VerdictContext = {
   storeCertificates: ReaderTools['storeCertificates']
 }
 
-export type VerdictWorker = {
+type VerdictWorker = {
   /** To be called when monitors have changed (NOTIFY `monitors`): reads them now instead of within two seconds. */
   wake(): void
   /** Stores what has been counted and releases the partitions. */

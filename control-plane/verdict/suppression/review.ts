@@ -30,7 +30,7 @@ export const INITIAL_REVIEW_STATE: ReviewState = {
 }
 
 /** `send`: no reason is left. */
-export type ReviewResult = { kind: 'send' } | ({ kind: 'wait'; reason: SuppressionReason; dueAt: Date } & ReviewState)
+type ReviewResult = { kind: 'send' } | ({ kind: 'wait'; reason: SuppressionReason; dueAt: Date } & ReviewState)
 
 /** A silence is reviewed at least this often, whatever its reason, in case a change was missed. */
 const REVIEW_INTERVAL_MS = 30_000

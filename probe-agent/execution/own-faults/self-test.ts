@@ -16,7 +16,7 @@ export type SelfTest = {
   attributeFailure(error: CheckError, startedUs: number): Promise<CheckError>
 }
 
-export type SelfTestOptions = {
+type SelfTestOptions = {
   /** one answer is enough, even a refused connection */
   targets: { host: string; port: number }[]
   /** a name that any working resolver answers, even with NXDOMAIN; queried only after a failure of the resolver */

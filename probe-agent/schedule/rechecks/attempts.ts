@@ -11,7 +11,7 @@ import type { CheckPermit } from '../check-permits.ts'
 import { computeProgress, type RecheckProgress, resolveEndState } from './recheck.ts'
 import { computeSilenceLimitMs, recordResponseTime } from './silence-limit.ts'
 
-export type RecheckAttemptsOptions = {
+type RecheckAttemptsOptions = {
   timers: Pick<Timers, 'monotonicMs'>
   /** Runs one check with a permit, releases the permit and passes the result to `take`. */
   check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
@@ -44,7 +44,7 @@ const FIRST_STATE_MS = 30_000
  * Runs the chains of the monitors: attempts that overlap when the target is silent, published in their order
  * (docs/design/probes.md#attempts). The conclusion of a chain is stored with its monitor.
  */
-export type RecheckAttempts = {
+type RecheckAttempts = {
   /** Starts the next attempt of the monitor's chain. */
   start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
   /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: it has no decided chain. */

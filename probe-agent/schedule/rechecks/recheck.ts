@@ -3,7 +3,7 @@ import { getRecheckDelayMs } from '../../../shared/checks/rechecks.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 
 /** What follows an attempt: another one after `recheckInMs`, or (null) the end of the chain; and the region's state then. */
-export type NextAttempt = { recheckInMs: number | null; state: RegionState }
+type NextAttempt = { recheckInMs: number | null; state: RegionState }
 
 const CONFIRM_BETTER_DELAY_MS = 5000
 

@@ -53,7 +53,7 @@ const FLAGS = [
   '--js-flags=--max-old-space-size=256',
 ]
 
-export type LaunchedBrowser = { browser: Browser; hasSandbox: boolean }
+type LaunchedBrowser = { browser: Browser; hasSandbox: boolean }
 
 export class NoSandboxError extends Error {}
 

@@ -16,7 +16,7 @@ const SANDBOX_DISABLED =
 /** The user that runs the browser if this process is root; null: the current user. */
 export const getBrowserUserId = () => (process.getuid?.() === 0 ? NOBODY_UID : null)
 
-export type Sandbox = {
+type Sandbox = {
   /** null: unknown */
   works: () => boolean | null
   /** records whether the sandbox worked at a start of the browser; a change is logged */

@@ -6,7 +6,7 @@ import type { PhaseTimer } from '../phases.ts'
 export type UdpServer = { address: string; port: number }
 
 /** The messages to send, and the handler of answers. */
-export type UdpExchange = {
+type UdpExchange = {
   /** the messages that are not answered yet */
   open: () => Buffer[]
   /** handles an answer; true when all messages are answered */

@@ -17,7 +17,7 @@ import {
 import { queryOverTcp } from './dns-tcp.ts'
 import { queryOverUdp, type UdpServer } from './dns-udp.ts'
 
-export type DnsQuery = {
+type DnsQuery = {
   name: string
   types: readonly DnsType[]
   /** null: the system's resolvers */

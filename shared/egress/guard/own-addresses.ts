@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { ConfigError } from '../../process/env.ts'
 
 /** Whether a connection leads to a part of this installation that requests of tenants and visitors must not reach. */
-export type IsOwnAddress = (address: string, port: number, path: string | null) => boolean
+type IsOwnAddress = (address: string, port: number, path: string | null) => boolean
 
 /** Paths of the installation's own API that stay open: canary targets and heartbeat pings. */
 const OPEN_PATHS = ['/canary/', '/ping/']

@@ -9,7 +9,7 @@ export type ResolveHost = (name: string) => Promise<string[]>
 const QUERY_TIMEOUT_MS = 2000
 const QUERY_TRIES = 3
 
-export type ResolverOptions = {
+type ResolverOptions = {
   /** DNS servers as `address:port`; default: the system's */
   servers?: string[]
   /** the text of a hosts file; default: /etc/hosts */

@@ -7,7 +7,7 @@ import type { PreparedRequest } from './prepare.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
 
-export type ExchangeOptions = {
+type ExchangeOptions = {
   body: BodyOptions
   /** filled while the body arrives */
   received: ReceivedBody

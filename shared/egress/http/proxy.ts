@@ -7,7 +7,7 @@ import { finishPhases, startPhaseTimer } from '../phases.ts'
 import { dial, getFirstPhase } from '../tcp/connect.ts'
 import type { Egress } from '../types.ts'
 
-export type EgressProxy = {
+type EgressProxy = {
   /** http://127.0.0.1:port */
   url: string
   /** connections that the guard or the network refused */
@@ -15,7 +15,7 @@ export type EgressProxy = {
   close: () => void
 }
 
-export type ProxyLimits = {
+type ProxyLimits = {
   /** limit of all bytes sent and received; beyond it all connections are closed */
   maxBytes: number
   connectWithinMs: number

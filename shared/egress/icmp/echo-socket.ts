@@ -6,9 +6,9 @@ import { emptyAddress, isSameHost, socketAddress } from './socket-address.ts'
 import { type IcmpSystemCalls, openIcmpSystemCalls } from './system-calls.ts'
 
 /** Echoes to one address. Failed ones count as sent. */
-export type Echoes = { sent: number; rttsUs: number[]; failure: EgressFailure | null }
+type Echoes = { sent: number; rttsUs: number[]; failure: EgressFailure | null }
 
-export type EchoPlan = {
+type EchoPlan = {
   /** number of echoes */
   count: number
   /** delay between two echoes */

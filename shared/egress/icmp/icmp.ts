@@ -3,15 +3,12 @@ import type { IpFamily } from './packet.ts'
 import { isPingAvailable } from './ping-program.ts'
 
 /** How echoes of one address family are sent. */
-export type IcmpMethod =
-  | { kind: 'socket'; socket: EchoSocket }
-  | { kind: 'ping program'; program: string }
-  | { kind: 'none' }
+type IcmpMethod = { kind: 'socket'; socket: EchoSocket } | { kind: 'ping program'; program: string } | { kind: 'none' }
 
 /** The method for each family, chosen on first use and kept while it works. */
 export type Icmp = (family: IpFamily) => IcmpMethod
 
-export type IcmpOptions = {
+type IcmpOptions = {
   /** false: behave as if the kernel refused the socket */
   useSocket?: boolean
   /** the name of the system's ping */

@@ -13,7 +13,7 @@ const PROGRAM_TIMEOUT_S = 65
 const KILL_DELAY_MS = 1000
 const MAX_OUTPUT_LENGTH = 64 * 1024
 
-export type ProgramRun = { stats: PingStats | null; failure: EgressFailure | null }
+type ProgramRun = { stats: PingStats | null; failure: EgressFailure | null }
 
 /** Whether the system's `ping` (iputils) is installed and may send: tested with one echo to loopback. */
 export function isPingAvailable(program: string, family: IpFamily): boolean {

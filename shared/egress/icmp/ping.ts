@@ -15,7 +15,7 @@ import type { EchoSocket } from './echo-socket.ts'
 import type { IpFamily } from './packet.ts'
 import { computeLossTimeoutMs, createUnavailableFailure, runPing } from './ping-program.ts'
 
-export type PingOptions = {
+type PingOptions = {
   host: string
   /** number of echoes */
   count: number
@@ -23,7 +23,7 @@ export type PingOptions = {
   gapMs: number
 }
 
-export type PingResult = {
+type PingResult = {
   /** null when at least one echo was answered */
   error: CheckError | null
   /** the average round phases, or without an answer the elapsed time; all of it in `firstByteUs` */

@@ -130,7 +130,7 @@ function open(
   })
 }
 
-export type TlsResult = { socket: TLSSocket; certificate: X509Certificate | null; failure: EgressFailure | null }
+type TlsResult = { socket: TLSSocket; certificate: X509Certificate | null; failure: EgressFailure | null }
 
 /** Negotiates TLS on an open connection. An invalid certificate is returned together with the failure. */
 export function startTls(

@@ -5,7 +5,7 @@ import { enterPhase, finishPhases, type PhaseTimer, startPhaseTimer } from '../p
 import type { Egress } from '../types.ts'
 import { type ConnectResult, dial, getFirstPhase } from './connect.ts'
 
-export type TcpDialogue = {
+type TcpDialogue = {
   /** sent first; null: nothing */
   send: Buffer | null
   /** how the answer is read; null: it is not read */

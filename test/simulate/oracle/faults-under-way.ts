@@ -39,7 +39,7 @@ export function createFaultIndex({ faults }: Chronicle): FaultIndex {
 /** How long the effects of a fault last: work moves back, a chain of attempts restarts. */
 const LINGERS_MS = 120_000
 
-export type Allowance = { limitMs: number; faults: RecordedFault[] }
+type Allowance = { limitMs: number; faults: RecordedFault[] }
 
 /**
  * The limit for the report of an outage with the faults under way: `limitMs` from its beginning. `probes`: number of probes

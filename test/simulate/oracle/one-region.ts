@@ -22,7 +22,7 @@ const RESTART_LINGERS_MS = 120_000
 export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
 
 /** `isChanged`: the monitor was changed within the last 2 minutes. */
-export type SingleRegionDown = { settings: SettingsPeriod; atMs: number; isChanged: boolean }
+type SingleRegionDown = { settings: SettingsPeriod; atMs: number; isChanged: boolean }
 
 /** Why a monitor of one region was down under partial loss; null: there was no partial loss. */
 export function describeSingleRegionCause(

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Engine, readLogTail, spawnBound, stopStale } from '../process.ts'
 import { CLICKHOUSE_USER, generatePassword } from './authentication.ts'
 
-export type ClickhouseOptions = {
+type ClickhouseOptions = {
   dataDir: string
   logFile: string
   /** 0: any free port */

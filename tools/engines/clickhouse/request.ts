@@ -66,10 +66,10 @@ export function parseRequest(
   return { preparation, sql, format, queryId, insertedRows: isInsert ? countRows(query, body) : null }
 }
 
-export function quoteName(name: string): string {
+function quoteName(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }
 
-export function quoteText(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

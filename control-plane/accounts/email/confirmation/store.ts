@@ -26,7 +26,7 @@ export function listAddressStates(
   )
 }
 
-export type ConfirmationRequest = { address: string; tokenHash: Buffer }
+type ConfirmationRequest = { address: string; tokenHash: Buffer }
 
 /** Stores confirmation requests. Returns the addresses to write to: not confirmed, and not requested since `before`. */
 export async function storeConfirmationRequests(

@@ -5,7 +5,7 @@ import type { PlanName } from '../../plans/plans.ts'
  * for which the channel received no email for an hour. `page`: to subscribers of status pages. `confirmation` and
  * `page_confirmation`: requests to confirm an address; invitations count as `confirmation`.
  */
-export const MAIL_KINDS = ['alert', 'first', 'page', 'confirmation', 'page_confirmation'] as const
+const MAIL_KINDS = ['alert', 'first', 'page', 'confirmation', 'page_confirmation'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 /** How many emails are sent in a day (UTC). Each recipient counts. */
@@ -47,7 +47,7 @@ export type MailRules = { requiresConfirmation: boolean; limits: MailLimits }
 export const MAIL_RULES: MailRules = { requiresConfirmation: true, limits: MAIL_LIMITS }
 
 /** These alerts of each organization are sent even when the installation's limit is reached. */
-export const RESERVED_ALERTS_PER_ORGANIZATION = 1_000
+const RESERVED_ALERTS_PER_ORGANIZATION = 1_000
 
 export type MailRequest = { kind: MailKind; organizationId: string; plan: PlanName; address: string }
 

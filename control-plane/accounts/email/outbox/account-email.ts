@@ -10,7 +10,7 @@ export type QueuedEmail = AccountEmail | { resetFor: string }
 /**
  * An invitation. `url` claims a new account, proves the address of an unproven one, or is the sign-in page for a proven one.
  */
-export type Invitation = { url: string; account: 'new' | 'unproven' | 'proven' }
+type Invitation = { url: string; account: 'new' | 'unproven' | 'proven' }
 
 const INSTRUCTIONS: Record<Invitation['account'], string> = {
   new: 'Choose a password to sign in. The link works once, for 72 hours.',

@@ -29,7 +29,7 @@ export async function enqueueMail(tx: Tx, secrets: SecretCipher, email: QueuedEm
   await tx.raw('NOTIFY account_mails')
 }
 
-export type MailSenderTools = {
+type MailSenderTools = {
   db: Db
   secrets: SecretCipher
   mailer: Mailer

@@ -86,7 +86,7 @@ export const clearMonitorNames = (db: Db, ids: string[]) =>
  */
 const KEPT_TABLES = ['monitors', 'screenshots', 'chat_revocations']
 
-export type TableReference = { name: string; column: string }
+type TableReference = { name: string; column: string }
 
 /**
  * The tables whose rows are deleted with a row of `table` (ON DELETE CASCADE). Tables that refer to others come first, so that

@@ -5,7 +5,7 @@ import { now as clock } from '../../../foundation/platform/time/clock.ts'
 import { buildLinkUrl, LINK_LIFETIME_MS, type LinkPurpose } from './link.ts'
 import { insertLink, invalidateLinks, pruneLinks, removeUnusedLinks } from './store.ts'
 
-export type LinkParts = {
+type LinkParts = {
   purpose: LinkPurpose
   /** only the owner of the address (by email) or the operator sees the link */
   provesEmail: boolean

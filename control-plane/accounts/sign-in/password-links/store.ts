@@ -2,8 +2,8 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { LinkProblem, LinkPurpose } from './link.ts'
 
 /** `fromOperator`: created at the command line. */
-export type LinkKind = { purpose: LinkPurpose; provesEmail: boolean; fromOperator: boolean }
-export type NewPasswordLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
+type LinkKind = { purpose: LinkPurpose; provesEmail: boolean; fromOperator: boolean }
+type NewPasswordLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
 
 export const insertLink = (tx: Db, link: NewPasswordLink) =>
   execute(

@@ -10,7 +10,7 @@ import { type ChannelKind, defineKind, type HttpMessage } from '../types.ts'
 const Config = Type.Object({ webhook_url: Type.String({ minLength: 1, maxLength: 2_048 }) })
 
 /** What a chat shows: a notice and, for a digest, the changes below it. */
-export type ChatLayout = (notice: NoticeContent, changes: ChangeLine[], more: number) => object
+type ChatLayout = (notice: NoticeContent, changes: ChangeLine[], more: number) => object
 
 /**
  * A chat that accepts JSON at a webhook address. Anyone who knows the address can post, so only its origin is shown

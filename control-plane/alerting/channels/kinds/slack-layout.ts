@@ -107,6 +107,6 @@ const buildButton = (text: string, actionId: string, value: string) => ({
 })
 
 /** A time that Slack shows in the reader's own zone. */
-export function formatLocalTime(at: string): string {
+function formatLocalTime(at: string): string {
   return `<!date^${Math.floor(Date.parse(at) / 1000)}^{date_short_pretty}, {time}|${formatDateTime(at)}>`
 }

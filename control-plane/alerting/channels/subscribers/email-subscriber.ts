@@ -13,7 +13,7 @@ import type { PageMessage, SubscriberChannelKind } from './subscriber-types.ts'
 const MAX_SUBJECT_LENGTH = 200
 
 /** `key` signs the links (subscriber-links.ts). */
-export type MailSubscriberConfig = { to: string; key: string }
+type MailSubscriberConfig = { to: string; key: string }
 
 /** Renders one email to one subscriber of a status page. */
 export const emailSubscriber: SubscriberChannelKind<MailSubscriberConfig> = {
@@ -26,7 +26,7 @@ export const emailSubscriber: SubscriberChannelKind<MailSubscriberConfig> = {
 }
 
 /** Masks an address: `b***@example.com`. Owners can still recognize addresses that they know. */
-export function maskAddress(address: string): string {
+function maskAddress(address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}***${address.slice(at)}`
 }

@@ -4,7 +4,7 @@ import { maskUrl } from '../config/masked-url.ts'
 import { buildConfirmUrl, buildManageUrl, deriveSigningSecret } from './subscriber-links.ts'
 import type { PageMessage, SubscriberChannelKind } from './subscriber-types.ts'
 
-export type WebhookSubscriberConfig = { url: string; key: string }
+type WebhookSubscriberConfig = { url: string; key: string }
 
 /**
  * Messages to a webhook that is subscribed to a status page, with the same envelope and signatures as the project's own

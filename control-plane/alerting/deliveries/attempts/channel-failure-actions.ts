@@ -2,7 +2,7 @@ import { execute, query, type Tx } from '../../../foundation/platform/postgres/c
 import { skipPausedMessages } from '../relay/message-store.ts'
 import { countFailures } from './failure-count.ts'
 
-export type EndedDelivery = { channelId: string; succeeded: boolean }
+type EndedDelivery = { channelId: string; succeeded: boolean }
 
 /** Counts ended deliveries against their channels, and pauses a channel after too many failures (docs/design/deliveries.md#auto-pause). */
 export async function recordChannelResults(tx: Tx, ended: EndedDelivery[], now: Date): Promise<void> {

@@ -4,7 +4,7 @@ export const PAUSE_AFTER_FAILURES = 50
 /** A subscriber's mail address is paused after this number of refusals, which protects the reputation of the sender. */
 export const PAUSE_ADDRESS_AFTER_FAILURES = 10
 
-export type FailureCount = { consecutiveFailures: number; pausedReason: string | null }
+type FailureCount = { consecutiveFailures: number; pausedReason: string | null }
 
 /** A channel's count after deliveries ended, in the given order. Deliveries count, not attempts; a success resets the count. */
 export function countFailures(

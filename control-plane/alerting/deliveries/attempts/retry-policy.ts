@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from '../types.ts'
 /** Attempt 2 starts 1 s after attempt 1 has failed, attempt 3 starts 5 s after attempt 2 has failed. */
 const RETRY_DELAYS_MS = [1_000, 5_000]
 
-export type RetryDecision = 'delivered' | 'failed' | { retryAt: Date }
+type RetryDecision = 'delivered' | 'failed' | { retryAt: Date }
 
 /**
  * What follows attempt number `made` (from 1) of a delivery (docs/design/deliveries.md#retries). The provider of a chat

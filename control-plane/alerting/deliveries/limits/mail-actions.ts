@@ -31,7 +31,7 @@ type MailRecipient = {
 type Tools = { db: Db; secrets: SecretCipher; mailRules?: MailRules }
 
 /** `uncounted`: how many mails, by address, are sent without being counted, because another transaction held the counters */
-export type MailAdmission = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[]; uncounted: number }
+type MailAdmission = { sent: Ready[]; held: { id: string; attempt: LoggedAttempt }[]; uncounted: number }
 
 /** For one counter; counting takes milliseconds. An alert does not wait longer: it is sent without being counted. */
 const COUNTER_LOCK_TIMEOUT_MS = 100

@@ -34,7 +34,7 @@ const LogQuery = strictObject({
   status: Type.Optional(Type.String({ description: 'One or more statuses, separated by commas.' })),
 })
 
-export type AlertLogContext = { db: Db; secrets: SecretCipher; retentionDays: number }
+type AlertLogContext = { db: Db; secrets: SecretCipher; retentionDays: number }
 
 /** The alert log: requests, responses and replay (docs/design/deliveries.md#log). */
 export function alertLogRoutes(app: App, { db, secrets, retentionDays }: AlertLogContext): void {

@@ -5,7 +5,7 @@ const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", s
   request_address AS "encryptedAddress", project_id AS "projectId",
   request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-export type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
+type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
 
 /** One page of the project's alert log, newest first, and the total. Deliveries to subscribers of status pages are left out. */
 export async function listDeliveries(

@@ -12,7 +12,7 @@ const MAX_FAST_CHANNELS = 4_096
  * others wait. More are claimed only for channels whose receivers respond quickly and with success
  * (docs/design/deliveries.md#claims).
  */
-export type ChannelLimiter<Item> = {
+type ChannelLimiter<Item> = {
   /** True: send it now. False: it waits until `release` returns it. */
   admit(item: Item): boolean
   /** Records that one was sent. Returns what may be sent now and what goes back to its lane: nothing waits for a failing or slow receiver. */

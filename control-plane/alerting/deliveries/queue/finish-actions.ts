@@ -9,7 +9,7 @@ const LOCK_TIMEOUT_MS = 1_000
 const ALL_LOCKS_TIMEOUT_MS = 5_000
 
 /** `unwritten`: attempts that must be written again; `error`: the reason. */
-export type FinishResult = { statuses: string[]; retries: Date[]; unwritten: FinishedAttempt[]; error: unknown }
+type FinishResult = { statuses: string[]; retries: Date[]; unwritten: FinishedAttempt[]; error: unknown }
 
 /**
  * Records the results of requests (see finishDeliveries):

@@ -25,7 +25,7 @@ import {
 } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 
-export type ClaimResult = {
+type ClaimResult = {
   /** to be sent now */
   prepared: PreparedDelivery[]
   /** more lanes may be due now */

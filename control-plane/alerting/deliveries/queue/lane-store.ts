@@ -5,7 +5,7 @@ import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeDa
 import type { LoggedAttempt } from '../types.ts'
 import type { Lane } from './lanes.ts'
 
-export type DeliveryEvent =
+type DeliveryEvent =
   | { eventName: EventName; eventData: EventData<EventName> }
   | { eventName: typeof DIGEST_EVENT; eventData: DigestData }
   | { eventName: typeof PAGE_NOTICE; eventData: PageNoticeData }
@@ -74,7 +74,7 @@ export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> 
 }
 
 /** A delivery as the claim rendered it. A later attempt keeps the body; the address may change. */
-export type RenderedRequest = {
+type RenderedRequest = {
   id: string
   message: { body: Buffer }
   shown: { headers: Record<string, string> }

@@ -14,7 +14,7 @@ export type RelayMessage = QueuedDelivery & {
   handedOverAt: Date
 }
 
-export type RelayHandover = { id: string; channelId: string; relayOrigin: string }
+type RelayHandover = { id: string; channelId: string; relayOrigin: string }
 
 /** Moves deliveries from their lanes to the relay. Their requests are stored already. */
 export async function handOver(tx: Tx, deliveries: RelayHandover[], now: Date): Promise<void> {
@@ -61,7 +61,7 @@ const DUE_DESTINATIONS = `
   )`
 
 /** What is due now. One statement reads it, because the queue is idle most of the time. */
-export type DueWork = {
+type DueWork = {
   /** lanes to claim */
   lanes: boolean
   /** messages of the relay to send */

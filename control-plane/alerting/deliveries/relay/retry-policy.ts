@@ -16,7 +16,7 @@ export const MAX_DESTINATION_CONCURRENCY = 8
 export type RelayRetryDecision = 'delivered' | 'dead' | { retryAt: Date }
 
 /** A message in the relay. `failures` does not include the current attempt. */
-export type RelayProgress = { handedOverAt: Date; failures: number }
+type RelayProgress = { handedOverAt: Date; failures: number }
 
 /**
  * What follows an attempt. A message is dead when its receiver refuses it, or when the next attempt would be more than 24
@@ -35,5 +35,5 @@ export function decideRelayRetry(
   return retryAt > computeRelayDeadline(message) ? 'dead' : { retryAt }
 }
 
-export const computeRelayDeadline = ({ handedOverAt }: Pick<RelayProgress, 'handedOverAt'>) =>
+const computeRelayDeadline = ({ handedOverAt }: Pick<RelayProgress, 'handedOverAt'>) =>
   new Date(handedOverAt.getTime() + MAX_RELAY_AGE_MS)

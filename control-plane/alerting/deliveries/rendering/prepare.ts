@@ -59,7 +59,7 @@ export type PrepareTools = {
 class UnsendableError extends Error {}
 
 /** Renders one delivery for the current config of its channel, and signs it. A stored body is used again. */
-export function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
+function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
   const { secrets, publicUrl, relayUrl = null } = tools
   const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } =
     head
@@ -136,7 +136,7 @@ function toRelayUrl(message: ChannelMessage, relayUrl: string | null): string {
   return relayUrl === null || source === null ? message.url : `${relayUrl}/${source}`
 }
 
-export type PreparedBatch<H extends QueuedDelivery> = {
+type PreparedBatch<H extends QueuedDelivery> = {
   prepared: (PreparedDelivery & { head: H })[]
   unrenderable: { id: string; attempt: LoggedAttempt }[]
 }

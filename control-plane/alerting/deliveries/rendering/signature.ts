@@ -6,13 +6,13 @@ export function signBody(body: Buffer, secret: string): string {
 }
 
 /** Standard Webhooks: `v1,<base64>` over `id.timestamp.body`, keyed with the decoded bytes of the secret. */
-export function signStandard(id: string, timestampSeconds: number, body: Buffer, secret: string): string {
+function signStandard(id: string, timestampSeconds: number, body: Buffer, secret: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const signed = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body)
   return `v1,${signed.digest('base64')}`
 }
 
-export type SignatureInput = {
+type SignatureInput = {
   id: string
   eventName: string
   body: Buffer

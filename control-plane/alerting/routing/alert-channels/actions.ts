@@ -29,7 +29,7 @@ import {
 } from './store.ts'
 import { buildTestEvent } from './test-event.ts'
 
-export type ChannelTools = ConfigTools & {
+type ChannelTools = ConfigTools & {
   db: Db
   secrets: SecretCipher
   limits: InstallationLimits
@@ -39,7 +39,7 @@ export type ChannelTools = ConfigTools & {
 } & Omit<AddressTools, 'secrets'>
 type Owner = Pick<ApiCaller, 'projectId' | 'organizationId'>
 /** `signingSecret`: in plain text, shown only in this response; null when there is none or it did not change. */
-export type ChannelWithSecret = { channel: StoredChannel; signingSecret: string | null }
+type ChannelWithSecret = { channel: StoredChannel; signingSecret: string | null }
 
 /**
  * Creates a channel. Unconfirmed addresses are sent a confirmation. Throws 400 for an invalid config, 404 for an unknown

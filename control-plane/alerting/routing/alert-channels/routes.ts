@@ -27,7 +27,7 @@ import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } f
 import { buildChannelResponse, buildChannelResponses } from './reader.ts'
 import { deleteChannel, findChannel, listChannels } from './store.ts'
 
-export type ChannelContext = {
+type ChannelContext = {
   db: Db
   secrets: SecretCipher
   checkLiteral: CheckLiteral

@@ -32,7 +32,7 @@ const COLUMNS = `
   consecutive_failures AS "consecutiveFailures", created_at AS "createdAt", updated_at AS "updatedAt"`
 
 /** SQL: the channel belongs to the project itself. */
-export const IS_PROJECT_CHANNEL_SQL = 'page_id IS NULL AND person_id IS NULL'
+const IS_PROJECT_CHANNEL_SQL = 'page_id IS NULL AND person_id IS NULL'
 
 /** One page of a project's channels, newest first, and the total. */
 export async function listChannels(

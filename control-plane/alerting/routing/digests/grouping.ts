@@ -10,7 +10,7 @@ const DIGEST_INTERVAL_MS = 60_000
 export const DEFAULT_DIGEST_SETTINGS = { isDigestEnabled: true, digestThreshold: 10 }
 
 /** `subject`: its lane. `monitorId`: the monitor that it counts for; null: it is not counted. */
-export type GroupableChange = { channelId: string; subject: string; monitorId: string | null }
+type GroupableChange = { channelId: string; subject: string; monitorId: string | null }
 
 /** A channel that supports digests. `threshold`: up to this number of changing monitors in a minute, events are sent singly. */
 export type GroupableChannel = { channelId: string; projectId: string; threshold: number }

@@ -14,7 +14,7 @@ export async function lockGroupableChannels(tx: Tx, channelIds: string[]): Promi
 }
 
 /** `groupable` null: the channel does not support digests. `isWaiting`: events of its project wait for the fan-out. */
-export type LockedChannel = {
+type LockedChannel = {
   channelId: string
   projectId: string
   isWaiting: boolean
@@ -175,7 +175,7 @@ export function loadDigestStates(tx: Tx, channelIds: string[]) {
   )
 }
 
-export type NewDigest = { id: string; projectId: string; channelId: string; dueAt: Date }
+type NewDigest = { id: string; projectId: string; channelId: string; dueAt: Date }
 
 export async function insertDigests(tx: Tx, digests: NewDigest[]): Promise<void> {
   if (digests.length === 0) return
@@ -191,7 +191,7 @@ export async function insertDigests(tx: Tx, digests: NewDigest[]): Promise<void>
   )
 }
 
-export type NewDigestEntry = Pick<NewDelivery, 'eventId' | 'subject' | 'reminder'> & { digestId: string }
+type NewDigestEntry = Pick<NewDelivery, 'eventId' | 'subject' | 'reminder'> & { digestId: string }
 
 /** Adds entries to digests, in their order. */
 export async function insertDigestEntries(tx: Tx, entries: NewDigestEntry[], now: Date): Promise<void> {

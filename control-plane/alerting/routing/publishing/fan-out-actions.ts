@@ -20,7 +20,7 @@ import { type EventRecipients, resolveRecipients, toDeliveries } from './publish
 const MAX_EVENTS_PER_TURN = 100
 
 /** `seconds`: for each event, the time from its transaction until its last delivery was queued. */
-export type FanOutTurn = { seconds: number[] }
+type FanOutTurn = { seconds: number[] }
 
 /**
  * Makes the next deliveries of a project's events (docs/design/alerting.md#fan-out):

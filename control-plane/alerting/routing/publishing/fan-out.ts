@@ -8,7 +8,7 @@ const MAX_INLINE_PER_PROJECT = 100
 const MAX_INLINE_DELIVERIES = 1_000
 
 /** How many deliveries an event has. `isWhole`: all recipients are counted. */
-export type EventDeliveryCount = { projectId: string; deliveries: number; isWhole: boolean }
+type EventDeliveryCount = { projectId: string; deliveries: number; isWhole: boolean }
 
 /** The projects with few enough deliveries to queue them in the transaction: all events of a project, or none. */
 export function selectInlineProjects(counts: EventDeliveryCount[]): Set<string> {

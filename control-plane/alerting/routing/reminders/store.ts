@@ -108,7 +108,7 @@ const CLAIM = `
   ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
 
 /** `wasSent` false: the monitor was suppressed, and the reminder is deferred. */
-export type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
+type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
 
 export async function updateReminders(tx: Tx, updates: ReminderUpdate[]): Promise<void> {
   if (updates.length === 0) return

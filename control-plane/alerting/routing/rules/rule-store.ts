@@ -29,7 +29,7 @@ export function listRulesOfMonitors(db: Db, monitorIds: string[]): Promise<Store
   ])
 }
 
-export type RuleFilter = { monitorId: string | null }
+type RuleFilter = { monitorId: string | null }
 
 // the rules of a deleted monitor stay in the table as long as its row, and are ignored
 const HAS_LIVE_MONITOR_SQL = `EXISTS (

@@ -1,5 +1,5 @@
 /** A cache of the values that were used last. */
-export type LruCache<V> = {
+type LruCache<V> = {
   get(key: string): V | undefined
   set(key: string, value: V): void
   delete(key: string): void

@@ -1,5 +1,5 @@
 /** How many may wait; further work is rejected with the error of `refuse`. */
-export type WaitingLimit = { maxWaiting: number; refuse: () => Error }
+type WaitingLimit = { maxWaiting: number; refuse: () => Error }
 
 /** Runs at most `limit` pieces of work at the same time; the others wait in order. */
 export function limitConcurrency(limit: number, queue?: WaitingLimit): <T>(work: () => Promise<T>) => Promise<T> {

@@ -12,7 +12,7 @@ export type FairLimiterOptions = {
 }
 export type LimiterRefusal = 'full' | 'late'
 
-export type FairLimiter = {
+type FairLimiter = {
   /** Begins a turn and returns the function that ends it; null when the key would have to wait. */
   tryAcquire(key: string): (() => void) | null
   /** Resolves when it is the key's turn, with the function that ends it. Rejects with the error of `refuse`. */

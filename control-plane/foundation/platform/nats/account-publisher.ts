@@ -2,7 +2,7 @@ import { connect, jwtAuthenticator } from '@nats-io/transport-node'
 import { buildAccountJwts, createOwnUser, type NatsOperator } from './operator.ts'
 
 /** Ids of revoked probes, by region. */
-export type RevokedProbes = ReadonlyMap<string, readonly string[]>
+type RevokedProbes = ReadonlyMap<string, readonly string[]>
 
 export type NatsAccountPublisher = {
   /**

@@ -84,7 +84,7 @@ function createOwnAuthenticator(operator: NatsOperator, name: string): Authentic
   return jwtAuthenticator(jwt, new TextEncoder().encode(seed))
 }
 
-export const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
+const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
 export type StreamSettings = {
   /** of new streams */

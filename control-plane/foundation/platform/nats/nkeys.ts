@@ -9,7 +9,7 @@ export type Nkey = {
   sign(bytes: Buffer): Buffer
 }
 
-export type NkeyKind = 'operator' | 'account' | 'user'
+type NkeyKind = 'operator' | 'account' | 'user'
 
 const KIND_BYTE: Record<NkeyKind, number> = { operator: 14 << 3, account: 0, user: 20 << 3 }
 const SEED_BYTE = 18 << 3

@@ -40,8 +40,7 @@ export function parseOperatorSeed(seed: string): NatsOperator | null {
 }
 
 /** The user of one probe. It is the same in every process, so that any of them can revoke it. */
-export const deriveProbeUser = ({ raw }: NatsOperator, probeId: string): Nkey =>
-  deriveNkey(raw, 'user', `probe ${probeId}`)
+const deriveProbeUser = ({ raw }: NatsOperator, probeId: string): Nkey => deriveNkey(raw, 'user', `probe ${probeId}`)
 
 const UNLIMITED = { data: -1, payload: -1, subs: -1 }
 const ACCOUNT_LIMITS = { ...UNLIMITED, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 }

@@ -28,7 +28,7 @@ export type OrderedReader = {
 }
 
 /** The interval of the server's heartbeats when it has nothing to send. */
-export const IDLE_HEARTBEAT_MS = 2_000
+const IDLE_HEARTBEAT_MS = 2_000
 
 /**
  * Messages that are in flight, for each of 16 partitions. Replies of NATS to other requests wait behind them on the same
@@ -153,7 +153,7 @@ export async function findLastMessage(
   return message && { sequence: message.seq, takenAtMs: message.time.getTime() }
 }
 
-export type StreamState = {
+type StreamState = {
   /** differs when the stream was created again */
   created: string
   /** of the oldest message that still exists */

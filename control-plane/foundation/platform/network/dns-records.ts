@@ -3,7 +3,7 @@ import { createDeadline, queryDns } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 
 /** The answer of the system's resolvers. `fault`: why there is no conclusive answer; null when there is one. */
-export type DnsLookup = { values: string[]; fault: string | null }
+type DnsLookup = { values: string[]; fault: string | null }
 
 const CONCLUSIVE_RCODES = ['NOERROR', 'NXDOMAIN']
 

@@ -21,7 +21,7 @@ import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } 
 // the library would print the errors that it throws
 setLogVerbosity(logVerbosity.NONE)
 
-export type GrpcServer = {
+type GrpcServer = {
   port: number
   /** Reports NOT_SERVING, accepts no new calls and waits for running calls, at most `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>

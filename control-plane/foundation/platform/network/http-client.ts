@@ -10,7 +10,7 @@ import {
 } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 
-export type PostRequest = { url: string; headers: Record<string, string>; body: Buffer }
+type PostRequest = { url: string; headers: Record<string, string>; body: Buffer }
 
 /**
  * Posts once through the egress guard, under one deadline that includes the body of the answer. Redirects are not followed,
@@ -46,7 +46,7 @@ export function httpGet(
   return httpRequest({ method: 'GET', url, headers, body: null, followRedirects: true }, limits, egress)
 }
 
-export type OutgoingRequest = Pick<
+type OutgoingRequest = Pick<
   HttpRequest,
   'method' | 'url' | 'headers' | 'body' | 'credentialHeaders' | 'followRedirects' | 'keepBody'
 >

@@ -3,7 +3,7 @@ import { now } from '../time/clock.ts'
 import type { ObjectStore } from './nats-bucket.ts'
 import { type S3Credentials, signS3Request } from './s3-signature.ts'
 
-export type S3Address = S3Credentials & { endpoint: string; bucket: string }
+type S3Address = S3Credentials & { endpoint: string; bucket: string }
 
 const ANSWER_TIMEOUT_MS = 10_000
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024

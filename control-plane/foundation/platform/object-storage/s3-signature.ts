@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 export type S3Credentials = { region: string; accessKeyId: string; secretAccessKey: string }
 
 /** The request to sign; path and query are percent-encoded as they are sent. */
-export type S3Request = { method: string; host: string; path: string; query?: string; body: Buffer }
+type S3Request = { method: string; host: string; path: string; query?: string; body: Buffer }
 
 /** The headers of AWS Signature Version 4 for one request to S3. */
 export function signS3Request(request: S3Request, credentials: S3Credentials, now: Date): Record<string, string> {

@@ -98,7 +98,7 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
 const SETTINGS_SQL = `SELECT set_config('application_name', $1, false), set_config('statement_timeout', $2::text, false),
   set_config('lock_timeout', $3::text, false), set_config('jit', 'off', false)`
 
-export type PoolUsage = { inUse: number; idle: number; waiting: number }
+type PoolUsage = { inUse: number; idle: number; waiting: number }
 
 /** Connections of a pool, and queries that wait for one. */
 export function getPoolUsage(db: Db): PoolUsage {

@@ -38,7 +38,7 @@ export function createStaleConnectionSignal(): StaleConnectionSignal {
   }
 }
 
-export type DeadConnectionDetector = {
+type DeadConnectionDetector = {
   /** Watches a new connection of the pool, which has a unique name. Its queries fail when it is dead. */
   watch(client: pg.Client, name: string): void
   /** False for a connection that may be dead; it is destroyed without a message to the server. */

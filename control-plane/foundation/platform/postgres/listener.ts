@@ -4,9 +4,9 @@ import { monotonicMs, withTimeout } from '../time/clock.ts'
 import { sleepCoalesced } from '../time/coalesced-timers.ts'
 import { createStaleConnectionSignal, destroyConnection, type StaleConnectionSignal } from './dead-connections.ts'
 
-export type NotificationListener = { stop(): Promise<void> }
+type NotificationListener = { stop(): Promise<void> }
 
-export type ListenOptions = {
+type ListenOptions = {
   /** how often the connection is tested, and how long it has for an answer */
   askEveryMs?: number
   answerMs?: number

@@ -2,7 +2,7 @@ import { nowMs, sleep } from './clock.ts'
 import { type Loop, type LoopLimits, type LoopTools, startLoop } from './loop.ts'
 
 /** Processes what is due and returns when the next work is due; null when none is known. */
-export type ScheduledRound = (signal: AbortSignal) => Promise<Date | null>
+type ScheduledRound = (signal: AbortSignal) => Promise<Date | null>
 
 /** the maximum of setTimeout */
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -3,7 +3,7 @@ import { monotonicMs } from './clock.ts'
 import { setCoalescedTimeout } from './coalesced-timers.ts'
 
 /** A loop reports the beginning and end of its rounds. */
-export type LoopRegistration = {
+type LoopRegistration = {
   begin(): void
   end(): void
   /** The loop has stopped. */

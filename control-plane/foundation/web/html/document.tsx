@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { sha256 } from '../../platform/crypto/encryption.ts'
 
-export type HtmlDocument = {
+type HtmlDocument = {
   /** the language of the page's own texts, `en`; texts of users have `dir="auto"` */
   lang: string
   title: string

@@ -75,7 +75,7 @@ export const FormNotice = ({ text }: { text: string | null }) =>
     </p>
   )
 
-export type FieldProps = {
+type FieldProps = {
   name: string
   label: string
   type: 'email' | 'password'

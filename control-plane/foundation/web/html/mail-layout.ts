@@ -2,7 +2,7 @@ import { escapeHtml } from './escape.ts'
 import { MAIL_STYLE } from './mail-style.ts'
 
 /** The content of a mail: `title`, `badge`, `preview` and `paragraphs` are plain texts, `rows` and `footer` are HTML. */
-export type MailLayout = {
+type MailLayout = {
   title: string
   /** a coloured label above the title; null: none */
   badge: string | null

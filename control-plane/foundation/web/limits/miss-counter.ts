@@ -1,5 +1,5 @@
 /** Counts look-ups that found nothing, for each network and minute. */
-export type MissCounter = {
+type MissCounter = {
   /** how long a network must wait because of too many misses; 0: not at all */
   waitSeconds(network: string, nowMs: number): number
   /** Counts one miss. Returns a function that reverts it. */

@@ -2,7 +2,7 @@ import { createLruCache } from '../../platform/cache/lru-cache.ts'
 import { nowMs } from '../../platform/time/clock.ts'
 
 /** A cache of names that do not exist, for callers without a key. */
-export type MissingNames = {
+type MissingNames = {
   /** whether a recent look-up found that the name does not exist */
   isMissing(name: string): boolean
   setMissing(name: string): void

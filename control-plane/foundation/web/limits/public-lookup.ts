@@ -4,7 +4,7 @@ import { rateLimited } from '../server/errors.ts'
 import { createMissCounter } from './miss-counter.ts'
 import { createMissingNames } from './missing-names.ts'
 
-export type PublicLookupOptions = {
+type PublicLookupOptions = {
   /** the noun for messages, in the plural */
   what: string
   /** look-ups that find nothing, for each minute and network */

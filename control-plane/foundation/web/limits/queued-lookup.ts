@@ -2,7 +2,7 @@ import { createFairLimiter, type LimiterRefusal } from '../../platform/concurren
 import { tooBusy } from '../server/errors.ts'
 import { createMissingNames } from './missing-names.ts'
 
-export type QueuedLookupOptions = {
+type QueuedLookupOptions = {
   atOnce: number
   mostWaiting: number
   /** how long a look-up waits for its turn */
@@ -17,7 +17,7 @@ export type QueuedLookupOptions = {
  * `atOnce` look-ups run at the same time and the rest waits in order. `find` returns null when the name does not exist,
  * which is cached for a second. Throws 503 when too many wait, or one has waited too long.
  */
-export type QueuedLookup = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
+type QueuedLookup = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
 
 export function createQueuedLookup(options: QueuedLookupOptions): QueuedLookup {
   const { atOnce, mostWaiting, patienceMs, onWaiting, onRefused } = options

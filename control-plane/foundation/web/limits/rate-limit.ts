@@ -1,7 +1,7 @@
 export type RateLimitUsage = { allowed: boolean; limit: number; remaining: number; resetSeconds: number }
 
 /** Counts one request of `key` at `nowMs`. */
-export type RateLimit = (key: string, nowMs: number) => RateLimitUsage
+type RateLimit = (key: string, nowMs: number) => RateLimitUsage
 
 const WINDOW_MS = 60_000
 

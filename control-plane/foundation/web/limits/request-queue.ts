@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-export type RequestQueue = {
+type RequestQueue = {
   /** preHandler hook: waits for the project's turn before the first query of the request */
   begin(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   /** onSend hook: ends the turn */

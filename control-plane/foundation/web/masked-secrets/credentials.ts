@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../server/errors.ts'
 import { findHeaderProblems, MASK } from './header-map.ts'
 
 /** The keys of a type of authentication, and which of them a read may show. */
-export type CredentialShape = {
+type CredentialShape = {
   keys: readonly string[]
   readable: readonly string[]
   /** the keys whose values are sent in a header unchanged */

@@ -3,10 +3,10 @@ import { type HeaderMap, isSensitiveName, MASK } from './header-map.ts'
 import { isSameOrigin } from './same-origin.ts'
 
 /** An address with the headers and credentials that are sent to it, in plain text. */
-export type OutboundSecrets = { url: string | null; headers: HeaderMap | null; authConfig: AuthConfig | null }
+type OutboundSecrets = { url: string | null; headers: HeaderMap | null; authConfig: AuthConfig | null }
 
 /** The changes in a request body; absent properties stay unchanged. */
-export type SecretChanges = { headers?: HeaderMap | null; auth_config?: AuthConfig | null }
+type SecretChanges = { headers?: HeaderMap | null; auth_config?: AuthConfig | null }
 
 /** The stored secrets that an update would send to another origin than before, as paths such as `headers.X-Api-Key`. */
 export function findRedirectedSecrets(before: OutboundSecrets, after: OutboundSecrets, sent: SecretChanges): string[] {

@@ -15,7 +15,7 @@ export type IsAcceptedHost = (host: string | undefined, hosts: HostRule | undefi
  * `inside`: for the operator's programs, which use an address or a name without a dot. Undefined: the installation's own
  * hosts only.
  */
-export type HostRule = 'any' | 'inside'
+type HostRule = 'any' | 'inside'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

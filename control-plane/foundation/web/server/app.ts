@@ -35,7 +35,7 @@ import type { App } from './types.ts'
  */
 export type { App, HttpReply } from './types.ts'
 
-export type AppContext = {
+type AppContext = {
   log: Log
   metrics: Metrics
   db: Db
@@ -171,7 +171,7 @@ function buildUnknownRouteError(request: FastifyRequest, publicUrl: string): Api
 }
 
 /** Uses the declared path of a known route, because the router decodes `/%61pi/v1` before it matches. */
-export function isApiRequest(request: FastifyRequest): boolean {
+function isApiRequest(request: FastifyRequest): boolean {
   const path = request.is404 ? request.url.split('?')[0] : request.routeOptions.url
   return path === API_PREFIX || path?.startsWith(`${API_PREFIX}/`) === true
 }

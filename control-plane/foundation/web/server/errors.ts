@@ -20,7 +20,7 @@ export const ERROR_CODES = [
   'internal_error',
   'unavailable',
 ] as const
-export type ErrorCode = (typeof ERROR_CODES)[number]
+type ErrorCode = (typeof ERROR_CODES)[number]
 
 /**
  * An error for the caller. It may be thrown anywhere; error-response.ts turns it into the response. `status` is the HTTP

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres/client.ts'
 
 /** How long a first answer is stored (docs/design/api.md#idempotency-keys). */
-export const ANSWER_RETENTION_MS = 24 * 3_600_000
+const ANSWER_RETENTION_MS = 24 * 3_600_000
 
 /** After this time a request without an answer counts as crashed. Longer than the slowest answer, a check on demand of 65 s. */
 const ABANDONED_AFTER_MS = 90_000
@@ -9,7 +9,7 @@ const ABANDONED_AFTER_MS = 90_000
 /** A request that has claimed an Idempotency-Key. */
 export type IdempotencyClaim = { projectId: string; key: string; at: Date }
 
-export type StoredAnswer = {
+type StoredAnswer = {
   requestHash: Buffer
   /** null: there is no answer yet, or the request crashed */
   status: number | null

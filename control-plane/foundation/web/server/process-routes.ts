@@ -2,10 +2,10 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { App } from './app.ts'
 
 /** For each engine whose clock differs from this machine's by more than 3 s: by how many seconds it is ahead. */
-export type ClockReport = { disagreements(): Record<string, number> }
+type ClockReport = { disagreements(): Record<string, number> }
 
 /** Each resolves when the dependency answers. */
-export type Dependencies = Record<string, () => Promise<unknown>>
+type Dependencies = Record<string, () => Promise<unknown>>
 
 const DEPENDENCY_TIMEOUT_MS = 3_000
 const INSIDE = { config: { hosts: 'inside' } } as const

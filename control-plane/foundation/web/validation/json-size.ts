@@ -1,5 +1,5 @@
 /** `depth`: the number of nested containers. */
-export type JsonSize = { values: number; depth: number }
+type JsonSize = { values: number; depth: number }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b

@@ -1,6 +1,6 @@
 const DEFAULT_PER_PAGE = 25
 
-export type PageParams = { page?: number; per_page?: number }
+type PageParams = { page?: number; per_page?: number }
 
 /** SQL bounds of a page (docs/design/api.md#pagination). */
 export function toPageBounds(query: PageParams): { limit: number; offset: number } {

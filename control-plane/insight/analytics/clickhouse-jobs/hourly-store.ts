@@ -1,7 +1,7 @@
 import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
 import { buildComputeDaySql, buildNextMonitorsSql, LATE_DAYS_SQL } from './hourly-sql.ts'
 
-export type HourlyProgress = {
+type HourlyProgress = {
   /** ClickHouse's clock, which also sets `recorded_at` */
   nowMs: number
   /** all days before this are computed; the beginning of a day */

@@ -2,7 +2,7 @@
  * The cause of a rejected insert (docs/design/history.md#rejected-rows). A code that is in neither list may concern the
  * rows or the server; such rows are retried a few times.
  */
-export type InsertErrorKind = 'rows' | 'server' | 'unknown'
+type InsertErrorKind = 'rows' | 'server' | 'unknown'
 
 /** Values that ClickHouse cannot parse or convert. */
 const ROW_ERROR_CODES = new Set(['6', '26', '27', '41', '53', '69', '117', '131', '321', '376', '441'])

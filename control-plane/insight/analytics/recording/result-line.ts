@@ -45,7 +45,7 @@ function encodeDetails(result: Result): string {
 }
 
 /** Encoded as JSON. */
-export type EncodedOrigin = { region: string; probeId: string }
+type EncodedOrigin = { region: string; probeId: string }
 
 export function encodeOrigin({ region, probeId }: { region: string; probeId: string }): EncodedOrigin {
   return { region: JSON.stringify(region), probeId: JSON.stringify(probeId) }
@@ -53,11 +53,11 @@ export function encodeOrigin({ region, probeId }: { region: string; probeId: str
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** How long results are kept, by the table's TTL. */
-export const RETENTION_MS = 90 * 24 * 3_600_000
+const RETENTION_MS = 90 * 24 * 3_600_000
 /** The clocks of a probe and of NATS may differ by an hour, plus summer time. A later time is not valid. */
 const MAX_AHEAD_MS = 2 * 3_600_000
 
-export type RejectReason = 'malformed' | 'too_old' | 'in_future'
+type RejectReason = 'malformed' | 'too_old' | 'in_future'
 
 /**
  * Why a result is not recorded; null when it is. An invalid result must not reject its batch, and a distant time

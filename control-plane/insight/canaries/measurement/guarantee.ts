@@ -55,7 +55,7 @@ function followsSlowAnswers({ kinds, everySeconds, forSeconds }: Omit<CanarySche
  * (docs/design/history.md#guarantee).
  */
 export const GUARANTEE_RESULTS = ['kept', 'missed', 'none'] as const
-export type GuaranteeResult = (typeof GUARANTEE_RESULTS)[number]
+type GuaranteeResult = (typeof GUARANTEE_RESULTS)[number]
 
 /**
  * `lateSeconds`: how much later than guaranteed a miss was reported; null when it was not detected or no alert arrived.

@@ -2,7 +2,7 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { StoredInstallation } from './installation.ts'
 import { INSTALLATION_COLUMNS } from './installation-store.ts'
 
-export type DueChatWork = { renewals: boolean; people: boolean; revocations: boolean; buttons: boolean }
+type DueChatWork = { renewals: boolean; people: boolean; revocations: boolean; buttons: boolean }
 
 const ACTIVE = 'FROM chat_installations WHERE revoked_at IS NULL'
 const RENEWING = '(renewing_until IS NULL OR renewing_until <= :now)'

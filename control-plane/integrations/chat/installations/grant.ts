@@ -27,7 +27,7 @@ export function parseGrant(fields: Fields): Grant | null {
   return { teamId, teamName: toLine(team.name) || teamId, scopes, ...token, channel: parseGrantChannel(fields) }
 }
 
-export type RenewedToken = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresInSeconds'>
+type RenewedToken = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresInSeconds'>
 
 /** Parses the token of a grant or of its renewal; null when there is none. */
 export function parseToken(fields: Fields): RenewedToken | null {

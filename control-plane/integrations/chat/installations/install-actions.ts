@@ -92,7 +92,7 @@ export async function loadPendingInstall(
 }
 
 /** Where the user is redirected after an installation, and the name of the team. */
-export type InstallResult = { landing: string; teamName: string }
+type InstallResult = { landing: string; teamName: string }
 
 /**
  * Finishes an installation (docs/design/chat.md#installation):

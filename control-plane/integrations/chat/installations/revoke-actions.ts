@@ -16,7 +16,7 @@ import {
 } from './revocation-store.ts'
 import { tryInstallation } from './try-installation.ts'
 
-export type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
+type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
 
 /** Longer than one call takes. After it, another process retries. */
 const LEASE_MS = 30_000

@@ -1,7 +1,7 @@
 import { toId, toRecord, toText } from '../provider/field-values.ts'
 
 /** A user of a team's chat with a confirmed e-mail address. */
-export type ChatPerson = { chatUserId: string; email: string }
+type ChatPerson = { chatUserId: string; email: string }
 
 /**
  * Parses `users.info` or `users.lookupByEmail`. Returns null for users who must not be matched by e-mail: bots, deleted

@@ -3,7 +3,7 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { Member } from './people-store.ts'
 
 /** A link between a user of a team's chat and a user of Picket, in the form of the API. */
-export type IdentityRow = {
+type IdentityRow = {
   id: string
   team_id: string
   chat_user_id: string
@@ -30,7 +30,7 @@ export async function findLinkedMember(
   return row ?? null
 }
 
-export type NewIdentityLink = { projectId: string; teamId: string; chatUserId: string; userId: string }
+type NewIdentityLink = { projectId: string; teamId: string; chatUserId: string; userId: string }
 
 /** Inserts a link, unless one of the two is already linked. */
 export async function insertLink(db: Db, link: NewIdentityLink, now: Date): Promise<void> {

@@ -77,7 +77,7 @@ export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamI
     { projectId, teamId },
   )
 
-export type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
+type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
 
 /** Inserts the direct channel of a member, unless it exists. `config` is encrypted. */
 export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {

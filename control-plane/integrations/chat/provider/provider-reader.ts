@@ -8,9 +8,9 @@ import { getChatMetrics } from '../metrics.ts'
 export type Provider = { apiUrl: string; egress: Egress; metrics: Metrics }
 
 /** Credentials of a call: the bot of a team, or the app itself. */
-export type ProviderAuth = { token: string } | { clientId: string; clientSecret: string }
+type ProviderAuth = { token: string } | { clientId: string; clientSecret: string }
 
-export type ProviderCall = { as: ProviderAuth; fields?: Record<string, string>; timeoutMs?: number }
+type ProviderCall = { as: ProviderAuth; fields?: Record<string, string>; timeoutMs?: number }
 
 const TIMEOUT_MS = 5_000
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024

@@ -22,7 +22,7 @@ import {
 export type CommandTools = PeopleTools & { publicUrl: string }
 
 /** A user of a team's chat, and the address from which the provider sent the request. */
-export type ChatUser = { teamId: string; chatUserId: string; ip: string }
+type ChatUser = { teamId: string; chatUserId: string; ip: string }
 
 /** Finds the active installation of a team. */
 export async function findActiveInstallation({ db }: CommandTools, teamId: string): Promise<StoredInstallation | null> {
@@ -96,7 +96,7 @@ const listOpenIncidents = ({ db }: CommandTools, projectId: string) =>
   listIncidents(db, projectId, OPEN, { limit: MAX_INCIDENTS, offset: 0 })
 
 /** The result of an acknowledgement, with a message for the user. `isFinal`: the button is obsolete. */
-export type AcknowledgeResult = { isFinal: boolean; message: string }
+type AcknowledgeResult = { isFinal: boolean; message: string }
 
 /** Acknowledges an incident as the linked member, if that member may do so. */
 export async function acknowledgeFromChat(

@@ -1,7 +1,7 @@
 import { toId, toRecord, toText } from '../provider/field-values.ts'
 
 /** An event of the provider. `challenge`: to be sent back; `endedTeamId`: a team that may have removed the app. */
-export type ProviderEvent = { challenge: string | null; endedTeamId: string | null }
+type ProviderEvent = { challenge: string | null; endedTeamId: string | null }
 
 const ENDS = ['app_uninstalled', 'tokens_revoked']
 

@@ -22,7 +22,7 @@ import { parseProviderEvent } from './provider-event.ts'
 import { buildFailureReply, buildPendingReply, buildUnknownTeamReply, type EphemeralReply } from './reply.ts'
 import { isSignedByProvider, REPLAY_WINDOW_SECONDS } from './signature.ts'
 
-export type RequestTools = CommandTools & { settings: ChatSettings | null; log: Log }
+type RequestTools = CommandTools & { settings: ChatSettings | null; log: Log }
 
 const MAX_BODY_BYTES = 512 * 1024
 /** The chat waits 3 s. Later answers are posted to the response URL. */

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** Maximum difference between the time of a request and the current time. */
 export const REPLAY_WINDOW_SECONDS = 300
 
-export type SignedRequest = { timestamp: string; signature: string; body: Buffer }
+type SignedRequest = { timestamp: string; signature: string; body: Buffer }
 
 /**
  * Whether a request has a recent signature of the provider: `v0=` and the hex HMAC-SHA256 of `v0:timestamp:body`, where

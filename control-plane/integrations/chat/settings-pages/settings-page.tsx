@@ -2,7 +2,7 @@ import type { RenderedDocument } from '../../../foundation/web/html/document.tsx
 import { renderFormPage } from '../../../foundation/web/html/form-page.tsx'
 import type { StoredInstallation } from '../installations/installation.ts'
 
-export type ChatPage = {
+type ChatPage = {
   installations: StoredInstallation[]
   /** whether the operator has configured an app */
   hasApp: boolean

@@ -14,7 +14,7 @@ import { SourcePreview, SourcePublish } from './request-schema.ts'
 import { getSourceResponse, type SourceReadContext } from './response-reader.ts'
 import { PreviewRecord, SourceRecord } from './response-schema.ts'
 
-export type OperationContext = SourceReadContext & { egress: Egress; testsPerMinute: number }
+type OperationContext = SourceReadContext & { egress: Egress; testsPerMinute: number }
 
 const tags = ['Data sources']
 

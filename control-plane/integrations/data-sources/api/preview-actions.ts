@@ -18,7 +18,7 @@ import type { FieldDefinition } from '../types.ts'
 import type { SourcePreview } from './request-schema.ts'
 
 /** The monitors that a source would make now, each with the index of its field. `failure`: why there is no document. */
-export type PreviewResult = {
+type PreviewResult = {
   failure: { code: string; message: string } | null
   children: (Pick<EvaluatedChild, 'key' | 'name' | 'reason'> & {
     field_index: number
@@ -29,9 +29,9 @@ export type PreviewResult = {
 }
 
 /** A source that is not stored, with its fields. */
-export type PreviewDraft = { source: SourceSettings; fields: FieldDefinition[] }
+type PreviewDraft = { source: SourceSettings; fields: FieldDefinition[] }
 
-export type PreviewTools = { db: Db; secrets: SecretCipher; egress: Egress }
+type PreviewTools = { db: Db; secrets: SecretCipher; egress: Egress }
 
 /**
  * Builds the draft that a body describes. The id of each field is its index. Throws 404, 400, and 403 when secrets of

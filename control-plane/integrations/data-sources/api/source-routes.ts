@@ -22,7 +22,7 @@ import { SourceCreate, SourceUpdate } from './request-schema.ts'
 import { getSourceResponse, loadSourceResponses, type SourceReadContext } from './response-reader.ts'
 import { SourceRecord } from './response-schema.ts'
 
-export type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
+type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
 
 const tags = ['Data sources']
 const IdResponse = dataSchema(Type.Object({ id: Id }))

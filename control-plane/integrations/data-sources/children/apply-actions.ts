@@ -20,7 +20,7 @@ import { insertChildren, lockChildren, pruneMonitors, rewriteMonitors, saveSeenC
 import { closeSourceIncident, openSourceIncident } from './incident-actions.ts'
 import { type MatchedChild, type Reconciliation, reconcile, reviewMissing, type StoredChild } from './reconciliation.ts'
 
-export type ApplyTools = { db: Db; secrets: SecretCipher; checkLiteral: CheckLiteral; publicUrl: string }
+type ApplyTools = { db: Db; secrets: SecretCipher; checkLiteral: CheckLiteral; publicUrl: string }
 
 /** A monitor with its locked row, and what a fetch decides about it. */
 type DecidedChild = { child: TrackedChild; decision: ChildDecision }

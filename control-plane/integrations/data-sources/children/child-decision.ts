@@ -18,7 +18,7 @@ export type ChildDecision =
 const UNCHANGED: ChildDecision = { kind: 'same' }
 export const OUTCOMES = { up: Outcome.UP, degraded: Outcome.DEGRADED, down: Outcome.DOWN, unknown: Outcome.UNKNOWN }
 
-export type ChildObservation = { found: EvaluatedChild; rule: RuleType; atMs: number; responseTimeMs: number }
+type ChildObservation = { found: EvaluatedChild; rule: RuleType; atMs: number; responseTimeMs: number }
 
 /** Decides the status of a monitor from its value in the document (docs/design/data-sources.md#children). */
 export function decideChild(

@@ -32,7 +32,7 @@ export async function lockChildren(tx: Tx, sourceId: string): Promise<StoredChil
   }))
 }
 
-export type NewChild = { monitor: StoredMonitor; fieldId: string; key: string; madeName: string; value: string }
+type NewChild = { monitor: StoredMonitor; fieldId: string; key: string; madeName: string; value: string }
 
 /** Stores new monitors and adds rules for the default channels of the project, as for monitors that users create. */
 export async function insertChildren(
@@ -61,7 +61,7 @@ export async function insertChildren(
 }
 
 /** The settings of a monitor that follow its source. `isRevived`: it returns from the archive and starts without a state. */
-export type RewrittenMonitor = Pick<StoredMonitor, 'id' | 'name' | 'url' | 'intervalSeconds' | 'timeoutMs'> & {
+type RewrittenMonitor = Pick<StoredMonitor, 'id' | 'name' | 'url' | 'intervalSeconds' | 'timeoutMs'> & {
   isRevived: boolean
 }
 
@@ -78,7 +78,7 @@ export async function rewriteMonitors(tx: Tx, monitors: RewrittenMonitor[], now:
   )
 }
 
-export type SeenChild = Pick<StoredChild, 'madeName' | 'value' | 'missingSince' | 'archivedAt'> & { monitorId: string }
+type SeenChild = Pick<StoredChild, 'madeName' | 'value' | 'missingSince' | 'archivedAt'> & { monitorId: string }
 
 /** Saves the values of monitors. A monitor with a value was in the document. */
 export async function saveSeenChildren(tx: Tx, children: SeenChild[], now: Date): Promise<void> {

@@ -34,7 +34,7 @@ export type Reconciliation = {
 /** The monitor of a missing key is archived after this time. */
 export const ARCHIVE_AFTER_MS = 24 * 3_600_000
 /** For each source. A source whose keys are new each time would otherwise grow without limit. */
-export const MAX_ARCHIVED_CHILDREN = 200
+const MAX_ARCHIVED_CHILDREN = 200
 
 /**
  * Compares the stored monitors of a source with its document. At most MAX_CHILDREN are not archived: when new keys

@@ -20,7 +20,7 @@ import { applySourceUpdate, type SourceSettings, toFieldSettings, toSourceSettin
 import { fetchSoon, insertSource, removeSource, resetSource, updateSource, wakeWorkers } from './source-store.ts'
 import { findFieldListProblems, findSourceProblems, unmaskSource } from './validation.ts'
 
-export type SourceTools = {
+type SourceTools = {
   db: Db
   secrets: SecretCipher
   checkLiteral: CheckLiteral

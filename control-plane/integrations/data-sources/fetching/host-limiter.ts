@@ -9,7 +9,7 @@ const MAX_QUICK_MS = 5_000
 type Queue<Item> = { inFlight: number; waiting: { item: Item; sinceMs: number }[] }
 
 /** Decides which claimed sources are fetched now, by the hosts of their URLs and by their projects. */
-export type HostLimiter<Item> = {
+type HostLimiter<Item> = {
   /** `wait`: it is returned later by `leave` or `removeExpired`. `full`: it must be deferred. */
   enter(item: Item, nowMs: number): 'now' | 'wait' | 'full'
   /** A fetch ended. Returns the item to fetch next, or, behind a slow host, the items to defer. */

@@ -20,7 +20,7 @@ import { buildFetchEnd, buildRelease, type FetchResult, hasChanges, MAX_CONCURRE
 import { createHostLimiter } from './host-limiter.ts'
 import { URL_CHECKS_TIMEOUT_MS } from './http-reader.ts'
 
-export type SourceWorkerContext = LoopTools & {
+type SourceWorkerContext = LoopTools & {
   db: Db
   nats: Nats
   secrets: SecretCipher

@@ -27,7 +27,7 @@ import { importRules } from './resources/rule-actions.ts'
 import { importSources } from './resources/source-actions.ts'
 import { importWindows } from './resources/window-actions.ts'
 
-export type ImportOptions = {
+type ImportOptions = {
   /** the work is done and rolled back */
   isDryRun: boolean
   /** records that the file does not name are deleted, in the sections that it has */

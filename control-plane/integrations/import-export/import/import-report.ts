@@ -20,7 +20,7 @@ export const RESOURCE_KINDS = [
 ] as const
 export type ResourceKind = (typeof RESOURCE_KINDS)[number]
 
-export type ImportChange = {
+type ImportChange = {
   action: (typeof IMPORT_ACTIONS)[number]
   resource: ResourceKind
   /** name for people: "Shop", "Shop → Ops" */

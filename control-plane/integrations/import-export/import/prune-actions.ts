@@ -19,7 +19,7 @@ import type { UnnamedPages } from './resources/page-actions.ts'
 import type { UnnamedSections } from './resources/section-actions.ts'
 
 /** Records of the project that the file does not name, in the sections that it has. */
-export type UnnamedRecords = {
+type UnnamedRecords = {
   rules: StoredRule[]
   subscriptions: { id: string; alertChannelId: string; alertType: string }[]
   windows: MaintenanceWindow[]

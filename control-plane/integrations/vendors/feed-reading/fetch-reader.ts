@@ -8,9 +8,9 @@ import { FeedError, isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { FeedRead, StoredFeed } from './feed-store.ts'
 
 /** A fetched feed. When it has not changed, the report is the stored one. */
-export type FetchedFeed = Pick<FeedRead, 'report' | 'digest' | 'etag' | 'lastModified'>
+type FetchedFeed = Pick<FeedRead, 'report' | 'digest' | 'etag' | 'lastModified'>
 /** Why a feed could not be read. It does not mean that the vendor has an outage. */
-export type FeedFetchFailure = { error: string }
+type FeedFetchFailure = { error: string }
 
 const ACCEPT = {
   statuspage: 'application/json',

@@ -5,7 +5,7 @@ import { type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
 import { computeNextFetchAt } from './fetch-interval.ts'
 import { fetchFeed } from './fetch-reader.ts'
 
-export type RefreshTools = {
+type RefreshTools = {
   db: Db
   egress: Egress
   timeoutMs: number

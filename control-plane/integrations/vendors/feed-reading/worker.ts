@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000
 /** Longer than a read and applying its report can take. */
 const LEASE_MS = 60_000
 
-export type VendorWorkerContext = LoopTools & {
+type VendorWorkerContext = LoopTools & {
   db: Db
   egress: Egress
   /** interval between reads of a feed */

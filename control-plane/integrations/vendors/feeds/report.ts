@@ -93,7 +93,7 @@ const BLANKS = /[\s\p{Cc}\p{Cn}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu
 const MIN_TIME_MS = Date.UTC(2000, 0)
 
 /** Returns a time between 2000 and now as ISO 8601 UTC; null for other values. */
-export function toPlausibleTime(time: string | null, now: Date): string | null {
+function toPlausibleTime(time: string | null, now: Date): string | null {
   const ms = time === null ? Number.NaN : Date.parse(time)
   return ms >= MIN_TIME_MS && ms <= now.getTime() ? new Date(ms).toISOString() : null
 }

@@ -3,7 +3,7 @@ import type { VendorIncident } from '../types.ts'
 import { createComponentMatcher, isComponentIncident } from './affected-components.ts'
 
 /** Reported incidents with the known ones (null: new), and known open incidents that are not reported. */
-export type IncidentMatches = {
+type IncidentMatches = {
   pairs: [reported: ReportedIncident, known: VendorIncident | null][]
   missing: VendorIncident[]
 }

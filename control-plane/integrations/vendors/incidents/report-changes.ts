@@ -6,7 +6,7 @@ import { matchIncidents } from './incident-matching.ts'
 /** A change of a vendor's incident that is announced. */
 export type VendorChange = { name: 'vendor.down' | 'vendor.degraded' | 'vendor.resolved'; incident: VendorIncident }
 
-export type ReportEffects = {
+type ReportEffects = {
   /** new and changed incidents */
   incidents: VendorIncident[]
   changes: VendorChange[]
@@ -14,7 +14,7 @@ export type ReportEffects = {
   isSettled: boolean
 }
 
-export type ReportContext = {
+type ReportContext = {
   /** consecutive reads without an incident before it is closed */
   missingReadsBeforeClose: number
   /** beginnings of incidents that may still be announced in this hour */

@@ -2,7 +2,7 @@ import type { FleetTiming } from '../timing.ts'
 import type { ProbeState } from './live-set.ts'
 
 /** What one process has observed of regions without a probe that can publish. Times are monotonic, in ms. */
-export type RegionAbsenceState = {
+type RegionAbsenceState = {
   /** by region: since when this process has found in every round that no probe of it can publish */
   since: Map<string, number>
   checkedAtMs: number
@@ -16,7 +16,7 @@ export const createRegionAbsenceState = (): RegionAbsenceState => ({
   recorded: { absent: '', atMs: Number.NEGATIVE_INFINITY },
 })
 
-export type RegionPresence = { absent: string[]; present: string[] }
+type RegionPresence = { absent: string[]; present: string[] }
 
 type Timing = Pick<FleetTiming, 'heartbeatIntervalMs' | 'deadAfterMs'>
 

@@ -7,10 +7,10 @@ import type { ProbeState } from './live-set.ts'
 /** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
 /** `connectedTo` identifies one connection, so it is never confused with a newer one of the same probe. */
-export type ProbeActivity = { id: string; connectedTo: string; silentMs: number; health: object | null }
+type ProbeActivity = { id: string; connectedTo: string; silentMs: number; health: object | null }
 
 /** Why a connection ended: its probe was revoked, or has connected to another process. */
-export type SessionLossReason = 'revoked' | 'superseded'
+type SessionLossReason = 'revoked' | 'superseded'
 
 /**
  * Records in one statement when the probes of one process sent their last message. Returns the probes that are no longer
@@ -115,7 +115,7 @@ export async function saveRegionEpoch(tx: Tx, region: string, probeIds: string[]
   )
 }
 
-export type RegionCounts = { region: string; monitors: number; unassigned: number }
+type RegionCounts = { region: string; monitors: number; unassigned: number }
 
 /** Records the counts that changed. Every fleet process has the same counts, so each may write them. */
 export async function recordRegionCounts(db: Db, counts: RegionCounts[]): Promise<void> {

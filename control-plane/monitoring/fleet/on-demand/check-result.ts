@@ -125,11 +125,11 @@ export function toMissingResultResponse(monitorId: string, region: string, atMs:
   }
 }
 
-export type MissingResultReason = { code: 'no_probe' | 'no_answer'; message: string }
+type MissingResultReason = { code: 'no_probe' | 'no_answer'; message: string }
 export type CheckResultResponse = ReturnType<typeof toCheckResultResponse> | ReturnType<typeof toMissingResultResponse>
 
 /** Computes the id of a result, a UUID of version 8, from the fields that identify it. It is the same for every read. */
-export function computeResultId(result: Result, region: string, probeId: string): string {
+function computeResultId(result: Result, region: string, probeId: string): string {
   return hashToId([result.monitorId, region, result.scheduledAtMs, result.attempt, probeId, result.epoch])
 }
 

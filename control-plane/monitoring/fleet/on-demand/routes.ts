@@ -19,7 +19,7 @@ import { CheckResult } from './check-result.ts'
 import { createTestLimit, MAX_CONCURRENT_TESTS } from './test-limit.ts'
 import { assertTestable } from './testability.ts'
 
-export type OnDemandRoutesContext = {
+type OnDemandRoutesContext = {
   db: Db
   nats: Nats
   secrets: SecretCipher

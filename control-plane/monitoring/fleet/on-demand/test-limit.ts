@@ -4,10 +4,10 @@ import { createRateLimit } from '../../../foundation/web/limits/rate-limit.ts'
 export const MAX_CONCURRENT_TESTS = 10
 
 /** Either a slot, to be ended, or the reason for a refusal. */
-export type TestSlot = { end(): void } | { message: string; retryAfterSeconds: number }
+type TestSlot = { end(): void } | { message: string; retryAfterSeconds: number }
 
 /** Takes a slot for a test of a project. */
-export type TestLimit = (projectId: string, nowMs: number) => TestSlot
+type TestLimit = (projectId: string, nowMs: number) => TestSlot
 
 /**
  * Limits the tests of a project, in one minute and at the same time, because a test makes requests to any target and stores

@@ -7,7 +7,7 @@ import { drainProbe, endDrain, listDisagreeingRegions, listDisagreements } from 
 import { DISAGREEMENT_WINDOW_MS, findOutlier, MIN_MONITORS_TO_DRAIN } from './outlier.ts'
 
 /** How long a drained probe gets no work. */
-export const DRAIN_DURATION_MS = 3_600_000
+const DRAIN_DURATION_MS = 3_600_000
 const REASON = 'disagrees often'
 
 /**

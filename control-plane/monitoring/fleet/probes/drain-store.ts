@@ -63,7 +63,7 @@ export async function endDrain(tx: Tx, probeId: string): Promise<boolean> {
   return ended > 0
 }
 
-export type DrainedProbe = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
+type DrainedProbe = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
 
 /** Lists the probes that are drained now. */
 export function listDrainedProbes(db: Db): Promise<DrainedProbe[]> {

@@ -49,7 +49,7 @@ export type ProbeIdentity = {
   secretHash: Buffer | null
 }
 
-export type ProbeRefusal = { refusal: string }
+type ProbeRefusal = { refusal: string }
 
 /** Authenticates a probe by its secret, or when the secret is unknown, by its enrolment token. */
 export async function authenticateProbe(
@@ -80,7 +80,7 @@ const isToken = (token: string) => /^prb_[0-9A-Za-z]{36}$/.test(token) && withCh
 const TOKEN_ALREADY_USED = 'the enrolment token was used by another probe; each probe needs its own token'
 
 /** What a probe announces about itself. */
-export type ProbeAnnouncement = Pick<ProbeRow, 'name' | 'instanceId' | 'version' | 'capabilities' | 'connectedTo'>
+type ProbeAnnouncement = Pick<ProbeRow, 'name' | 'instanceId' | 'version' | 'capabilities' | 'connectedTo'>
 
 /**
  * Records a probe that has connected and returns its id. When the capabilities of a live probe changed, as after an

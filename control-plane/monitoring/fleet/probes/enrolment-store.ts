@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 
 /** Tokens and probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
 
-export type ProbeTokenRow = {
+type ProbeTokenRow = {
   id: string
   region: string
   isReusable: boolean
@@ -20,7 +20,7 @@ export async function insertProbeToken(db: Db, row: ProbeTokenRow): Promise<void
   )
 }
 
-export type ProbeToken = { id: string; region: string; isReusable: boolean; isExpired: boolean; isUsed: boolean }
+type ProbeToken = { id: string; region: string; isReusable: boolean; isExpired: boolean; isUsed: boolean }
 
 /** Finds the token with a hash, unless it is revoked. Records its use, at most once a minute. */
 export async function useProbeToken(db: Db, hash: Buffer): Promise<ProbeToken | null> {
@@ -39,7 +39,7 @@ export async function useProbeToken(db: Db, hash: Buffer): Promise<ProbeToken | 
 }
 
 /** `capabilities`: as announced at its last connection. `isRevoked`: the probe or the token that admitted it was revoked. */
-export type EnrolledProbe = { id: string; tokenId: string; region: string; capabilities: string[]; isRevoked: boolean }
+type EnrolledProbe = { id: string; tokenId: string; region: string; capabilities: string[]; isRevoked: boolean }
 
 /** Finds the probe with a secret. */
 export async function findProbeBySecret(db: Db, secretHash: Buffer): Promise<EnrolledProbe | null> {

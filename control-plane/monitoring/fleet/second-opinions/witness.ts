@@ -11,7 +11,7 @@ import type { ProbeSession } from '../sessions/session.ts'
 import { queueRun } from '../sessions/sync-queue.ts'
 
 /** A probe that is asked to confirm a failure, and its check. */
-export type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
+type Witness = { region: string; probeId: string; spec: CheckSpec; tenant: number }
 
 /**
  * Selects a live probe that can run the check in each region that is not the monitor's. Returns none when the monitor does

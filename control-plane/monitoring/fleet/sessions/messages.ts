@@ -22,7 +22,7 @@ const REGION_STATES: Record<string, RegionState> = {
   failing: RegionState.FAILING,
 }
 
-export const toRegionState = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
+const toRegionState = (state: string | null): RegionState => REGION_STATES[state ?? ''] ?? RegionState.PENDING
 
 /** `differences`: the differences of pages from their baselines, by monitor. */
 type AssignmentSources = {

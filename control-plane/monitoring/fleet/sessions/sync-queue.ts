@@ -33,7 +33,7 @@ export type SyncMessage =
   | { kind: 'run'; run: RunNow }
 
 /** The limits of one message. */
-export const MAX_CHUNK_ASSIGNMENTS = 500
+const MAX_CHUNK_ASSIGNMENTS = 500
 export const MAX_CHUNK_BYTES = 1024 * 1024
 /** More than a region of ten thousand monitors requests when all of them fail at the same time. */
 export const MAX_PENDING_RUNS = 20_000

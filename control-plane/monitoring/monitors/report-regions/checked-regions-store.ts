@@ -1,7 +1,7 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { CheckedRegions } from './checked-regions.ts'
 
-export type CheckedRegionsRow = CheckedRegions & { id: string; revision: number; isDeleted: boolean }
+type CheckedRegionsRow = CheckedRegions & { id: string; revision: number; isDeleted: boolean }
 
 /** Lists at most `limit` monitors of all projects after a revision, in order. Includes deleted monitors. */
 export function listCheckedRegionsSince(db: Db, revision: number, limit: number): Promise<CheckedRegionsRow[]> {

@@ -17,7 +17,7 @@ const MAX_CHANGE_PROPAGATION_MS = 120_000
 const MAX_SPOOL_AGE_MS = 7 * 24 * 3_600_000
 
 /** `scheduledAtMs` of the check is set by the probe, which may send any value. `arrivedAtMs` is JetStream's time. */
-export type ReportTimes = { scheduledAtMs: number; arrivedAtMs: number }
+type ReportTimes = { scheduledAtMs: number; arrivedAtMs: number }
 
 export function classifyReport(
   { regions, left }: CheckedRegions,

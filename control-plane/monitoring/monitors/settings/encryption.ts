@@ -3,7 +3,7 @@ import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencr
 import type { MonitorAuthType, StoredMonitor } from '../types.ts'
 
 /** A monitor's request headers as the user sent them. */
-export type RequestHeaders = Record<string, string>
+type RequestHeaders = Record<string, string>
 /** basic `{ username, password }`, bearer `{ token }`, header `{ name, value }`, and any other keys that were sent. */
 export type MonitorAuthConfig = Record<string, unknown>
 

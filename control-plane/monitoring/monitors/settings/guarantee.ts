@@ -14,7 +14,7 @@ export const FAILURE_MODES = ['refused', 'wrong', 'slow', 'hanging'] as const
 export type FailureMode = (typeof FAILURE_MODES)[number]
 
 /** The limits for one failure mode, in ms from the beginning of the outage. */
-export type DetectionLimits = {
+type DetectionLimits = {
   kind: FailureMode
   /** until the monitor is `down` */
   transitionMs: number

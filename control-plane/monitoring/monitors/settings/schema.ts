@@ -183,7 +183,7 @@ export const AuthUpdate = strictObject({
   auth_config: nullable(AuthConfig),
 })
 
-export const MAX_BULK_MONITORS = 50
+const MAX_BULK_MONITORS = 50
 export const MonitorBulk = strictObject({ monitors: Type.Array(MonitorCreate, { maxItems: MAX_BULK_MONITORS }) })
 /** A bulk body with items of any shape. They are validated one by one. */
 export const MonitorList = strictObject({ monitors: Type.Array(Type.Unknown(), { maxItems: MAX_BULK_MONITORS }) })

@@ -5,7 +5,7 @@ import { getFaviconPath } from '../../templates/template.ts'
 import { buildIncidentUrl } from '../feeds/statuspage.ts'
 
 export const EMBED_THEMES = ['auto', 'light', 'dark'] as const
-export type EmbedTheme = (typeof EMBED_THEMES)[number]
+type EmbedTheme = (typeof EMBED_THEMES)[number]
 
 const DOTS: Record<OverallStatus, string> = {
   operational: '#17b26a',

@@ -73,7 +73,7 @@ export function renderConfirmedPage(view: PageView, manageUrl: string) {
   )
 }
 
-export type ManageForm = { chosen: string[] | null; notice: string | null; problem: string | null }
+type ManageForm = { chosen: string[] | null; notice: string | null; problem: string | null }
 
 /** The page on which a subscriber changes or ends the subscription. */
 export function renderManagePage(view: PageView, { chosen, notice, problem }: ManageForm) {

@@ -12,7 +12,7 @@ import { createCachedReader, loadTrustReport } from './trust-reader.ts'
 
 const MAX_AGE_SECONDS = 60
 
-export type TrustTools = { db: Db; publicUrl: string; isOwnHost(host: string): boolean }
+type TrustTools = { db: Db; publicUrl: string; isOwnHost(host: string): boolean }
 
 /**
  * `GET /trust` and `/trust.json` (TRUST_PAGE): guaranteed and measured detection times, without a key

@@ -33,7 +33,7 @@ export type TrustReport = {
 
 /** `measured` null: no outage of this kind was measured. */
 export type TrustRow = { kind: FailureKind; limits: CanaryLimits; measured: TrustMeasurement | null }
-export type TrustMeasurement = { outages: number; down: Percentiles; message: Percentiles }
+type TrustMeasurement = { outages: number; down: Percentiles; message: Percentiles }
 
 export type TrustInput = {
   canaries: readonly MeasuredCanary[]

@@ -27,7 +27,7 @@ const HISTORY_TIMEOUT_MS = 2_000
 /** How long ClickHouse is not queried after a failure. */
 const CLICKHOUSE_PAUSE_MS = 5_000
 
-export type ViewTools = {
+type ViewTools = {
   db: Db
   clickhouse: Clickhouse
   publicUrl: string

@@ -12,7 +12,7 @@ import {
 export const LIGHT_BACKGROUND = '#f2f4f7'
 export const DARK_BACKGROUND = '#1f2430'
 
-export type BrandColors = {
+type BrandColors = {
   /** a surface in the brand colour, and the text on it */
   brand: string
   onBrand: string

@@ -73,7 +73,7 @@ function Group({ group, row }: { group: GroupView; row: RowComponent }) {
 }
 
 /** Name and status above the bar, the chart below. */
-export const ComponentRow: RowComponent = ({ component }) => (
+const ComponentRow: RowComponent = ({ component }) => (
   <li class="component" id={`c-${component.id}`}>
     <ComponentName component={component} />
     <StatusLabel status={component.status} />

@@ -1,7 +1,7 @@
 import type { HighWaterMark, HistoryReason, MonitorState, Policy, RegionTally, VerdictResult } from '../types.ts'
 
 /** How far ahead of JetStream's clock a result may be scheduled, in ms. */
-export const MAX_FUTURE_MS = 5000
+const MAX_FUTURE_MS = 5000
 
 /**
  * How far ahead of JetStream's clock a result and a high-water mark may be, in ms. A mark that is further ahead comes

@@ -71,7 +71,7 @@ export function replaceTally(cells: readonly RegionTally[], cell: RegionTally): 
 }
 
 /** True if no streak grows: a new high-water mark, vote time or last result alone is not written again. */
-export function isSteadyTally(cell: RegionTally): boolean {
+function isSteadyTally(cell: RegionTally): boolean {
   return (
     cell.state === 'ok' && cell.failures === 0 && cell.notUp === 0 && cell.better === 0 && cell.secondOpinion === null
   )

@@ -3,7 +3,7 @@ import type { MonitorState, Policy, RegionTally, VerdictStatus } from '../types.
 import { computeVoteLostMs, listAbsentRegions } from './absences.ts'
 
 /** How long a quorum must be lost before the existing votes decide, in ms. */
-export const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
+const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
 
 /** The first verdict is made with the third check at the latest. By then each region with a probe has decided. */
 const FIRST_AFTER_INTERVALS = 2.5

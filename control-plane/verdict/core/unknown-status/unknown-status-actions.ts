@@ -6,7 +6,7 @@ import { insertTransitions, storeStatuses } from '../store.ts'
 import type { ExplainedValue, VerdictStatus } from '../types.ts'
 
 /** A monitor whose status is unknown for now (`status` null), or has its previous status again. */
-export type UnknownTransition = {
+type UnknownTransition = {
   monitor: StoredMonitor
   status: VerdictStatus
   at: Date

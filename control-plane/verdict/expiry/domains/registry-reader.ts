@@ -19,9 +19,9 @@ export type Registries = {
   timeoutMs: number
 }
 
-export type FoundRegistration = { expiresAt: Date; source: 'rdap' | 'whois' }
+type FoundRegistration = { expiresAt: Date; source: 'rdap' | 'whois' }
 /** `isSilent`: all services answered without a date; the registries of some countries publish none */
-export type FailedLookup = { expiresAt: null; error: string; isSilent: boolean }
+type FailedLookup = { expiresAt: null; error: string; isSilent: boolean }
 
 /** Looks up when the registration of a domain ends: RDAP, then WHOIS. Does not reject because of their answers. */
 export async function lookUpDomain(domain: string, registries: Registries): Promise<FoundRegistration | FailedLookup> {

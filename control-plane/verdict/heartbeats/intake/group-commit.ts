@@ -1,9 +1,9 @@
 /** Resolves with the answer for the item when its group is done. Rejects if the item or its group failed. */
-export type GroupCommit<Item, Answer> = (item: Item) => Promise<Answer>
+type GroupCommit<Item, Answer> = (item: Item) => Promise<Answer>
 
 type Waiting<Item, Answer> = { item: Item; resolve: (answer: Answer) => void; reject: (error: unknown) => void }
 
-export type GroupLimits = {
+type GroupLimits = {
   /** items in a group */
   size: number
   /** concurrent groups; a second one starts only when the first is stuck */

@@ -8,7 +8,7 @@ import type { PingOutcome } from '../types.ts'
 const GUESSES_PER_MINUTE = 60
 const MAX_KNOWN_TOKENS = 100_000
 
-export type PingLimits = {
+type PingLimits = {
   /** Counts one ping. Returns whether it is allowed. */
   use(token: string, client: string, nowMs: number): RateLimitUsage
   /** Records the outcome. A token that could not be looked up counts as a guess unless this process has accepted it. */

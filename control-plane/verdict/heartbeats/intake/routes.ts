@@ -14,7 +14,7 @@ import { createPingIntake, type PingIntakeTools } from './intake-actions.ts'
 import { createPingLimits } from './ping-limits.ts'
 import { isPingToken, parseSignal } from './signal.ts'
 
-export type PingContext = HeartbeatTools & PingIntakeTools & { pingsPerMinute: number }
+type PingContext = HeartbeatTools & PingIntakeTools & { pingsPerMinute: number }
 
 type PingRequest = FastifyRequest<{ Params: { token: string; signal?: string } }>
 

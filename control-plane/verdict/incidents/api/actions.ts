@@ -21,7 +21,7 @@ import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 
 export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLimits }
 /** The project and the acting user; `userId` is null if the account was deleted. */
-export type IncidentActor = { projectId: string; userId: string | null }
+type IncidentActor = { projectId: string; userId: string | null }
 
 /**
  * Opens a manual incident; `message` becomes its first update. Throws 404 for an unknown monitor, 402 over the limit.

@@ -2,7 +2,7 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { IncidentRecord } from '../store.ts'
 
 /** An incident of a vendor that the project depends on, which may have caused an outage. */
-export type PossibleCause = {
+type PossibleCause = {
   dependency_id: string
   name: string
   title: string

@@ -8,7 +8,7 @@ import { type FleetReport, findProbeProblems, findRegionProblems, type RegionHea
 import { updateOperatorIncidents } from './operator-incident-actions.ts'
 import { listOpenSubjects, lockOperatorIncidents } from './operator-incident-store.ts'
 
-export type FleetCheck = FleetReport & { regions: RegionHealth[] }
+type FleetCheck = FleetReport & { regions: RegionHealth[] }
 
 /**
  * Checks all regions, drains probes that disagree often, and opens and resolves incidents of the operator project, if

@@ -1,9 +1,9 @@
 import type { Severity } from '../lifecycle.ts'
 
 /** A problem for the operator. `subject` identifies it while it lasts. */
-export type FleetProblem = { subject: string; title: string; severity: Severity; message: string; startedAt: Date }
+type FleetProblem = { subject: string; title: string; severity: Severity; message: string; startedAt: Date }
 /** A subject without a problem, and the reason. */
-export type FleetRecovery = { subject: string; message: string }
+type FleetRecovery = { subject: string; message: string }
 export type FleetReport = { problems: FleetProblem[]; recoveries: FleetRecovery[] }
 
 /** A region as the fleet stored it; `readAt` is the same for all. */
@@ -21,7 +21,7 @@ export type RegionHealth = {
  * A probe is unreachable after 10 s and its work moves within 15 s. A restarted probe or control plane needs some 20 s.
  * No vote ends within 60 s, because it lasts three intervals of at least 30 s.
  */
-export const NO_PROBE_GRACE_MS = 60_000
+const NO_PROBE_GRACE_MS = 60_000
 /** A region that had a probe within this time is in use, even if no monitor uses it. */
 const RECENT_PROBE_MS = 24 * 3_600_000
 
@@ -52,7 +52,7 @@ export function findRegionProblems(regions: readonly RegionHealth[], watchedMs: 
 }
 
 /** A probe that gets no work because it disagrees with others. */
-export type DrainedProbeSummary = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
+type DrainedProbeSummary = { id: string; name: string; region: string; reason: string; drainedUntil: Date }
 
 const PROBE = 'probe:'
 

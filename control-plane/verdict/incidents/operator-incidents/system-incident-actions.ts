@@ -8,7 +8,7 @@ import { listIncidentsByIds } from '../store.ts'
 import { insertIncidentUpdate } from '../update-store.ts'
 
 /** A new incident that is not about a monitor. */
-export type SystemIncident = { title: string; severity: Severity; message: string; startedAt: Date }
+type SystemIncident = { title: string; severity: Severity; message: string; startedAt: Date }
 
 /** Opens an incident of the system in a project and publishes it. */
 export async function openSystemIncident(

@@ -1,6 +1,6 @@
 import { type Db, execute, query } from '../../../foundation/platform/postgres/client.ts'
 
-export type StoredCheckpoint = { streamCreated: string; sequence: number; takenAtMs: number; data: Uint8Array }
+type StoredCheckpoint = { streamCreated: string; sequence: number; takenAtMs: number; data: Uint8Array }
 
 /** Stores the newest checkpoint of a partition. Does nothing if another owner has taken the partition. */
 export async function storeCheckpoint(

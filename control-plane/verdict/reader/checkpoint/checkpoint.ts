@@ -21,7 +21,7 @@ const VERSION = 2
 const STATES: RegionState[] = ['pending', 'ok', 'degraded', 'failing']
 
 /** Times are written relative to this one. */
-export type CheckpointBase = { takenAtMs: number }
+type CheckpointBase = { takenAtMs: number }
 
 /** Names by number, in the order in which they were first met. */
 type Names = Map<string, number>
@@ -149,7 +149,7 @@ function isOfSameState(
 type Growth = Pick<RegionTally, 'state' | 'better' | 'firstFailure' | 'secondOpinion' | 'doubt'>
 const NO_GROWTH: Growth = { state: 'ok', better: 0, firstFailure: null, secondOpinion: null }
 
-export type CheckpointTally = Pick<RegionTally, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'> &
+type CheckpointTally = Pick<RegionTally, 'region' | 'failures' | 'notUp' | 'fence' | 'votedAtMs' | 'last'> &
   Partial<Growth>
 
 function readTally(bytes: ByteReader, names: string[], takenAtMs: number, isUnstored: boolean): CheckpointTally {

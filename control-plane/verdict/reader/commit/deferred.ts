@@ -6,7 +6,7 @@ import type { VerdictMonitorRow } from '../counting/policy.ts'
  * The deferred changes of one monitor, merged. `change`: null when it no longer counts. `rows`: how many rows store it.
  * `before`: the state before it; null if only a process that has ended had it.
  */
-export type DeferredChange = { change: VerdictChange | null; rows: number; before: MonitorState | null }
+type DeferredChange = { change: VerdictChange | null; rows: number; before: MonitorState | null }
 
 /** By monitor. */
 export type DeferredChanges = Map<string, DeferredChange>

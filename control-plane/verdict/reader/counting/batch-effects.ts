@@ -30,7 +30,7 @@ export type BatchEffects = {
 /** Monitors whose state in memory is not stored, each with the JetStream time since when. */
 export type UnstoredMonitors = Map<string, number>
 
-export type ResultCounts = Record<Decision['kind'] | ResultRefusal, number>
+type ResultCounts = Record<Decision['kind'] | ResultRefusal, number>
 
 const createResultCounts = (): ResultCounts => ({
   counted: 0,

@@ -50,7 +50,7 @@ const EPOCH_WAIT_COOLDOWN_MS = 300_000
 const MAX_TOTAL_WAIT_MS = 20_000
 
 /** Until when to wait, by region, on the monotonic clock; and the remaining budget at `atMs`. */
-export type EpochWaits = { until: Map<string, number>; leftMs: number; atMs: number }
+type EpochWaits = { until: Map<string, number>; leftMs: number; atMs: number }
 
 export const createEpochWaits = (): EpochWaits => ({
   until: new Map(),

@@ -102,7 +102,7 @@ export async function releasePartitions(db: Db, owner: string): Promise<void> {
   ])
 }
 
-export type PartitionPosition = { sequence: number; takenAtMs: number | null; streamCreated: string }
+type PartitionPosition = { sequence: number; takenAtMs: number | null; streamCreated: string }
 
 /** The stored position as far as the partition's reader knows it. */
 export type StoredPosition = { sequence: number; streamCreated: string | null }
@@ -140,7 +140,7 @@ const VERDICT_COLUMNS = `
   m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.witness, m.status,
   m.is_paused AS "isPaused", m.deleted_at IS NOT NULL OR m.data_source_id IS NOT NULL OR m.type = 'heartbeat' AS "isDeleted"`
 
-export type StoredVerdictMonitor = VerdictMonitorRow & { state: MonitorState | null }
+type StoredVerdictMonitor = VerdictMonitorRow & { state: MonitorState | null }
 
 /** The monitors of a partition with their verdict states. Monitors that no probe checks are left out. */
 export function loadPartitionMonitors(db: Db, partition: number): Promise<StoredVerdictMonitor[]> {

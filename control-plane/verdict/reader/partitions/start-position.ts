@@ -9,7 +9,7 @@ const MAX_REPLAY_MS = 16 * 60_000
  * How long before the position results are read again without a checkpoint: twice the lifetime of a vote (`voteMs`). So
  * the votes that may still count are known, and also when the votes before them expired, because a hold begins then.
  */
-export const computeReplayMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, MIN_REPLAY_MS), MAX_REPLAY_MS)
+const computeReplayMs = (voteMs: number): number => Math.min(Math.max(2 * voteMs, MIN_REPLAY_MS), MAX_REPLAY_MS)
 
 export type StartPosition = {
   /** the newest message that has been counted; 0 and null: none */

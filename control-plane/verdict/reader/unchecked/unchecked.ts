@@ -37,7 +37,7 @@ export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs
 }
 
 /** `monotonicMs` and `logMs`: now. `explainedSinceMs`: see region-coverage.ts. */
-export type UncheckedScan = {
+type UncheckedScan = {
   coverage: ReaderCoverage
   explainedSinceMs: ReadonlyMap<string, number>
   monotonicMs: number

@@ -4,7 +4,7 @@ import { parseDurationMs } from './duration.ts'
 type Assertion = { type: string; operator: string; value: string }
 
 /** A converted condition. `note`: a difference, or why it could not be converted. */
-export type Condition = { assertions: Assertion[]; note?: string; domainCheck?: true }
+type Condition = { assertions: Assertion[]; note?: string; domainCheck?: true }
 
 const COMPARISON = /^(.+?) (==|!=|<=|>=|<|>) (.+)$/s
 const OPERATORS: Record<string, string> = { '==': 'equals', '!=': 'not_equals', '<': 'less_than', '>': 'greater_than' }

@@ -16,7 +16,7 @@ import {
 } from '../foreign-file.ts'
 import { TARGET_CONVERTERS } from './targets.ts'
 
-export type ConversionContext = {
+type ConversionContext = {
   /** channels by the id of their notification */
   channels: ReadonlyMap<string, ChannelEntry>
   /** names of a group and the groups above it, by its id */

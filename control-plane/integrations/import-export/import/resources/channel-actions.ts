@@ -25,7 +25,7 @@ const RESOURCE = 'alert_channel'
 const getKey = ({ name, type }: { name: string; type: string }) => `${type} ${name}`
 const MATCH_BY_TYPE_AND_NAME = { ofEntry: getKey, ofRow: getKey }
 
-export type ImportedChannels = {
+type ImportedChannels = {
   find: ResolveReference
   /** channels that the file does not name; empty without the section */
   unnamed: StoredChannel[]

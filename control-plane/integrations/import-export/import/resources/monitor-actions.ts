@@ -19,7 +19,7 @@ import type { ImportRun } from '../import-run.ts'
 import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
 import { changesParents, describeNewMonitor, diffMonitor, diffParents, type PlannedMonitor } from './monitor-plan.ts'
 
-export type ImportedMonitors = {
+type ImportedMonitors = {
   planned: PlannedMonitor[]
   find: ResolveReference
   /** monitors that the file does not name */

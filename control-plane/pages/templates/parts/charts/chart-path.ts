@@ -3,7 +3,7 @@ export const CHART_HEIGHT = 24
 const HEADROOM = 2
 const MARGIN = 3
 
-export type ChartSummary = { latest: number; min: number; max: number }
+type ChartSummary = { latest: number; min: number; max: number }
 
 /** The figures for the text next to a chart, in ms; null when no day has a figure. */
 export function summarizeChart(values: readonly (number | null)[]): ChartSummary | null {

@@ -68,7 +68,7 @@ function PastUpdates({ updates }: { updates: readonly UpdateView[] }) {
   )
 }
 
-export const Updates = ({ updates }: { updates: readonly UpdateView[] }) => (
+const Updates = ({ updates }: { updates: readonly UpdateView[] }) => (
   <ol class="updates">
     {updates.map(({ status, message, at }) => (
       <li>

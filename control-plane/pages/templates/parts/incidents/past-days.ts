@@ -5,7 +5,7 @@ import { getUtcDay, listPastDays } from '../../dates.ts'
 const PAST_DAYS = 14
 
 /** A day with incidents, or a run of days without any. */
-export type PastDays = { date: string; incidents: IncidentView[] } | { from: string; to: string }
+type PastDays = { date: string; incidents: IncidentView[] } | { from: string; to: string }
 
 /**
  * The last fourteen UTC days, newest first, with incidents on the day of their start; earlier ones come last.
