@@ -112,7 +112,7 @@ function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
       config,
       schema: {
         tags,
-        summary: 'Change the role of a member',
+        summary: 'Update the role of a member',
         params: IdParams,
         body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
         response: responseSchemas(200, dataSchema(Member), 400, 404, 409),

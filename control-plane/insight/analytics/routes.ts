@@ -145,7 +145,7 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
     '/analytics/uptime',
     {
       schema: {
-        summary: 'Retrieve the uptime of a monitor',
+        summary: 'Get the uptime of a monitor',
         description: 'Returns the time in each status and the underlying intervals.',
         tags: ['Analytics'],
         querystring: UptimeQuery,

@@ -48,7 +48,7 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
     '/status-pages/:id',
     {
       schema: {
-        summary: 'Retrieve a status page',
+        summary: 'Get a status page',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(PageRecord), 404),

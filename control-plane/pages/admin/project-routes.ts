@@ -76,7 +76,7 @@ export function projectRoutes(app: App, { db, publicUrl, limits: installationLim
     {
       schema: {
         tags: ['Accounts'],
-        summary: 'Retrieve the project of the API key',
+        summary: 'Get the project of the API key',
         response: responseSchemas(200, dataSchema(Project)),
       },
     },

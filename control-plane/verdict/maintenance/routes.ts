@@ -52,7 +52,7 @@ function readRoutes(app: App, db: Db): void {
     '/maintenance-windows/:id',
     {
       schema: {
-        summary: 'Retrieve a maintenance window',
+        summary: 'Get a maintenance window',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(WindowRecord), 404),
@@ -89,7 +89,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
     '/maintenance-windows/:id',
     {
       schema: {
-        summary: 'Change a maintenance window; fields that are left out stay the same',
+        summary: 'Update a maintenance window; omitted fields stay the same',
         tags,
         params: IdParams,
         body: WindowUpdate,

@@ -152,7 +152,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change the role of a member
+     * Update the role of a member
      */
     public updateMember<ThrowOnError extends boolean = false>(options: Options<UpdateMemberData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMemberResponses, UpdateMemberErrors, ThrowOnError>({
@@ -767,7 +767,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve an incident and its possible causes
+     * Get an incident and its possible causes
      */
     public readIncident<ThrowOnError extends boolean = false>(options: Options<ReadIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadIncidentResponses, ReadIncidentErrors, ThrowOnError>({
@@ -778,7 +778,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change an incident; a new status or severity also posts an update
+     * Update an incident; a new status or severity also posts an update
      */
     public updateIncident<ThrowOnError extends boolean = false>(options: Options<UpdateIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateIncidentResponses, UpdateIncidentErrors, ThrowOnError>({
@@ -867,7 +867,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a maintenance window
+     * Get a maintenance window
      */
     public readMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<ReadMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadMaintenanceWindowResponses, ReadMaintenanceWindowErrors, ThrowOnError>({
@@ -878,7 +878,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Change a maintenance window; fields that are left out stay the same
+     * Update a maintenance window; omitted fields stay the same
      */
     public updateMaintenanceWindow<ThrowOnError extends boolean = false>(options: Options<UpdateMaintenanceWindowData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateMaintenanceWindowResponses, UpdateMaintenanceWindowErrors, ThrowOnError>({
@@ -950,7 +950,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve the uptime of a monitor
+     * Get the uptime of a monitor
      *
      * Returns the time in each status and the underlying intervals.
      */
@@ -963,7 +963,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve the summary of the project
+     * Get the summary of the project
      *
      * Counts monitors, incidents and checks, and returns the uptime.
      */
@@ -976,7 +976,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve the project of the API key
+     * Get the project of the API key
      */
     public readProject<ThrowOnError extends boolean = false>(options?: Options<ReadProjectData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ReadProjectResponses, ReadProjectErrors, ThrowOnError>({
@@ -1028,7 +1028,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a status page
+     * Get a status page
      */
     public readStatusPage<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageResponses, ReadStatusPageErrors, ThrowOnError>({
@@ -1095,7 +1095,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a component
+     * Get a component
      */
     public readStatusPageComponent<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageComponentData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageComponentResponses, ReadStatusPageComponentErrors, ThrowOnError>({
@@ -1179,7 +1179,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a group
+     * Get a group
      */
     public readStatusPageGroup<ThrowOnError extends boolean = false>(options: Options<ReadStatusPageGroupData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadStatusPageGroupResponses, ReadStatusPageGroupErrors, ThrowOnError>({
@@ -1366,7 +1366,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a dependency
+     * Get a dependency
      */
     public readDependency<ThrowOnError extends boolean = false>(options: Options<ReadDependencyData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadDependencyResponses, ReadDependencyErrors, ThrowOnError>({
@@ -1522,7 +1522,7 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * Retrieve a data source
+     * Get a data source
      */
     public readDataSource<ThrowOnError extends boolean = false>(options: Options<ReadDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadDataSourceResponses, ReadDataSourceErrors, ThrowOnError>({

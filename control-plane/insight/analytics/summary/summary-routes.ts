@@ -15,7 +15,7 @@ export function summaryRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse
     '/analytics/summary',
     {
       schema: {
-        summary: 'Retrieve the summary of the project',
+        summary: 'Get the summary of the project',
         description: 'Counts monitors, incidents and checks, and returns the uptime.',
         tags: ['Analytics'],
         response: responseSchemas(200, dataSchema(Summary)),

@@ -60,7 +60,7 @@ function readRoutes(app: App, context: SourceRouteContext): void {
     '/data-sources/:id',
     {
       schema: {
-        summary: 'Retrieve a data source',
+        summary: 'Get a data source',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(SourceRecord), 404),

@@ -86,7 +86,7 @@ function readRoutes(app: App, db: Db): void {
     '/dependencies/:id',
     {
       schema: {
-        summary: 'Retrieve a dependency',
+        summary: 'Get a dependency',
         tags,
         params: IdParams,
         response: responseSchemas(200, dataSchema(DependencyRecord), 404),

@@ -55,7 +55,7 @@ function readRoutes(app: App, db: Db): void {
     '/status-pages/:id/components/:cid',
     {
       schema: {
-        summary: 'Retrieve a component',
+        summary: 'Get a component',
         tags,
         params,
         response: responseSchemas(200, dataSchema(ComponentRecord), 404),

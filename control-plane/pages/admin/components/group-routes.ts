@@ -53,7 +53,7 @@ function readRoutes(app: App, db: Db): void {
     '/status-pages/:id/groups/:gid',
     {
       schema: {
-        summary: 'Retrieve a group',
+        summary: 'Get a group',
         tags,
         params,
         response: responseSchemas(200, dataSchema(GroupRecord), 404),

@@ -58,7 +58,7 @@ function readRoutes(app: App, { db }: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Retrieve an incident and its possible causes',
+        summary: 'Get an incident and its possible causes',
         params: IdParams,
         response: responseSchemas(200, dataSchema(IncidentWithCauses), 404),
       },
@@ -95,7 +95,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     {
       schema: {
         tags,
-        summary: 'Change an incident; a new status or severity also posts an update',
+        summary: 'Update an incident; a new status or severity also posts an update',
         params: IdParams,
         body: IncidentChange,
         response: responseSchemas(200, dataSchema(Incident), 400, 402, 404),
