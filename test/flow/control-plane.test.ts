@@ -66,7 +66,7 @@ t.test('A failed start prints one sentence without secrets and exits with code 1
       { GRPC_PORT: port, ROLES: 'fleet' },
       new RegExp(`^127.0.0.1:${port} is already in use; .* GRPC_PORT$`),
     ],
-    ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a range of addresses/],
+    ['nonsense in EGRESS_ALLOW', { EGRESS_ALLOW: 'home' }, /^"home" is not a CIDR range/],
   ]
   const start = async ([what, env, sentence]: (typeof rows)[number]) => {
     const program = controlPlane(env)

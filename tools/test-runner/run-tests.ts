@@ -12,8 +12,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * Concurrency of quick files, which compute, and of flow files, which mostly wait; together they keep two cores busy. A
  * worker without files of its kind runs files of the other kind.
  */
-const QUICK_CONCURRENCY = 1
-const FLOW_CONCURRENCY = 4
+const QUICK_CONCURRENCY = 2
+const FLOW_CONCURRENCY = 7
 
 /** Runs the given test files (default: all) and resolves to the exit code. The last line of the output is the summary. */
 export async function runTests(given: string[]): Promise<number> {
