@@ -29,6 +29,6 @@ t.test('An image address that is not https is refused with its path', async t =>
     status_pages: [{ name: 'Acme', slug: 'images-three', logo_url: 'http://example.com/a.png' }],
   }
   const { status, body } = await apply(account, file)
-  t.match({ status, body }, { status: 400, body: { error: { message: /logo_url must be an https address/ } } })
+  t.match({ status, body }, { status: 400, body: { error: { message: /logo_url must be an https URL/ } } })
   t.match(body.error.details[0].path, /^status_pages\[0\]/)
 })

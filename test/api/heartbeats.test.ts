@@ -243,7 +243,7 @@ t.test('POST /monitors/{id}/check 409 for a heartbeat', async t => {
   const { id } = await create()
   const { status, body } = await api.call('POST', `/monitors/${id}/check`)
   t.same([status, body.error.code], [409, 'conflict'])
-  t.match(body.error.message, /send its ping_url a ping/)
+  t.match(body.error.message, /send a ping to its ping_url/)
 })
 
 t.test('GET /monitors/{id}/checks 404 for a heartbeat of another project', async t => {

@@ -140,7 +140,7 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
   const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
   const { text: token } = lines[0] as { text: string }
   const answers: [string[], object][] = [
-    [['probe-token', 'revoke', token], { code: 0, lines: [{ text: /^the token is revoked/ }] }],
+    [['probe-token', 'revoke', token], { code: 0, lines: [{ text: /^the token and every probe that enrolled with it are revoked/ }] }],
     [['probe', 'revoke', 'me'], { code: 1, lines: [{ text: /^no probe has the id "me"/ }] }],
     [['probe', 'list'], { code: 0, lines: [] }],
     [['nats', 'seed'], { code: 0, lines: [{ text: /^SO[A-Z2-7]{56}$/ }] }],
@@ -153,7 +153,7 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
   })
   t.match(await run('operator', 'create', '--email', 'b@example.com'), { code: 0, lines: [{ api_key: null }] })
   t.match(await run('operator', 'key'), { code: 0, lines: [{ text: /^svc_/ }] })
-  t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /has plan pro now/ }] })
+  t.match(await run('plan', 'set', organizationId, 'pro'), { code: 0, lines: [{ text: /now has plan pro/ }] })
   t.match(await run('plan', 'set', organizationId, 'gold'), { code: 1, lines: [{ text: /must be one of free, pro/ }] })
   t.match(await run('plan', 'set', 'nobody', 'pro'), { code: 1, lines: [{ text: 'organization not found' }] })
   t.match(await run('--help'), { code: 0, lines: [{ text: 'Usage:' }] })
