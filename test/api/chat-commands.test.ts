@@ -140,7 +140,10 @@ t.test('A button in an ephemeral list leaves the other incidents', async t => {
 t.test('The button of a resolved incident, or of another project, changes nothing and is removed', async t => {
   const id = await team.incident(mine, 'Gone')
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
-  t.match((await team.click('U1', id, [], true)).response, { replace_original: true, text: /a resolved incident cannot be acknowledged/ })
+  t.match((await team.click('U1', id, [], true)).response, {
+    replace_original: true,
+    text: /a resolved incident cannot be acknowledged/,
+  })
   const other = await api.tenant()
   const foreign = await team.incident(other, 'Of another team')
   t.match((await team.click('U1', foreign, [], true)).response, { text: /incident not found/ })

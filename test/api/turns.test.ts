@@ -51,7 +51,9 @@ t.test('One of 25 imports of a project runs, a few wait without a connection, an
     await waitFor(async () => (await waitingForLocks()) === 1, { ...PATIENT, label: 'one that waits for the lock' })
     t.equal(await gauge('picket_api_heavy_writes_waiting'), 5)
     for (const answer of refused) {
-      t.match(answer.body, { error: { code: 'rate_limited', status: 429, message: /imports and bulk creates of this project are already/ } })
+      t.match(answer.body, {
+        error: { code: 'rate_limited', status: 429, message: /imports and bulk creates of this project are already/ },
+      })
       t.match(answer.headers.get('retry-after'), /^\d+$/)
     }
     t.equal((await api.call('GET', '/monitors', { key: busy.key })).status, 200, 'its reads go on')

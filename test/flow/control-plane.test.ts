@@ -140,7 +140,10 @@ t.test('npm run admin creates an account and a probe token, and changes a plan',
   const { lines } = await run('probe-token', 'create', '--region', 'eu-west', '--reusable')
   const { text: token } = lines[0] as { text: string }
   const answers: [string[], object][] = [
-    [['probe-token', 'revoke', token], { code: 0, lines: [{ text: /^the token and every probe that enrolled with it are revoked/ }] }],
+    [
+      ['probe-token', 'revoke', token],
+      { code: 0, lines: [{ text: /^the token and every probe that enrolled with it are revoked/ }] },
+    ],
     [['probe', 'revoke', 'me'], { code: 1, lines: [{ text: /^no probe has the id "me"/ }] }],
     [['probe', 'list'], { code: 0, lines: [] }],
     [['nats', 'seed'], { code: 0, lines: [{ text: /^SO[A-Z2-7]{56}$/ }] }],
