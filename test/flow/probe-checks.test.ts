@@ -112,9 +112,9 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
   await fleet.assign({ upserts: [assignment(m1, spec, { intervalS: 3600, retryCount: 1 })] })
   await waitFor(() => fleet.heartbeats.length > 1)
 
-  await fleet.runNow({ runId: 'ours', monitorId: m1 })
-  t.match(await done('ours'), { outcome: Outcome.UP, trigger: Trigger.RUN_NOW, runId: 'ours', attempt: 1 })
-  t.match((await atLeast(1, m1))[0], { runId: 'ours' }, 'it counts for the verdict')
+  await fleet.runNow({ runId: 'requested', monitorId: m1 })
+  t.match(await done('requested'), { outcome: Outcome.UP, trigger: Trigger.RUN_NOW, runId: 'requested', attempt: 1 })
+  t.match((await atLeast(1, m1))[0], { runId: 'requested' }, 'it counts for the verdict')
 
   await fleet.runNow({ runId: 'draft', monitorId: m1, spec: checkSpec(`${target.url}other`) })
   t.match(await done('draft'), { outcome: Outcome.UP, statusCode: 200 })
@@ -134,15 +134,15 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
   const askedForMs = fleet.nowMs()
   for (const runId of ['one', 'another'])
     await fleet.runNow({ runId, monitorId: m1, trigger: Trigger.RUN_NOW, scheduledAtMs: askedForMs })
-  const beside = [await done('one'), await done('another')]
-  t.match(beside[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
-  t.not(beside[0]!.scheduledAtMs, beside[1]!.scheduledAtMs, 'simultaneous requests get separate results')
+  const outOfBand = [await done('one'), await done('another')]
+  t.match(outOfBand[0], { outcome: Outcome.DOWN, attempt: 1, trigger: Trigger.ASIDE })
+  t.not(outOfBand[0]!.scheduledAtMs, outOfBand[1]!.scheduledAtMs, 'simultaneous requests get separate results')
   target.release()
   const published = await atLeast(5, m1)
   t.same(
     published.filter(({ trigger }) => trigger !== Trigger.ASIDE).map(one => [one.attempt, one.trigger, one.runId]),
     [
-      [1, Trigger.RUN_NOW, 'ours'],
+      [1, Trigger.RUN_NOW, 'requested'],
       [1, Trigger.SECOND_OPINION, ''],
       [2, Trigger.SECOND_OPINION, ''],
     ],
@@ -150,7 +150,7 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
   )
   t.same(
     published.filter(({ trigger }) => trigger === Trigger.ASIDE),
-    beside,
+    outOfBand,
     'attempts outside the chain are published as answered',
   )
 })

@@ -150,7 +150,7 @@ endpoints:
 t.test('Properties of alerts, providers and bodies without a counterpart get warnings', async t => {
   const alert = { type: 'slack', 'success-threshold': 5, 'minimum-reminder-interval': '48h', 'failure-threshold': 2 }
   const { file, warnings } = convertGatus({
-    alerting: { slack: { 'webhook-url': '$HOOK', title: 'Ours', 'default-alert': { description: 'down' } } },
+    alerting: { slack: { 'webhook-url': '$HOOK', title: 'Shop', 'default-alert': { description: 'down' } } },
     endpoints: [
       {
         ...{ name: 'n'.repeat(101), group: 'g'.repeat(51), url: 'https://x.example.com/', body: '[ENDPOINT_NAME]' },
