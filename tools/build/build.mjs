@@ -19,12 +19,18 @@ export const PROGRAMS = {
   'clickhouse-server': 'tools/engines/clickhouse/clickhouse-server.ts',
 }
 
-/** Takes about 0.1 s. Unchanged files are not written, so that starting programs read complete files. */
+/**
+ * Takes about 0.1 s. Unchanged files are not written, so that starting programs read complete files. Throws when the source
+ * of a program does not exist, because a program of dist/ would be missing only when it is started.
+ */
 export async function build() {
+  const missing = Object.values(PROGRAMS).filter(file => !existsSync(join(ROOT, file)))
+  if (missing.length > 0)
+    throw new Error(`PROGRAMS in tools/build/build.mjs lists files that do not exist: ${missing.join(', ')}`)
   const { build: bundle, stop } = await import('esbuild')
   const { outputFiles } = await bundle({
     absWorkingDir: ROOT,
-    entryPoints: Object.fromEntries(Object.entries(PROGRAMS).filter(([, file]) => existsSync(join(ROOT, file)))),
+    entryPoints: PROGRAMS,
     outdir: 'dist',
     bundle: true,
     packages: 'external',
