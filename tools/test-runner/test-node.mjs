@@ -1,6 +1,6 @@
 // npm run test:node [-- versions, files or folders]: runs tests with other versions of Node, one after the other, each from an
 // npm package in .tap/node-<version>. The tests and every program that they start use that Node. Remove the folder to get a
-// newer release of a version.
+// newer release of a version. node_modules is not rebuilt, because native packages use Node-API, which all versions have.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
