@@ -8,7 +8,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { buildTap, installMissing, ROOT, TEST_PACKAGES } from '../install/install.mjs'
 
 const DEFAULT_VERSIONS = ['20', '22', '24']
-const DEFAULT_FILES = ['test/unit', 'test/flow/verdict.test.ts']
+/** The second flow starts the control plane and probes as processes. */
+const DEFAULT_FILES = ['test/unit', 'test/flow/verdict.test.ts', 'test/flow/checks-on-demand.test.ts']
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** The npm package `node` only installs this one, by a script. */
 const BINARIES = `node-${process.platform}-${process.arch}`
