@@ -1,7 +1,8 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/checks/check.ts'
-import { type Cancellation, createEgress } from '../shared/egress/index.ts'
+import { type Cancellation, createEgress, type Icmp } from '../shared/egress/index.ts'
 import { nowUs } from '../shared/egress/monotonic.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
@@ -13,8 +14,6 @@ import { createSelfTest } from './execution/own-faults/self-test.ts'
 import { type CheckExecution, runCheck } from './execution/run-check.ts'
 import { openCredential } from './fleet/credential.ts'
 import { connectFleet } from './fleet/fleet-client.ts'
-import { detectIcmpSupport } from './fleet/icmp-support.ts'
-import { hasIpv6 } from './fleet/ipv6-way.ts'
 import { createCheckCounters } from './health/check-counters.ts'
 import { createProbeHealth } from './health/health.ts'
 import { serveOperations } from './health/operations.ts'
@@ -168,6 +167,22 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   }
 
   return { stop }
+}
+
+/** Logs how this probe sends pings. Returns false when it cannot; its ping checks are then `icmp_unavailable`. */
+function detectIcmpSupport(icmp: Icmp, log: Log): boolean {
+  const [ipv4, ipv6] = [icmp(4).kind, icmp(6).kind]
+  const isNone = ipv4 === 'none' && ipv6 === 'none'
+  const sentence = `icmp: ${ipv4}${ipv6 === ipv4 ? '' : `, for IPv6 ${ipv6}`}`
+  if (isNone) log.warn({ event: 'icmp', ipv4, ipv6 }, `${sentence}; set net.ipv4.ping_group_range or install ping`)
+  else log.info({ event: 'icmp', ipv4, ipv6 }, sentence)
+  return !isNone
+}
+
+/** Whether this machine has an IPv6 address that is neither internal nor link-local. */
+function hasIpv6(): boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap(found => found ?? [])
+  return addresses.some(({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe80:/i.test(address))
 }
 
 function reportDoubt(log: Log, isDoubting: boolean, hosts: number): void {

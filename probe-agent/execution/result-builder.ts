@@ -1,12 +1,12 @@
 import {
   type CheckError,
+  type DnsAnswer,
   FailureSource,
   NO_DETAILS,
   Outcome,
   type Result,
   Trigger,
 } from '../../shared/checks/result.ts'
-import { truncateDnsAnswer } from './dns-detail.ts'
 import type { CheckExecution } from './run-check.ts'
 
 /** The monitor of a result, with the configuration version and assignment epoch at the start of the check. */
@@ -16,6 +16,10 @@ export type ResultSubject = { monitorId: string; configVersion: number; epoch: n
 export type CheckOccasion = { scheduledAtMs: number; attempt: number; trigger: Trigger; runId: string }
 
 const NO_TIMINGS = { dnsUs: 0, connectUs: 0, tlsUs: 0, firstByteUs: 0, transferUs: 0 }
+
+/** Limits for stored results. Assertions are evaluated before, on the complete answer. */
+const MAX_RECORDS = 50
+const MAX_VALUE_LENGTH = 500
 
 /** The result of a check, as it is published. Times in ms since 1970 by the control plane's clock. */
 export function buildResult(
@@ -48,6 +52,12 @@ export function buildResult(
     certificate: ran.certificate,
     doubted: ran.isDoubted || undefined,
   }
+}
+
+/** The part of a DNS answer that is stored with the result. */
+function truncateDnsAnswer(dns: DnsAnswer): DnsAnswer {
+  const records = dns.records.slice(0, MAX_RECORDS)
+  return { ...dns, records: records.map(record => ({ ...record, value: record.value.slice(0, MAX_VALUE_LENGTH) })) }
 }
 
 /** The result of a slot in which the check could not start (docs/design/probes.md#schedule). `nowMs`: time of detection. */

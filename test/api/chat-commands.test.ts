@@ -48,7 +48,7 @@ t.test('A team without the app gets an explanation', async t => {
   t.match((await team.command('U1', 'status', '')).body.text, /not connected to this team/)
 })
 
-t.test('/picket ack acknowledges once, as the member with that e-mail address', async t => {
+t.test('/picket ack acknowledges once, as the member with that email address', async t => {
   const id = await team.incident(mine, 'Shop is slow')
   const { body } = await team.command('U1', 'ack')
   t.match(body, { response_type: 'ephemeral', text: 'Acknowledged by <@U1>: Shop is slow' })
@@ -93,9 +93,9 @@ t.test('/picket ack finds the only unacknowledged incident among many acknowledg
 t.test('Viewers, strangers and users of other teams get an explanation and change nothing', async t => {
   const id = await team.incident(mine, 'Mail is slow')
   t.match((await team.command('U2', 'ack')).body.text, /your role in Picket is viewer/)
-  t.match((await team.command('U3', 'ack')).body.text, /no member has the e-mail address/)
-  t.match((await team.command('U4', 'ack')).body.text, /no member has the e-mail address/, 'an address of another team')
-  t.match((await team.command('U404', 'ack')).body.text, /no member has the e-mail address/)
+  t.match((await team.command('U3', 'ack')).body.text, /no member has the email address/)
+  t.match((await team.command('U4', 'ack')).body.text, /no member has the email address/, 'an address of another team')
+  t.match((await team.command('U404', 'ack')).body.text, /no member has the email address/)
   provider.next('users.info', 'hang')
   t.match((await team.command('U3', 'ack')).body.text, /cannot identify you/)
   t.equal((await incident(id)).acknowledged_at, null)

@@ -131,7 +131,7 @@ t.test('Concurrent requests with one Idempotency-Key create one monitor', async 
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 1)
 })
 
-t.test('Concurrent bootstraps of one e-mail address create one account', async t => {
+t.test('Concurrent bootstraps of one email address create one account', async t => {
   const body = { email: 'Twice@example.com' }
   const answers = await together(8, i =>
     api.call('POST', '/agent/bootstrap', { key: null, body: i % 2 ? body : { email: body.email.toLowerCase() } }),

@@ -131,10 +131,10 @@ t.test(
       return { status: answer.status, headers: answer.headers, text: await answer.text() }
     }
     const wrong: [Record<string, string>, string][] = [
-      [{}, 'This is not a valid e-mail address.'],
-      [{ email: 'ann@example.com\r\nBcc: ben@example.com' }, 'This is not a valid e-mail address.'],
-      [{ email: 'ann@example.com,ben@example.com' }, 'This is not a valid e-mail address.'],
-      [{ email: '"><script>alert(1)</script>@example.com' }, 'This is not a valid e-mail address.'],
+      [{}, 'This is not a valid email address.'],
+      [{ email: 'ann@example.com\r\nBcc: ben@example.com' }, 'This is not a valid email address.'],
+      [{ email: 'ann@example.com,ben@example.com' }, 'This is not a valid email address.'],
+      [{ email: '"><script>alert(1)</script>@example.com' }, 'This is not a valid email address.'],
       [{ webhook: 'http://169.254.169.254/latest' }, 'blocked_target'],
       [{ webhook: 'file:///etc/passwd' }, 'http or https'],
       [{ email: 'ann@example.com', webhook: 'https://hooks.example.com/' }, 'not both'],

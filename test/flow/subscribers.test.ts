@@ -33,7 +33,7 @@ t.test('A visitor subscribes, is notified of an incident, and unsubscribes with 
   const form = `${PUBLIC_URL}/status/acme/subscribe`
   const incident = (body: object) => server.call('POST', '/incidents', { body: { monitor_ids: [monitor.id], ...body } })
 
-  t.match((await browse(server, form)).html, 'E-mail address')
+  t.match((await browse(server, form)).html, 'Email address')
   const asked = await browse(server, form, { email: 'ann@example.com' })
   t.equal(asked.status, 200)
   t.equal(asked.headers.get('cache-control'), 'no-store')

@@ -20,6 +20,8 @@ const UNWANTED = [
 
 const EXPORT = /^export (?:declare )?(?:async function|function\*?|const|let|type|interface|class|enum) +(\w+)/gm
 
+const TYPE = /^export (?:declare )?(?:type|interface|class|enum) +(\w+)/gm
+
 const namesIn = ({ code }: SourceFile) => [...code.matchAll(EXPORT)].map(([, name = '']) => name)
 
 /** `MAX_BODY_BYTES`, `parseUrl` and `HTTPServer` as lower-case words. */
@@ -49,8 +51,7 @@ t.test('exported functions are named by verbs: no name ends in "Of"', async t =>
 t.test('an exported type has a name of its own in the whole repository', async t => {
   const places = new Map<string, string[]>()
   for (const { path, code } of files.filter(({ path }) => !path.includes('/gen/'))) {
-    for (const [, name = ''] of code.matchAll(/^export (?:declare )?(?:type|interface|class) +(\w+)/gm))
-      places.set(name, [...(places.get(name) ?? []), path])
+    for (const [, name = ''] of code.matchAll(TYPE)) places.set(name, [...(places.get(name) ?? []), path])
   }
   t.ok(places.size > 500)
   t.same(
@@ -58,6 +59,55 @@ t.test('an exported type has a name of its own in the whole repository', async t
     [],
   )
 })
+
+const domain = ({ path }: SourceFile) => /^(control-plane|probe-agent|shared)\//.test(path)
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+/** `entries` as `entry`, `results` as `result`; `status`, `process` and `analysis` as they are. */
+const toSingular = (word: string) => word.replace(/(?<=\w\w)ies$/, 'y').replace(/(?<=\w\w[^siu])s$/, '')
+
+/** The words of the glossary's terms; `re-check` is three: `re`, `check` and `recheck`. */
+function listGlossaryWords(): Set<string> {
+  const terms = [...read('docs/glossary.md').matchAll(/^\| (?!term )([^|]+) \|/gm)].map(([, term = '']) => term)
+  const words = terms.flatMap(term => [...term.split(/[ ,-]+/), ...term.replaceAll('-', '').split(/[ ,]+/)])
+  return new Set(words.map(toSingular))
+}
+
+/** Words of programming and of general English. */
+const generalTerms = read('test/rules/general-terms.txt').trim().split(/\s+/)
+
+t.test('each word in the name of an exported type is in the glossary or a general term', async t => {
+  const [glossary, general] = [listGlossaryWords(), new Set(generalTerms.map(toSingular))]
+  t.ok(glossary.size > 80)
+  const found = files.filter(domain).flatMap(({ path, code }) =>
+    [...code.matchAll(TYPE)].flatMap(([, name = '']) =>
+      wordsIn(name)
+        .map(toSingular)
+        .filter(word => !glossary.has(word) && !general.has(word))
+        .map(word => `${path}: ${name}: add "${word}" to docs/glossary.md or test/rules/general-terms.txt`),
+    ),
+  )
+  t.same(found, [])
+})
+
+t.test(
+  'the list of general terms is sorted, and has only words that names of types use and the glossary does not',
+  async t => {
+    const glossary = listGlossaryWords()
+    const used = new Set(
+      files.filter(domain).flatMap(({ code }) => [...code.matchAll(TYPE)].flatMap(([, name = '']) => wordsIn(name))),
+    )
+    t.same(generalTerms, [...new Set(generalTerms)].sort())
+    t.same(
+      generalTerms.filter(word => !used.has(word)),
+      [],
+    )
+    t.same(
+      generalTerms.filter(word => glossary.has(toSingular(word))),
+      [],
+    )
+  },
+)
 
 /** Read by tools from outside the repository: the typed client, and migrations, which their index imports as a whole. */
 const ENTRIES = /^(deploy\/client\/|control-plane\/foundation\/migrations\/)/

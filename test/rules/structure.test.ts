@@ -25,6 +25,27 @@ t.test('no folder has more than twelve entries', async t => {
   )
 })
 
+/** A file with at most this many lines and one user is part of its user. */
+const MAX_SMALL_LINES = 12
+/** An index, and a numbered series. */
+const MAY_BE_SMALL = /\/index\.ts$|^control-plane\/foundation\/migrations\//
+
+t.test('a small file has more than one user', async t => {
+  const users = new Map<string, Set<string>>()
+  for (const { file, target } of sources(...PROGRAMS).flatMap(importsOf))
+    users.set(target, (users.get(target) ?? new Set()).add(file))
+  const small = sources('control-plane', 'probe-agent', 'shared').filter(
+    ({ path, text }) => text.split('\n').length - 1 <= MAX_SMALL_LINES && !MAY_BE_SMALL.test(path),
+  )
+  t.ok(small.length > 20)
+  t.same(
+    small
+      .filter(({ path }) => users.get(path)?.size === 1)
+      .map(({ path }) => `${path} is used by ${[...users.get(path)!]} only`),
+    [],
+  )
+})
+
 t.test('no files import each other in a circle, types included', async t => {
   const targets = new Map(
     sources(...PROGRAMS)

@@ -17,6 +17,7 @@ const UNWANTED: [RegExp, string][] = [
   [/\bmend(s|ed|ing)?\b/gi, 'fix'],
   [/\bbeside\b/gi, 'next to, in addition to'],
   [/\bit is drained no more\b/gi, 'is no longer drained'],
+  [/\be-mail/gi, 'email'],
 ]
 
 /** Files that quote such words: this list, the style guide, texts of other people, and function bodies that databases store. */

@@ -60,7 +60,7 @@ t.test('A command with wrong arguments reports one sentence', async t => {
     ['organization list all', 'this command accepts no arguments: all'],
     ['organization rename x', '--name is missing'],
     ['audit list --limit many', '--limit must be a number of rows, at least 1'],
-    ['user claim-link unknown', '"unknown" is not an e-mail address'],
+    ['user claim-link unknown', '"unknown" is not an email address'],
     ['plan set a b c', 'missing argument: the id of an organization and a plan'],
     ['plan set', 'missing argument: the id of an organization and a plan'],
     ['organization delete --yes', 'missing argument: the id of an organization'],

@@ -2,5 +2,5 @@
 export const PROGRAMS: Record<string, string>
 /** The packages that programs load from node_modules. All others are bundled. */
 export const EXTERNAL_PACKAGES: string[]
-/** Bundles each program and its packages into one file of dist/. */
+/** Bundles each program and its packages into one file of dist/. Throws when the source of a program does not exist. */
 export function build(): Promise<void>

@@ -57,6 +57,9 @@ export const PING = describeDistributionPackage('iputils-ping', 'ping', {
   instead: 'allow an ICMP socket (net.ipv4.ping_group_range); only ping monitors need it',
 })
 
+/** What the tests need. */
+export const TEST_PACKAGES = [PACKAGES, NATS, BLACKBOX, PROMETHEUS, PING, CHROMIUM]
+
 /**
  * Prints what is missing and installs it. Exits before installing anything when PICKET_NO_INSTALL=1, or when this user cannot
  * install something that is required.

@@ -1,6 +1,7 @@
 import { REGIONS } from '../../../shared/checks/check.ts'
 import { decryptSigningSecret } from '../../alerting/channels/config/encrypted-config.ts'
 import { signBody } from '../../alerting/deliveries/rendering/signature.ts'
+import type { Envelope } from '../../alerting/events/envelope.ts'
 import { equalSecrets, type SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
@@ -8,7 +9,6 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { sendError } from '../../foundation/web/server/error-response.ts'
 import { notFound, unauthorized } from '../../foundation/web/server/errors.ts'
-import { parseAlert } from './alert.ts'
 import { signReceiver, signTarget } from './canary-urls.ts'
 import { type CanarySchedule, getLatestOutage, isFailing, parseFailureKinds } from './schedule.ts'
 import { findReceiverChannel, insertCanaryAlert } from './store.ts'
@@ -61,3 +61,9 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
 
 const hasKnownRegion = (schedule: { region: string }): schedule is CanarySchedule =>
   (REGIONS as readonly string[]).includes(schedule.region)
+
+/** The delivery and the monitor of a signed body; null when it is not about a monitor. */
+function parseAlert(body: Buffer): { deliveryId: string; monitorId: string } | null {
+  const { delivery_id, data } = JSON.parse(body.toString()) as Envelope
+  return 'monitor' in data ? { deliveryId: delivery_id, monitorId: data.monitor.id } : null
+}

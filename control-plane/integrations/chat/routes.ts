@@ -91,7 +91,7 @@ function identityRoutes(app: App, { db }: InstallTools): void {
     {
       schema: {
         summary: 'List chat identities',
-        description: 'Links between members and chat users, matched by e-mail address. Newest first.',
+        description: 'Links between members and chat users, matched by email address. Newest first.',
         tags,
         querystring: PageQuery,
         response: responseSchemas(200, pageSchema(IdentityRecord), 400),

@@ -1,5 +1,4 @@
 import type { MonitorType } from '../../../shared/checks/check.ts'
-import { inPieces } from '../../../shared/pieces.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { MonitorStatus, StoredMonitor } from './types.ts'
 
@@ -162,7 +161,13 @@ const MAX_ROWS_PER_STATEMENT = 500
 
 /** Inserts any number of monitors. The database sets `revision`. */
 export async function insertMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
-  for (const rows of inPieces(monitors, MAX_ROWS_PER_STATEMENT)) await insertRows(tx, rows)
+  for (const rows of splitRows(monitors)) await insertRows(tx, rows)
+}
+
+/** Splits rows into parts of at most `MAX_ROWS_PER_STATEMENT`. An empty list has no parts. */
+function* splitRows<T>(rows: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < rows.length; from += MAX_ROWS_PER_STATEMENT)
+    yield rows.slice(from, from + MAX_ROWS_PER_STATEMENT)
 }
 
 async function insertRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
@@ -185,7 +190,7 @@ async function insertRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
 
 /** Writes the configured fields of monitors, their config versions and expiry dates. The caller has locked their rows. */
 export async function updateMonitors(tx: Tx, monitors: StoredMonitor[]): Promise<void> {
-  for (const rows of inPieces(monitors, MAX_ROWS_PER_STATEMENT)) await updateRows(tx, rows)
+  for (const rows of splitRows(monitors)) await updateRows(tx, rows)
 }
 
 async function updateRows(tx: Tx, monitors: StoredMonitor[]): Promise<void> {

@@ -65,10 +65,10 @@ export function assertNoArguments(args: string[]): void {
   if (args.length > 0) throw new UsageError(`this command accepts no arguments: ${args.join(' ')}`)
 }
 
-/** Throws a UsageError unless the text looks like an e-mail address. */
+/** Throws a UsageError unless the text looks like an email address. */
 export function parseEmail(text: string): string {
   if (/^[^@\s]+@[^@\s]+$/.test(text)) return text
-  throw new UsageError(`"${text}" is not an e-mail address`)
+  throw new UsageError(`"${text}" is not an email address`)
 }
 
 /** Throws a UsageError unless the text can be the name of a record. */

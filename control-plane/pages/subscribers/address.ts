@@ -19,9 +19,9 @@ export function parseAddress(
   checkLiteral: CheckLiteral,
 ): { address: SubscriberAddress } | { problem: string } {
   const [email, webhook] = [form.email.trim(), form.webhook.trim()]
-  if (email !== '' && webhook !== '') return { problem: 'Enter an e-mail address or a webhook address, not both.' }
+  if (email !== '' && webhook !== '') return { problem: 'Enter an email address or a webhook address, not both.' }
   if (webhook !== '') return parseWebhook(webhook, checkLiteral)
-  if (email.length > MAX_EMAIL_LENGTH || !EMAIL.test(email)) return { problem: 'This is not a valid e-mail address.' }
+  if (email.length > MAX_EMAIL_LENGTH || !EMAIL.test(email)) return { problem: 'This is not a valid email address.' }
   const at = email.lastIndexOf('@')
   return { address: { kind: 'email', text: `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}` } }
 }

@@ -17,7 +17,7 @@ import { type StatusChange, suppressEvents } from '../suppression/actions.ts'
 import { scheduleReview } from '../suppression/store.ts'
 import { formatExplanation } from './explanation-text.ts'
 import { buildMonitorEvent } from './monitor-event.ts'
-import { wasInOutage } from './outage.ts'
+import { wasInOutage } from './rules/transition.ts'
 import { insertTransitions, storeStates, storeStatuses } from './store.ts'
 import type { MonitorState, StatusTransition, VerdictStatus } from './types.ts'
 

@@ -2,8 +2,7 @@ import type { EventRow } from '../../alerting/events/catalog.ts'
 import { insertEvents, listEventsByIds } from '../../alerting/events/store.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { query, type Tx } from '../../foundation/platform/postgres/client.ts'
-import { removeOutage } from './quiet-event.ts'
-import type { PendingNotification } from './suppressed.ts'
+import { type PendingNotification, removeOutage } from './suppressed.ts'
 
 /** The events to send for withheld transitions, in order. Those without their outage are stored as new events. */
 export async function loadEventsToSend(tx: Tx, pending: PendingNotification[]): Promise<EventRow[]> {

@@ -1,3 +1,5 @@
+import { type EventRow, parseMonitorSubject } from '../../alerting/events/catalog.ts'
+
 export type NotifiedStatus = 'up' | 'down' | 'degraded' | null
 
 /** One withheld transition of a monitor. Stored as JSON. */
@@ -72,4 +74,14 @@ export function listPendingNotifications({ told, ended, began, last }: Suppresse
 /** What is sent for a monitor that leaves the verdict: the end of an outage that receivers know, if it has ended. */
 export function listNotificationsOnRemoval({ ended }: SuppressedChanges): PendingNotification[] {
   return ended === null ? [] : [{ transition: ended, withoutOutage: false }]
+}
+
+/**
+ * A recovery for receivers that know of a degradation before an outage, but not of the outage: a recovery from
+ * `degraded`, without duration and incident. Returns nothing for other events, such as the end of an incident that was
+ * not published.
+ */
+export function removeOutage(id: string, event: EventRow): EventRow[] {
+  if (parseMonitorSubject(event.subject) === null || !('down_duration' in event.data)) return []
+  return [{ ...event, id, data: { ...event.data, down_duration: null, incident: null } }]
 }

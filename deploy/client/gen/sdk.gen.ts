@@ -1470,7 +1470,7 @@ export class Picket extends HeyApiClient {
     /**
      * List chat identities
      *
-     * Links between members and chat users, matched by e-mail address. Newest first.
+     * Links between members and chat users, matched by email address. Newest first.
      */
     public listChatIdentities<ThrowOnError extends boolean = false>(options?: Options<ListChatIdentitiesData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListChatIdentitiesResponses, ListChatIdentitiesErrors, ThrowOnError>({

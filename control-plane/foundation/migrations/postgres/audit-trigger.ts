@@ -6,7 +6,7 @@ export type AuditTriggerOptions = {
   resource: string
   /** the column of the resource's id */
   id?: string
-  /** the column with the resource's name; `user_id` shows the e-mail address of that user; null: it has no name */
+  /** the column with the resource's name; `user_id` shows the email address of that user; null: it has no name */
   name?: string | null
   /** its rows are part of the resource to which `id` refers: an insert or delete is an update of that resource */
   isPart?: boolean

@@ -25,7 +25,7 @@ An error is \`{ "error": { "code", "message", "status" } }\`, with \`details\` f
 
 /** In the order in which a new user needs them. */
 const TAGS = [
-  ['Accounts', 'Create an account from an e-mail address, and read the project of a key'],
+  ['Accounts', 'Create an account from an email address, and read the project of a key'],
   ['API keys', 'Create, list and delete API keys; needs a key with scope admin'],
   ['Members', 'The members of the organization and their roles'],
   ['Audit log', 'Changes and their actors'],

@@ -52,7 +52,7 @@ export const apiKeySuspended = () =>
   new ApiError(
     401,
     'api_key_suspended',
-    'this API key is suspended: the owner of the organization confirmed their e-mail address and must keep or revoke each key that was created before',
+    'this API key is suspended: the owner of the organization confirmed their email address and must keep or revoke each key that was created before',
   )
 
 /** 402: a limit of the plan. The message contains the limit and the current count. */

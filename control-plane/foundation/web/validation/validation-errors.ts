@@ -62,7 +62,7 @@ const MAX_DETAILS = 50
 
 const FORMAT_SENTENCES: Record<string, string> = {
   line: 'must not contain line breaks or NUL',
-  email: 'must be an e-mail address',
+  email: 'must be an email address',
   uri: 'must be a URL',
   'date-time': 'must be a date and time such as 2026-08-01T12:00:00Z',
   date: 'must be a date such as 2026-08-01',

@@ -24,7 +24,17 @@ import { decodeState, encodeState, type InstallState, resolveLandingUrl, STATE_T
 import { computeTokenLifetime, type StoredInstallation } from './installation.ts'
 import { claimOnce, listTeamInstallations, saveInstallation } from './installation-store.ts'
 import { dropRevocationsOfTeam } from './revocation-store.ts'
-import { SCOPES } from './scopes.ts'
+
+/** The scopes that the app requests. */
+const SCOPES = [
+  'chat:write',
+  'channels:read',
+  'commands',
+  'incoming-webhook',
+  'users:read',
+  'users:read.email',
+  'im:write',
+]
 
 export type InstallTools = {
   db: Db

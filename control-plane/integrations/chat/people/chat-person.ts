@@ -1,10 +1,10 @@
 import { toId, toRecord, toText } from '../provider/field-values.ts'
 
-/** A user of a team's chat with a confirmed e-mail address. */
+/** A user of a team's chat with a confirmed email address. */
 type ChatPerson = { chatUserId: string; email: string }
 
 /**
- * Parses `users.info` or `users.lookupByEmail`. Returns null for users who must not be matched by e-mail: bots, deleted
+ * Parses `users.info` or `users.lookupByEmail`. Returns null for users who must not be matched by email: bots, deleted
  * users, guests of other teams, and users with an unconfirmed address.
  */
 export function parsePerson(fields: Record<string, unknown>, teamId: string): ChatPerson | null {

@@ -26,7 +26,7 @@ type Refusal = Extract<ChatApiResult, { ok: false }>
 
 /**
  * Checks one installation: whether the team still has the app (there may be no message for months), links members with
- * chat users by their e-mail addresses, and opens a direct channel to each. Returns whether an installation was due.
+ * chat users by their email addresses, and opens a direct channel to each. Returns whether an installation was due.
  */
 export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolean> {
   const leaseEnd = new Date(now.getTime() + LEASE_MS)

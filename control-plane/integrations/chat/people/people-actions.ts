@@ -16,7 +16,7 @@ const LOOKUP_TIMEOUT_MS = 1_500
 
 /**
  * Finds the member for a chat user. Without a link, for example after a change of the chat account, it is found by
- * e-mail address. Returns null when there is no such member, and 'unavailable' when the provider cannot be reached.
+ * email address. Returns null when there is no such member, and 'unavailable' when the provider cannot be reached.
  */
 export async function findChatMember(
   { db, secrets, provider }: PeopleTools,

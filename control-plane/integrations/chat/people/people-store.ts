@@ -30,7 +30,7 @@ export async function findInstaller(db: Db, projectId: string, userId: string): 
   return row ?? null
 }
 
-/** Finds a member by e-mail address, case-insensitively. */
+/** Finds a member by email address, case-insensitively. */
 export async function findMemberByEmail(db: Db, projectId: string, email: string): Promise<Member | null> {
   const [row] = await query<Member>(db, `${MEMBERS} AND u.email = lower(:email)`, { projectId, email })
   return row ?? null

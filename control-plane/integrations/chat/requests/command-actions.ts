@@ -137,7 +137,7 @@ function describeAcknowledgement(
 const UNDER_REVIEW =
   'Access to this organization is suspended until its owner has reviewed it. Until then, only members who are not suspended can use this command.'
 const NOT_A_MEMBER =
-  'Only members can acknowledge incidents, and no member has the e-mail address of your chat account. Ask an admin to invite you to Picket.'
+  'Only members can acknowledge incidents, and no member has the email address of your chat account. Ask an admin to invite you to Picket.'
 const PROVIDER_UNAVAILABLE =
   'Picket cannot identify you at the moment because the chat does not respond. Nothing was changed; try again in a minute.'
 const VIEWER_ROLE =

@@ -20,7 +20,7 @@ export const renderConfirmPage = ({ email, projectName, organizationName }: Pend
         <dd dir="auto">{email}</dd>
       </dl>
       <p class="caution">
-        The members of this project can then post to your chat and find people there by their e-mail addresses. Continue
+        The members of this project can then post to your chat and find people there by their email addresses. Continue
         only if you know the person who started this.
       </p>
       <form method="post">

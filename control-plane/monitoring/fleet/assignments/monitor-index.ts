@@ -118,9 +118,9 @@ export function resetIndex(monitorIndex: MonitorIndex): void {
   Object.assign(monitorIndex, { revision: 0, log: [], deleted: [] })
 }
 
-/** True when both entries have the same assignment for probes. */
+/** True when both entries have the same assignment for probes, whatever their revisions and the times of requests. */
 export function hasSameAssignment(a: IndexedMonitor, b: IndexedMonitor): boolean {
-  const toAssignment = (entry: IndexedMonitor) => ({ ...entry, revision: 0, othersAskedMs: 0 })
+  const toAssignment = (entry: IndexedMonitor) => ({ ...entry, revision: 0, othersAskedMs: 0, witnessAskedMs: 0 })
   return isDeepStrictEqual(toAssignment(a), toAssignment(b))
 }
 

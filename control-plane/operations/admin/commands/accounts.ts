@@ -36,7 +36,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   },
   'user list': {
     usage: '[--organization <id>]',
-    summary: 'print id, e-mail, claimed or not, and organizations with roles of every user',
+    summary: 'print id, email, claimed or not, and organizations with roles of every user',
     async run({ db }, args) {
       const organizationId = parseOptions(args, { optional: ['organization'] }).text('organization') ?? null
       if (organizationId !== null) await getOrganization(db, organizationId)
@@ -51,7 +51,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
     async run({ db, env }, args) {
       return createClaimLink(
         db,
-        parseEmail(parseOnlyArgument(args, 'the e-mail address of a user')),
+        parseEmail(parseOnlyArgument(args, 'the email address of a user')),
         readPublicUrl(env),
       )
     },
@@ -64,7 +64,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
       'API keys are not deleted.',
     ],
     async run({ db }, args) {
-      const [email, rest] = parseFirstArgument(args, 'the e-mail address of a user')
+      const [email, rest] = parseFirstArgument(args, 'the email address of a user')
       const organizationId = parseOptions(rest, { required: ['organization'] }).text('organization')!
       return `${await removeUser(db, organizationId, parseEmail(email))} is no longer a member`
     },

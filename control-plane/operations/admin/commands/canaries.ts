@@ -7,14 +7,14 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { createCanaries, removeCanaries } from '../../../insight/canaries/actions.ts'
 import { CANARY_KEY_PURPOSE } from '../../../insight/canaries/canary-urls.ts'
-import { formatCanary } from '../../../insight/canaries/line.ts'
 import {
+  computeNextStart,
   DEFAULT_SCHEDULE,
   FAILURE_KINDS,
   findScheduleProblem,
   parseFailureKinds,
 } from '../../../insight/canaries/schedule.ts'
-import { loadCanaries } from '../../../insight/canaries/store.ts'
+import { type Canary, loadCanaries } from '../../../insight/canaries/store.ts'
 import { type AdminCommand, assertNoArguments, parseOptions, UsageError } from '../command.ts'
 
 /** Canaries: targets that fail on purpose. */
@@ -72,4 +72,14 @@ export const CANARY_COMMANDS: Record<string, AdminCommand> = {
 async function listCanaries(db: Db): Promise<string> {
   const at = now()
   return (await loadCanaries(db)).map(canary => formatCanary(canary, at)).join('\n')
+}
+
+/** A canary as a line of the output, separated by tabs. */
+function formatCanary(canary: Canary, now: Date): string {
+  const { region, monitorId, isPaused, status, lastStartedAt, lastOutcome, lastKind } = canary
+  const state = isPaused ? 'paused' : (status ?? 'pending')
+  const last = lastStartedAt
+    ? `failed ${lastStartedAt.toISOString()} (${lastKind}): ${lastOutcome}`
+    : 'not measured yet'
+  return [region, monitorId, state, `fails ${computeNextStart(canary, now).toISOString()}`, last].join('\t')
 }

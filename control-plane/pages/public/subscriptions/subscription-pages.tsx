@@ -19,7 +19,7 @@ export function renderSubscribePage(
       <p>You will be notified when an incident begins, when it is updated, and when it is resolved.</p>
       <Problem text={problem} />
       <label>
-        E-mail address
+        Email address
         <input type="email" name="email" value={form.email} maxLength={254} autocomplete="email" />
       </label>
       <details open={form.webhook !== ''}>
@@ -39,7 +39,7 @@ export function renderSubscribePage(
 export function renderConfirmationSentPage(view: PageView, isMail: boolean) {
   return renderFormPage(
     view,
-    isMail ? 'Check your e-mail' : 'Confirm your subscription',
+    isMail ? 'Check your email' : 'Confirm your subscription',
     <p role="status">
       {isMail
         ? 'We have sent a confirmation to this address, unless one was sent in the last few minutes. Open the link in it within 24 hours to subscribe.'

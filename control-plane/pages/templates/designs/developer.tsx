@@ -79,7 +79,7 @@ function Addresses({ page: { view } }: { page: TemplatePage }) {
           <a href={links.atom}>feed.atom</a>
         </li>
         <li>
-          <a href={links.subscribe}>e-mail, webhook</a>
+          <a href={links.subscribe}>email, webhook</a>
         </li>
       </ul>
       <pre>curl -s {links.api}/status.json</pre>

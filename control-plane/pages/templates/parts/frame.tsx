@@ -45,7 +45,7 @@ export function Subscribe({ page: { view, voice } }: { page: TemplatePage }) {
       <summary>{voice.subscribe}</summary>
       <ul>
         <li>
-          <a href={links.subscribe}>By e-mail or webhook</a>
+          <a href={links.subscribe}>By email or webhook</a>
         </li>
         <li>
           <a href={links.rss}>RSS feed</a>

@@ -53,3 +53,9 @@ function selectCheck(to: StatusTransition['to'], voters: readonly RegionTally[],
     .sort((a, b) => (b.votedAtMs ?? 0) - (a.votedAtMs ?? 0))
   return matching[0]?.last ?? result
 }
+
+/** Whether a transition happened during an outage, which lasts from `down` until `up`. */
+export function wasInOutage({ from, to, downSinceMs, atMs }: StatusTransition): boolean {
+  if (from === 'down') return true
+  return to === 'down' ? downSinceMs !== null && downSinceMs < atMs : downSinceMs !== null
+}

@@ -1,7 +1,6 @@
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { type DueDomain, storeLookupFailure, storeRegistration, updateWatches } from './domain-store.ts'
-import { computeNextLookup } from './pace.ts'
-import { buildRegistrationIdentity } from './registration.ts'
+import { buildRegistrationIdentity, computeNextLookup } from './registration.ts'
 import { lookUpDomain, type Registries } from './registry-reader.ts'
 
 /**

@@ -2,7 +2,9 @@ import { getDomain } from 'tldts'
 import type { MonitorType } from '../../../../shared/checks/check.ts'
 import { parseTarget } from '../../../../shared/checks/target.ts'
 
-const SAME_REGISTRATION_MS = 3 * 86_400_000
+const DAY_MS = 86_400_000
+const SAME_REGISTRATION_MS = 3 * DAY_MS
+const FIRST_RETRY_MS = 900_000
 
 /**
  * The registrable domain of a monitor's host ("example.co.uk"), by the public suffix list, in lower case and punycode.
@@ -24,4 +26,12 @@ export function buildRegistrationIdentity(domain: string, known: Registration | 
   const movedMs = known === null ? Number.POSITIVE_INFINITY : Math.abs(known.expiresAt.getTime() - expiresAt.getTime())
   if (known !== null && movedMs < SAME_REGISTRATION_MS) return known.identity
   return `${domain} ${expiresAt.toISOString().slice(0, 10)}`
+}
+
+/**
+ * When a domain is looked up next: after a day, or after consecutive failures 15 min, 30 min, 1 h, up to a day; plus up to a tenth.
+ */
+export function computeNextLookup(failures: number, now: Date, jitterMs: (ms: number) => number): Date {
+  const ms = failures === 0 ? DAY_MS : Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10))
+  return new Date(now.getTime() + ms + jitterMs(ms / 10))
 }

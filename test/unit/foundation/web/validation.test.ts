@@ -51,7 +51,7 @@ t.test('Each fault becomes a path and a sentence', async t => {
       'slug',
       'slug must contain only lower-case letters, digits and hyphens',
     ],
-    [fault('format', '/email', { format: 'email' }), 'email', 'email must be an e-mail address'],
+    [fault('format', '/email', { format: 'email' }), 'email', 'email must be an email address'],
     [fault('format', '/name', { format: 'line' }), 'name', 'name must not contain line breaks or NUL'],
   ]
   for (const [given, path, message] of rows) t.same(toErrorDetails([given], 'body'), [{ path, message }])

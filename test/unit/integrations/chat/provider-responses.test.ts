@@ -115,7 +115,7 @@ t.test('A token is renewed two hours before it expires, a short one at half of i
   t.same(computeTokenLifetime(null, now), { tokenExpiresAt: null, renewAt: null })
 })
 
-t.test('Only confirmed users of the team are matched by e-mail', async t => {
+t.test('Only confirmed users of the team are matched by email', async t => {
   const user = { id: 'U1', team_id: 'T1', profile: { email: 'Ann@Example.com' }, is_email_confirmed: true }
   t.same(parsePerson({ user }, 'T1'), { chatUserId: 'U1', email: 'ann@example.com' })
   const others: object[] = [

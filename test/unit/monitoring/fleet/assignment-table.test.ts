@@ -8,6 +8,7 @@ import {
 } from '../../../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
 import {
   expireDeletions,
+  hasSameAssignment,
   type IndexedMonitor,
   isExpiredDeletion,
   listChangedSince,
@@ -128,3 +129,11 @@ t.test(
     t.same(assignments.monitors.deleted, [])
   },
 )
+
+t.test('A monitor whose revision or times of requests differ has the same assignment', async t => {
+  const known = entry('m1', 7)
+  for (const changed of [{ revision: 9 }, { othersAskedMs: 5_000 }, { witnessAskedMs: 5_000 }])
+    t.equal(hasSameAssignment({ ...known, ...changed }, entry('m1', 7)), true, JSON.stringify(changed))
+  for (const changed of [{ configVersion: 2 }, { regions: ['us-east'] }, { witness: 'whole' as const }, { spec: null }])
+    t.equal(hasSameAssignment({ ...known, ...changed }, entry('m1', 7)), false, JSON.stringify(changed))
+})

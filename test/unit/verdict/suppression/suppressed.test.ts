@@ -1,8 +1,10 @@
 import t from 'tap'
+import type { EventRow } from '../../../../control-plane/alerting/events/catalog.ts'
 import {
   listNotificationsOnRemoval,
   listPendingNotifications,
   type NotifiedStatus,
+  removeOutage,
   type SuppressedChanges,
   type SuppressedTransition,
   suppressTransition,
@@ -78,4 +80,37 @@ t.test('only the end of a known outage is sent for a monitor that leaves the ver
 t.test('however often a monitor changes, what is kept of it stays small', async t => {
   const withheld = withheldAfter(`up ${'down degraded up degraded '.repeat(1_000)}down`)
   t.ok(JSON.stringify(withheld).length < 1_000)
+})
+
+const incident = {
+  id: 'i',
+  title: 'Shop is down',
+  status: 'resolved',
+  severity: 'major',
+  started_at: '2026-11-21T02:00:00.000Z',
+}
+const RECOVERY: EventRow<'monitor.up'> = {
+  id: 'e',
+  projectId: 'p',
+  name: 'monitor.up',
+  subject: 'monitor:m',
+  data: {
+    monitor: { id: 'm', name: 'Shop', url: null, type: 'http', status: 'up' },
+    check: { region: 'us-east', regions: [], status_code: 200, response_time_ms: 12, error: '' },
+    ssl_expiry_days: null,
+    domain_expiry_days: null,
+    down_duration: '4 minutes',
+    incident,
+    dashboard_url: 'https://picket.example/monitors/m',
+  },
+  occurredAt: new Date('2026-11-21T02:04:00Z'),
+}
+
+t.test('a recovery without its outage contains no duration and no incident', async t => {
+  const [quiet] = removeOutage('new', RECOVERY)
+  t.same(quiet, { ...RECOVERY, id: 'new', data: { ...RECOVERY.data, down_duration: null, incident: null } })
+})
+
+t.test('the end of an incident that was not published is not sent', async t => {
+  t.same(removeOutage('new', { ...RECOVERY, name: 'incident.resolved', subject: 'incident:i' } as EventRow), [])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { wasInOutage } from '../../../../control-plane/verdict/core/outage.ts'
+import { wasInOutage } from '../../../../control-plane/verdict/core/rules/transition.ts'
 import type { StatusTransition } from '../../../../control-plane/verdict/core/types.ts'
 
 /** At minute 5; `since`: the minute at which the outage that continues or ends with it began. */
