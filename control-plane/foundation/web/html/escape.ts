@@ -4,7 +4,10 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, sign => ENTITIES[sign] ?? '')
 
 /** Escapes a text for XML, and removes the characters that XML forbids. */
-export const escapeXml = (text: string): string => escapeHtml(text.replace(FORBIDDEN, ''))
+export const escapeXml = (text: string): string => escapeHtml(removeInvalidXml(text))
+
+/** Removes the characters that XML forbids, even as references. */
+export const removeInvalidXml = (text: string): string => text.replace(FORBIDDEN, '')
 
 // control characters other than tab and line breaks, lone surrogates, and noncharacters
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
