@@ -36,8 +36,7 @@ type MailSenderTools = {
 
 /** Sends some of what is due. True: there may be more. */
 export async function sendDueMails(tools: MailSenderTools): Promise<boolean> {
-  const now = clock()
-  const due = await claimMails(tools.db, { limit: BATCH_SIZE, now, until: new Date(now.getTime() + LEASE_MS) })
+  const due = await claimMails(tools.db, { now: clock(), leaseMs: LEASE_MS, limit: BATCH_SIZE })
   await Promise.all(due.map(mail => sendMail(tools, mail)))
   return due.length === BATCH_SIZE
 }

@@ -20,6 +20,7 @@ type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
 
 /** Longer than one call takes. After it, another process retries. */
 const LEASE_MS = 30_000
+const BATCH_SIZE = 20
 const FIRST_WAIT_MS = 60_000
 const MAX_WAIT_MS = 6 * 3_600_000
 /** About two weeks. After that, the team has to remove the app itself. */
@@ -42,7 +43,7 @@ export async function removeInstallation(tools: RevokeTools, projectId: string, 
 
 /** Revokes the grants that are due. Failed revocations are retried later. */
 export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): Promise<void> {
-  const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  const due = await claimRevocations(tools.db, { now, leaseMs: LEASE_MS, limit: BATCH_SIZE })
   for (const revocation of due) await tryInstallation(tools.log, revocation.id, () => revoke(tools, revocation, now))
 }
 

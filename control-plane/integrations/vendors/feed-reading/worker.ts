@@ -29,10 +29,6 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
   const reads = metrics.counter('picket_vendor_reads_total', 'Reads of vendor feeds by outcome', ['outcome'])
   const intervalMs = context.vendorIntervalSeconds * 1_000
   const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
-  const claim = (limit: number) => {
-    const at = now()
-    return claimDueFeeds(db, at, new Date(at.getTime() + LEASE_MS), limit)
-  }
   const refresh = async (feed: StoredFeed) => {
     try {
       reads.inc({ outcome: await refreshFeed(feed, tools) })
@@ -57,7 +53,7 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
     hasCatalog = true
     const free = MAX_CONCURRENT_FEEDS - inFlight.size
     if (free === 0) return
-    const due = await claim(free)
+    const due = await claimDueFeeds(db, { now: now(), leaseMs: LEASE_MS, limit: free })
     isBehind = due.length === free
     for (const feed of due) begin(feed)
   })
