@@ -4,7 +4,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -120,8 +120,10 @@ function channelRoutes(app: App, tools: InstallTools): void {
     },
     async request => {
       const { id } = request.params
-      const installation = isId(id) ? await findInstallation(tools.db, getCaller(request).projectId, id) : null
-      if (!installation) throw notFound('chat installation')
+      const installation = found(
+        isId(id) && (await findInstallation(tools.db, getCaller(request).projectId, id)),
+        'chat installation',
+      )
       if (installation.revokedAt !== null) throw appRemovedError()
       const search = (request.query.q ?? '').toLowerCase()
       const channels = (await readChannels(installation)).filter(({ name }) => name.toLowerCase().includes(search))

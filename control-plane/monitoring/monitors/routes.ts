@@ -5,7 +5,7 @@ import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import { dataSchema, IdParams, pageSchema, responseSchemas } from '../../foundation/web/validation/schemas.ts'
@@ -88,8 +88,7 @@ function readRoutes(app: App, context: MonitorContext): void {
     async request => {
       const { projectId } = getCaller(request)
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      const monitor = found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
       return {
         data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)),
       }
@@ -110,8 +109,7 @@ function readRoutes(app: App, context: MonitorContext): void {
     async request => {
       const { projectId } = getCaller(request)
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      const monitor = found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
       const { liveTypes } = await readMonitoringState(projectId, [])
       return { data: toGuaranteeResponse(monitor, liveTypes) }
     },

@@ -4,7 +4,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -56,8 +56,7 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
     },
     async request => {
       const { id } = request.params
-      const page = isId(id) ? await findPage(db, getCaller(request).projectId, id) : null
-      if (!page) throw notFound('status page')
+      const page = found(isId(id) && (await findPage(db, getCaller(request).projectId, id)), 'status page')
       return { data: toPageResponse(page, publicUrl) }
     },
   )

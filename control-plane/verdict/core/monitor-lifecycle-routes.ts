@@ -5,7 +5,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -110,8 +110,7 @@ export function monitorLifecycleRoutes(app: App, context: MonitorLifecycleContex
     async request => {
       const { projectId } = getCaller(request)
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
       const { transitions, total } = await listTransitions(db, projectId, id, toPageBounds(request.query))
       return { data: transitions, meta: buildPageMeta(request.query, total) }
     },

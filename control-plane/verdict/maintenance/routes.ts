@@ -5,7 +5,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -60,8 +60,7 @@ function readRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id } = request.params
-      const window = isId(id) ? await findWindow(db, getCaller(request).projectId, id) : null
-      if (!window) throw notFound('maintenance window')
+      const window = found(isId(id) && (await findWindow(db, getCaller(request).projectId, id)), 'maintenance window')
       return { data: toWindowResponse(window, now()) }
     },
   )

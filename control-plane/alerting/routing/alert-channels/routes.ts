@@ -8,7 +8,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -78,8 +78,7 @@ function readRoutes(app: App, context: ChannelContext): void {
     async request => {
       const { id } = request.params
       const caller = getCaller(request)
-      const channel = isId(id) ? await findChannel(db, caller.projectId, id) : null
-      if (!channel) throw notFound('channel')
+      const channel = found(isId(id) && (await findChannel(db, caller.projectId, id)), 'channel')
       return { data: await buildChannelResponse(context, caller, channel) }
     },
   )
@@ -208,8 +207,7 @@ function operationRoutes(app: App, context: ChannelContext): void {
       const caller = getCaller(request)
       const { projectId } = caller
       const deliveryId = await sendTest(context, caller, request.params.id, now())
-      const entry = await findDelivery(db, projectId, deliveryId)
-      if (!entry) throw notFound('channel')
+      const entry = found(await findDelivery(db, projectId, deliveryId), 'channel')
       return { data: toLogEntryResponse(entry, secrets, getCaller(request)) }
     },
   )

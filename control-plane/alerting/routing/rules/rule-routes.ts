@@ -5,7 +5,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../../foundation/web/server/errors.ts'
 import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -71,8 +71,7 @@ function readRoutes(app: App, db: Db): void {
     },
     async request => {
       const { id } = request.params
-      const rule = isId(id) ? await findRule(db, getCaller(request).projectId, id) : null
-      if (!rule) throw notFound('rule')
+      const rule = found(isId(id) && (await findRule(db, getCaller(request).projectId, id)), 'rule')
       return { data: toRuleResponse(rule) }
     },
   )

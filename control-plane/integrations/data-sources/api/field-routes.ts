@@ -5,7 +5,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -47,8 +47,7 @@ function listRoute(app: App, db: Db): void {
     },
     async request => {
       const { id } = request.params
-      const source = isId(id) ? await findSource(db, getCaller(request).projectId, id) : null
-      if (!source) throw notFound('data source')
+      const source = found(isId(id) && (await findSource(db, getCaller(request).projectId, id)), 'data source')
       const fields = await listFields(db, [source.id])
       const data = toFieldResponses(fields, await listChildMonitors(db, [source.id]))
       const { page, per_page } = request.query

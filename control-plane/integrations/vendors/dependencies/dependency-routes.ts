@@ -5,7 +5,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -176,8 +176,7 @@ function writeRoutes(app: App, tools: VendorTools): void {
 }
 
 async function readDependency(db: Db, projectId: string, id: string) {
-  const dependency = isId(id) ? await findDependency(db, projectId, id) : null
-  if (!dependency) throw notFound('dependency')
+  const dependency = found(isId(id) && (await findDependency(db, projectId, id)), 'dependency')
   return (await loadResponses(db, [dependency]))[0]!
 }
 

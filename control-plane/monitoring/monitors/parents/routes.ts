@@ -4,7 +4,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import {
   dataSchema,
   Id,
@@ -47,8 +47,7 @@ export function parentRoutes(app: App, tools: ParentTools): void {
     },
     async request => {
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, getCaller(request).projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      const monitor = found(isId(id) && (await findMonitor(db, getCaller(request).projectId, id)), 'monitor')
       return { data: toParentsResponse(monitor.id, await listParents(db, monitor.id)) }
     },
   )

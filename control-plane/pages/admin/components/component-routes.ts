@@ -5,7 +5,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   DeletedResponse,
@@ -64,8 +64,7 @@ function readRoutes(app: App, db: Db): void {
     async request => {
       const { id, cid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
-      const component = isId(cid) ? await findComponent(db, pageId, cid) : null
-      if (!component) throw notFound('component')
+      const component = found(isId(cid) && (await findComponent(db, pageId, cid)), 'component')
       return { data: toComponentResponse(component) }
     },
   )

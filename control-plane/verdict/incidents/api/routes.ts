@@ -3,7 +3,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
 import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
@@ -66,8 +66,7 @@ function readRoutes(app: App, { db }: IncidentTools): void {
     async request => {
       const { id } = request.params
       const { projectId } = getCaller(request)
-      const incident = isId(id) ? await findIncident(db, projectId, id) : null
-      if (!incident) throw notFound('incident')
+      const incident = found(isId(id) && (await findIncident(db, projectId, id)), 'incident')
       return { data: { ...incident, possible_causes: await listPossibleCauses(db, projectId, incident, now()) } }
     },
   )
