@@ -1,14 +1,15 @@
 import { Type } from 'typebox'
 import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
+import { listRoute, readRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import { dataSchema, IdParams, pageSchema, responseSchemas } from '../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { createMonitorCounter } from './count-reader.ts'
@@ -48,72 +49,49 @@ function readRoutes(app: App, context: MonitorContext): void {
   const { db, readMonitoringState } = context
   const count = createMonitorCounter(db)
 
-  app.get(
-    '/monitors',
-    {
-      schema: {
-        summary: 'List monitors, newest first',
-        tags,
-        querystring: MonitorQuery,
-        response: responseSchemas(200, pageSchema(MonitorRecord), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/monitors', {
+    summary: 'List monitors, newest first',
+    tags,
+    querystring: MonitorQuery,
+    record: MonitorRecord,
+    list: async (request, bounds) => {
       const caller = getCaller(request)
       const { projectId } = caller
       const { type = null, status, tag = null, q: text = null } = request.query
       const filter = { type, statuses: parseListFilter('status', status, MONITOR_STATUSES), tag, text }
-      const [rows, total] = await Promise.all([
-        listMonitors(db, projectId, filter, toPageBounds(request.query)),
-        count(projectId, filter),
-      ])
+      const [rows, total] = await Promise.all([listMonitors(db, projectId, filter, bounds), count(projectId, filter)])
       const state = await readMonitoringState(projectId, rows)
-      return {
-        data: rows.map(row => toMonitorResponse(row, context, state, caller)),
-        meta: buildPageMeta(request.query, total),
-      }
+      return { data: rows.map(row => toMonitorResponse(row, context, state, caller)), total }
     },
-  )
+  })
 
-  app.get(
-    '/monitors/:id',
-    {
-      schema: {
-        summary: 'Get a monitor',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(MonitorRecord), 404),
-      },
+  readRoute(app, '/monitors/:id', {
+    summary: 'Get a monitor',
+    tags,
+    record: MonitorRecord,
+    read: async request => {
+      const caller = getCaller(request)
+      const monitor = await getMonitor(db, caller.projectId, request.params.id)
+      return toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller)
     },
-    async request => {
-      const { projectId } = getCaller(request)
-      const { id } = request.params
-      const monitor = found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
-      return {
-        data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)),
-      }
-    },
-  )
+  })
 
-  app.get(
-    '/monitors/:id/guarantee',
-    {
-      schema: {
-        summary: 'Get the guarantee of a monitor',
-        description: 'The longest time until an outage is noticed, computed from the settings of the monitor.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(GuaranteeRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/monitors/:id/guarantee', {
+    summary: 'Get the guarantee of a monitor',
+    description: 'The longest time until an outage is noticed, computed from the settings of the monitor.',
+    tags,
+    record: GuaranteeRecord,
+    read: async request => {
       const { projectId } = getCaller(request)
-      const { id } = request.params
-      const monitor = found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
+      const monitor = await getMonitor(db, projectId, request.params.id)
       const { liveTypes } = await readMonitoringState(projectId, [])
-      return { data: toGuaranteeResponse(monitor, liveTypes) }
+      return toGuaranteeResponse(monitor, liveTypes)
     },
-  )
+  })
+}
+
+async function getMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
+  return found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
 }
 
 /** A monitor that was just created or changed, with its guarantee. */

@@ -7,17 +7,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { found, notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { createFaultFinder } from '../../../foundation/web/validation/validation-errors.ts'
 import type { CheckLiteral } from '../../channels/registry.ts'
 import { LogEntry, toLogEntryResponse } from '../../deliveries/log/log-entry.ts'
@@ -47,41 +40,29 @@ export function channelRoutes(app: App, context: ChannelContext): void {
 
 function readRoutes(app: App, context: ChannelContext): void {
   const { db } = context
-  app.get(
-    '/alerts/channels',
-    {
-      schema: {
-        summary: 'List channels',
-        description: 'Newest first. Secrets are masked.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(ChannelRecord), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/alerts/channels', {
+    summary: 'List channels',
+    description: 'Newest first. Secrets are masked.',
+    tags,
+    record: ChannelRecord,
+    list: async (request, bounds) => {
       const caller = getCaller(request)
-      const { rows, total } = await listChannels(db, caller.projectId, toPageBounds(request.query))
-      return { data: await buildChannelResponses(context, caller, rows), meta: buildPageMeta(request.query, total) }
+      const { rows, total } = await listChannels(db, caller.projectId, bounds)
+      return { data: await buildChannelResponses(context, caller, rows), total }
     },
-  )
+  })
 
-  app.get(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Get a channel',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(ChannelRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/alerts/channels/:id', {
+    summary: 'Get a channel',
+    tags,
+    record: ChannelRecord,
+    read: async request => {
       const { id } = request.params
       const caller = getCaller(request)
       const channel = found(isId(id) && (await findChannel(db, caller.projectId, id)), 'channel')
-      return { data: await buildChannelResponse(context, caller, channel) }
+      return await buildChannelResponse(context, caller, channel)
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, context: ChannelContext): void {
@@ -131,24 +112,16 @@ function writeRoutes(app: App, context: ChannelContext): void {
     },
   )
 
-  app.delete(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Delete a channel',
-        description: 'Also deletes the rules, subscriptions and log entries of the channel.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/alerts/channels/:id', {
+    summary: 'Delete a channel',
+    description: 'Also deletes the rules, subscriptions and log entries of the channel.',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteChannel(withRequestActor(db, request), getCaller(request).projectId, id)))
-        throw notFound('channel')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(isId(id) && (await deleteChannel(withRequestActor(db, request), projectId, id)), 'channel')
     },
-  )
+  })
 }
 
 function operationRoutes(app: App, context: ChannelContext): void {

@@ -4,16 +4,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { deleteRoute, fullListRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found, notFound } from '../../../foundation/web/server/errors.ts'
-import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { toRuleResponse } from '../responses.ts'
 import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from '../schemas.ts'
 import { changeRule, createRule } from './rule-actions.ts'
@@ -28,53 +22,33 @@ export function ruleRoutes(app: App, { db, limits }: { db: Db; limits: Installat
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/alerts/rules',
-    {
-      schema: {
-        summary: 'List rules',
-        description: 'Newest first. Returns all rules when neither `page` nor `per_page` is given.',
-        tags,
-        querystring: RuleQuery,
-        response: responseSchemas(200, pageSchema(RuleRecord), 400, 404),
-      },
-    },
-    async request => {
+  fullListRoute(app, '/alerts/rules', {
+    summary: 'List rules',
+    description: 'Newest first. Returns all rules when neither `page` nor `per_page` is given.',
+    tags,
+    querystring: RuleQuery,
+    record: RuleRecord,
+    errors: [400, 404],
+    list: async (request, bounds) => {
       const { projectId } = getCaller(request)
-      const { monitor_id: monitorId = null, page, per_page } = request.query
+      const { monitor_id: monitorId = null } = request.query
       if (monitorId !== null && !(isId(monitorId) && (await hasMonitor(db, projectId, monitorId)))) {
         throw notFound('monitor')
       }
-      const isPaged = page !== undefined || per_page !== undefined
-      const { rows, total } = await listRules(
-        db,
-        projectId,
-        { monitorId },
-        isPaged ? toPageBounds(request.query) : null,
-      )
-      return {
-        data: rows.map(toRuleResponse),
-        meta: isPaged ? buildPageMeta(request.query, total) : buildFullPageMeta(total),
-      }
+      const { rows, total } = await listRules(db, projectId, { monitorId }, bounds)
+      return { data: rows.map(toRuleResponse), total }
     },
-  )
+  })
 
-  app.get(
-    '/alerts/rules/:id',
-    {
-      schema: {
-        summary: 'Get a rule',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(RuleRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/alerts/rules/:id', {
+    summary: 'Get a rule',
+    tags,
+    record: RuleRecord,
+    read: async request => {
       const { id } = request.params
-      const rule = found(isId(id) && (await findRule(db, getCaller(request).projectId, id)), 'rule')
-      return { data: toRuleResponse(rule) }
+      return toRuleResponse(found(isId(id) && (await findRule(db, getCaller(request).projectId, id)), 'rule'))
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, db: Db, limit: number): void {
@@ -128,21 +102,13 @@ function writeRoutes(app: App, db: Db, limit: number): void {
     }),
   )
 
-  app.delete(
-    '/alerts/rules/:id',
-    {
-      schema: {
-        summary: 'Delete a rule',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/alerts/rules/:id', {
+    summary: 'Delete a rule',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteRule(withRequestActor(db, request), getCaller(request).projectId, id)))
-        throw notFound('rule')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(isId(id) && (await deleteRule(withRequestActor(db, request), projectId, id)), 'rule')
     },
-  )
+  })
 }

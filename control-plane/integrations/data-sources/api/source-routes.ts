@@ -5,17 +5,9 @@ import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { deleteRoute, fullListRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  Id,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { dataSchema, Id, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { changeSource, createSource, deleteSource } from '../configuration/source-actions.ts'
 import { listSources } from '../configuration/source-store.ts'
 import { SourceCreate, SourceUpdate } from './request-schema.ts'
@@ -35,39 +27,23 @@ export function sourceRoutes(app: App, context: SourceRouteContext): void {
 
 function readRoutes(app: App, context: SourceRouteContext): void {
   const { db } = context
-  app.get(
-    '/data-sources',
-    {
-      schema: {
-        summary: 'List data sources',
-        description: 'With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(SourceRecord), 400),
-      },
+  fullListRoute(app, '/data-sources', {
+    summary: 'List data sources',
+    description: 'With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.',
+    tags,
+    record: SourceRecord,
+    list: async (request, bounds) => {
+      const { sources, total } = await listSources(db, getCaller(request).projectId, bounds)
+      return { data: await loadSourceResponses(context, sources), total }
     },
-    async request => {
-      const { page, per_page } = request.query
-      const isPaged = page !== undefined || per_page !== undefined
-      const { projectId } = getCaller(request)
-      const { sources, total } = await listSources(db, projectId, isPaged ? toPageBounds(request.query) : null)
-      const data = await loadSourceResponses(context, sources)
-      return { data, meta: isPaged ? buildPageMeta(request.query, total) : buildFullPageMeta(total) }
-    },
-  )
+  })
 
-  app.get(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Get a data source',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(SourceRecord), 404),
-      },
-    },
-    async request => ({ data: await getSourceResponse(context, getCaller(request).projectId, request.params.id) }),
-  )
+  readRoute(app, '/data-sources/:id', {
+    summary: 'Get a data source',
+    tags,
+    record: SourceRecord,
+    read: request => getSourceResponse(context, getCaller(request).projectId, request.params.id),
+  })
 }
 
 function writeRoutes(app: App, context: SourceRouteContext): void {
@@ -112,20 +88,9 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     }),
   )
 
-  app.delete(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Delete a data source and its monitors',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
-      const { id } = request.params
-      await deleteSource(toolsFor(request), getCaller(request).projectId, id, now())
-      return { data: { id, deleted: true as const } }
-    },
-  )
+  deleteRoute(app, '/data-sources/:id', {
+    summary: 'Delete a data source and its monitors',
+    tags,
+    remove: request => deleteSource(toolsFor(request), getCaller(request).projectId, request.params.id, now()),
+  })
 }

@@ -3,6 +3,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import {
@@ -34,23 +35,17 @@ const ParentsRecord = Type.Object({
 /** The parents of a monitor (docs/design/monitors.md#parents). */
 export function parentRoutes(app: App, tools: ParentTools): void {
   const { db } = tools
-  app.get(
-    '/monitors/:id/parents',
-    {
-      schema: {
-        summary: 'List the parents of a monitor',
-        description: 'The monitors that it depends on.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(ParentsRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/monitors/:id/parents', {
+    summary: 'List the parents of a monitor',
+    description: 'The monitors that it depends on.',
+    tags,
+    record: ParentsRecord,
+    read: async request => {
       const { id } = request.params
       const monitor = found(isId(id) && (await findMonitor(db, getCaller(request).projectId, id)), 'monitor')
-      return { data: toParentsResponse(monitor.id, await listParents(db, monitor.id)) }
+      return toParentsResponse(monitor.id, await listParents(db, monitor.id))
     },
-  )
+  })
 
   app.put(
     '/monitors/:id/parents',

@@ -4,17 +4,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toComponentResponse } from '../responses.ts'
@@ -33,41 +26,27 @@ export function componentRoutes(app: App, { db }: { db: Db }): void {
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/status-pages/:id/components',
-    {
-      schema: {
-        summary: 'List the components of a status page in display order',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(ComponentRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/status-pages/:id/components', {
+    summary: 'List the components of a status page in display order',
+    tags,
+    record: ComponentRecord,
+    list: async (request, bounds) => {
       const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
-      const { components, total } = await listComponents(db, pageId, toPageBounds(request.query))
-      return { data: components.map(toComponentResponse), meta: buildPageMeta(request.query, total) }
+      const { components, total } = await listComponents(db, pageId, bounds)
+      return { data: components.map(toComponentResponse), total }
     },
-  )
+  })
 
-  app.get(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Get a component',
-        tags,
-        params,
-        response: responseSchemas(200, dataSchema(ComponentRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Get a component',
+    tags,
+    record: ComponentRecord,
+    read: async request => {
       const { id, cid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
-      const component = found(isId(cid) && (await findComponent(db, pageId, cid)), 'component')
-      return { data: toComponentResponse(component) }
+      return toComponentResponse(found(isId(cid) && (await findComponent(db, pageId, cid)), 'component'))
     },
-  )
+  })
 }
 
 function createRoute(app: App, db: Db): void {
@@ -152,20 +131,12 @@ function changeRoutes(app: App, db: Db): void {
     },
   )
 
-  app.delete(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Delete a component',
-        tags,
-        params,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Delete a component',
+    tags,
+    remove: request => {
       const { id, cid } = request.params
-      await deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
-      return { data: { id: cid, deleted: true as const } }
+      return deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
     },
-  )
+  })
 }

@@ -4,17 +4,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { findGroup, listGroups } from '../../core/group-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toGroupResponse } from '../responses.ts'
@@ -31,41 +24,27 @@ export function groupRoutes(app: App, { db }: { db: Db }): void {
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/status-pages/:id/groups',
-    {
-      schema: {
-        summary: 'List the groups of a status page in display order',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(GroupRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/status-pages/:id/groups', {
+    summary: 'List the groups of a status page in display order',
+    tags,
+    record: GroupRecord,
+    list: async (request, bounds) => {
       const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
-      const { groups, total } = await listGroups(db, pageId, toPageBounds(request.query))
-      return { data: groups.map(toGroupResponse), meta: buildPageMeta(request.query, total) }
+      const { groups, total } = await listGroups(db, pageId, bounds)
+      return { data: groups.map(toGroupResponse), total }
     },
-  )
+  })
 
-  app.get(
-    '/status-pages/:id/groups/:gid',
-    {
-      schema: {
-        summary: 'Get a group',
-        tags,
-        params,
-        response: responseSchemas(200, dataSchema(GroupRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/status-pages/:id/groups/:gid', {
+    summary: 'Get a group',
+    tags,
+    record: GroupRecord,
+    read: async request => {
       const { id, gid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
-      const group = found(isId(gid) && (await findGroup(db, pageId, gid)), 'group')
-      return { data: toGroupResponse(group) }
+      return toGroupResponse(found(isId(gid) && (await findGroup(db, pageId, gid)), 'group'))
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, db: Db): void {
@@ -114,21 +93,13 @@ function writeRoutes(app: App, db: Db): void {
     },
   )
 
-  app.delete(
-    '/status-pages/:id/groups/:gid',
-    {
-      schema: {
-        summary: 'Delete a group',
-        description: 'The components of the group stay on the page.',
-        tags,
-        params,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/status-pages/:id/groups/:gid', {
+    summary: 'Delete a group',
+    description: 'The components of the group stay on the page.',
+    tags,
+    remove: request => {
       const { id, gid } = request.params
-      await deleteGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, now())
-      return { data: { id: gid, deleted: true as const } }
+      return deleteGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, now())
     },
-  )
+  })
 }
