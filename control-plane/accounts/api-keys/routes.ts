@@ -2,18 +2,9 @@ import { Type } from 'typebox'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, SCOPES } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute } from '../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import {
-  dataSchema,
-  Id,
-  Name,
-  nullable,
-  responseSchemas,
-  strictObject,
-  stringEnum,
-  Timestamp,
-} from '../../foundation/web/validation/schemas.ts'
+import { Id, Name, nullable, strictObject, stringEnum, Timestamp } from '../../foundation/web/validation/schemas.ts'
 import type { InstallationLimits } from '../plans/plans.ts'
 import { createKeyAs, deleteApiKey } from './actions.ts'
 import { listApiKeys } from './store.ts'
@@ -54,22 +45,15 @@ export function apiKeyRoutes(app: App, { db, limits }: { db: Db; limits: Install
     },
   })
 
-  app.post(
-    '/api-keys',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create an API key',
-        body: strictObject({ name: Name, scope: stringEnum(SCOPES) }),
-        response: responseSchemas(201, dataSchema(CreatedApiKey), 400, 402),
-      },
-    },
-    async (request, reply) =>
-      reply
-        .code(201)
-        .send({ data: await createKeyAs(withRequestActor(db, request), getCaller(request), request.body, limits) }),
-  )
+  createRoute(app, '/api-keys', {
+    config,
+    summary: 'Create an API key',
+    tags,
+    body: strictObject({ name: Name, scope: stringEnum(SCOPES) }),
+    record: CreatedApiKey,
+    errors: [400, 402],
+    create: request => createKeyAs(withRequestActor(db, request), getCaller(request), request.body, limits),
+  })
 
   deleteRoute(app, '/api-keys/:id', {
     config,

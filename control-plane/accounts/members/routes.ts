@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute } from '../../foundation/web/resource-routes.ts'
+import { deleteRoute, listRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import {
   dataSchema,
@@ -97,29 +97,19 @@ function registerListRoute(app: App, { db }: { db: Db }): void {
 }
 
 function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
-  app.put(
-    '/members/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Update the role of a member',
-        params: IdParams,
-        body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
-        response: responseSchemas(200, dataSchema(Member), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/members/:id', {
+    config,
+    summary: 'Update the role of a member',
+    tags,
+    body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
+    record: Member,
+    errors: [400, 404, 409],
+    update: async request => {
       const { organizationId } = getCaller(request)
-      const member = await changeRole(
-        withRequestActor(db, request),
-        organizationId,
-        request.params.id,
-        request.body.role,
-      )
-      return { data: toMemberResponse(member) }
+      const { id } = request.params
+      return toMemberResponse(await changeRole(withRequestActor(db, request), organizationId, id, request.body.role))
     },
-  )
+  })
 
   deleteRoute(app, '/members/:id', {
     config,

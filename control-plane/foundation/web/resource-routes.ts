@@ -17,9 +17,10 @@ type PathParam<Path extends string> = Path extends `${string}:${infer Name}/${in
     ? Name
     : never
 
-type ResourceRequest<Path extends string, Query = unknown> = FastifyRequest & {
+type ResourceRequest<Path extends string, Query = unknown, Body = unknown> = FastifyRequest & {
   params: Record<PathParam<Path>, string>
   query: Query
+  body: Body
 }
 
 type Operation = {
@@ -93,6 +94,39 @@ export function readRoute<Path extends string, Row extends TSchema>(
   const response = responseSchemas(200, dataSchema(record), ...errors)
   app.get(path, declare(path, operation, { response }), async request => ({
     data: await operation.read(request as ResourceRequest<Path>),
+  }))
+}
+
+type WriteOperation<Body extends TSchema, Row extends TSchema> = Operation & { body: Body; record: Row }
+
+/** Declares `POST` of a new record, which `create` returns. */
+export function createRoute<Path extends string, Body extends TSchema, Row extends TSchema>(
+  app: App,
+  path: Path,
+  operation: WriteOperation<Body, Row> & {
+    create(request: ResourceRequest<Path, unknown, Static<Body>>): Promise<Static<Row>>
+  },
+): void {
+  const { body, record, errors = [400] } = operation
+  const response = responseSchemas(201, dataSchema(record), ...errors)
+  app.post(path, declare(path, operation, { body, response }), async (request, reply) => {
+    const data = await operation.create(request as ResourceRequest<Path, unknown, Static<Body>>)
+    return reply.code(201).send({ data })
+  })
+}
+
+/** Declares `PUT` of one record, which `update` returns. `update` throws 404. */
+export function updateRoute<Path extends string, Body extends TSchema, Row extends TSchema>(
+  app: App,
+  path: Path,
+  operation: WriteOperation<Body, Row> & {
+    update(request: ResourceRequest<Path, unknown, Static<Body>>): Promise<Static<Row>>
+  },
+): void {
+  const { body, record, errors = [400, 404] } = operation
+  const response = responseSchemas(200, dataSchema(record), ...errors)
+  app.put(path, declare(path, operation, { body, response }), async request => ({
+    data: await operation.update(request as ResourceRequest<Path, unknown, Static<Body>>),
   }))
 }
 

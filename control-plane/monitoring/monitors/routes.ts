@@ -5,11 +5,11 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
-import { listRoute, readRoute } from '../../foundation/web/resource-routes.ts'
+import { createRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
+import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { createMonitorCounter } from './count-reader.ts'
@@ -107,24 +107,20 @@ const toChangedResponse = (
 
 function createRoutes(app: App, context: MonitorContext): void {
   const { heavyWrites, readMonitoringState } = context
-  app.post(
-    '/monitors',
-    {
-      schema: {
-        summary: 'Create a monitor',
-        description: 'The first check starts immediately.',
-        tags,
-        body: MonitorCreate,
-        response: responseSchemas(201, dataSchema(MonitorWithGuarantee), 400, 402),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/monitors', {
+    summary: 'Create a monitor',
+    description: 'The first check starts immediately.',
+    tags,
+    body: MonitorCreate,
+    record: MonitorWithGuarantee,
+    errors: [400, 402],
+    create: async request => {
       const caller = getCaller(request)
       const monitor = await createMonitor(withActor(context, request), caller, request.body, now())
       const state = await readMonitoringState(caller.projectId, [])
-      return reply.code(201).send({ data: toChangedResponse(monitor, context, state, caller) })
+      return toChangedResponse(monitor, context, state, caller)
     },
-  )
+  })
 
   const compile = app.validatorCompiler as unknown as CompileSchema
   const checkItem = compile({ schema: MonitorCreate })
@@ -159,53 +155,32 @@ function createRoutes(app: App, context: MonitorContext): void {
 
 function updateRoutes(app: App, context: MonitorContext): void {
   const { readMonitoringState } = context
-  const respond = async (caller: ApiCaller, monitor: StoredMonitor) => ({
-    data: toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
-  })
-
-  app.put(
-    '/monitors/:id',
-    {
-      schema: {
-        summary: 'Update a monitor',
-        description: 'Fields that the body does not name keep their values.',
-        tags,
-        params: IdParams,
-        body: MonitorUpdate,
-        response: responseSchemas(200, dataSchema(MonitorWithGuarantee), 400, 403, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id', {
+    summary: 'Update a monitor',
+    description: 'Fields that the body does not name keep their values.',
+    tags,
+    body: MonitorUpdate,
+    record: MonitorWithGuarantee,
+    errors: [400, 403, 404, 409],
+    update: async request => {
       const caller = getCaller(request)
       const monitor = await changeMonitor(withActor(context, request), caller, request.params.id, request.body, now())
-      return {
-        data: toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
-      }
+      return toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller)
     },
-  )
+  })
 
-  app.put(
-    '/monitors/:id/auth',
-    {
-      schema: {
-        summary: 'Replace the credentials of a monitor',
-        description: 'Every check sends these credentials. Nulls delete them.',
-        tags,
-        params: IdParams,
-        body: AuthUpdate,
-        response: responseSchemas(200, dataSchema(MonitorRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id/auth', {
+    summary: 'Replace the credentials of a monitor',
+    description: 'Every check sends these credentials. Nulls delete them.',
+    tags,
+    body: AuthUpdate,
+    record: MonitorRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const caller = getCaller(request)
-      const monitor = await changeAuth(
-        withActor(context, request),
-        caller.projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return await respond(caller, monitor)
+      const { projectId } = caller
+      const monitor = await changeAuth(withActor(context, request), projectId, request.params.id, request.body, now())
+      return toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), caller)
     },
-  )
+  })
 }

@@ -3,10 +3,9 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { findPage, listPages, removePage } from '../core/page-store.ts'
 import { changePage, createPage, type PageTools } from './page-actions.ts'
 import { toPageResponse } from './responses.ts'
@@ -45,46 +44,31 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
 
 function writeRoutes(app: App, tools: PageTools): void {
   const { db, publicUrl } = tools
-  app.post(
-    '/status-pages',
-    {
-      schema: {
-        summary: 'Create a status page',
-        description: 'The new page is unpublished.',
-        tags,
-        body: PageCreate,
-        response: responseSchemas(201, dataSchema(PageRecord), 400, 402, 409),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/status-pages', {
+    summary: 'Create a status page',
+    description: 'The new page is unpublished.',
+    tags,
+    body: PageCreate,
+    record: PageRecord,
+    errors: [400, 402, 409],
+    create: async request => {
       const page = await createPage(withActor(tools, request), getCaller(request), request.body, now())
-      return reply.code(201).send({ data: toPageResponse(page, publicUrl) })
+      return toPageResponse(page, publicUrl)
     },
-  )
+  })
 
-  app.put(
-    '/status-pages/:id',
-    {
-      schema: {
-        summary: 'Update a status page',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params: IdParams,
-        body: PageUpdate,
-        response: responseSchemas(200, dataSchema(PageRecord), 400, 404),
-      },
+  updateRoute(app, '/status-pages/:id', {
+    summary: 'Update a status page',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: PageUpdate,
+    record: PageRecord,
+    update: async request => {
+      const { projectId } = getCaller(request)
+      const page = await changePage(withActor(tools, request), projectId, request.params.id, request.body, now())
+      return toPageResponse(page, publicUrl)
     },
-    async request => {
-      const page = await changePage(
-        withActor(tools, request),
-        getCaller(request).projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return { data: toPageResponse(page, publicUrl) }
-    },
-  )
+  })
 
   deleteRoute(app, '/status-pages/:id', {
     summary: 'Delete a status page',

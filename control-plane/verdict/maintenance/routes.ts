@@ -4,10 +4,9 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { changeWindow, createWindow, deleteWindow, type SuppressionReviewer } from './actions.ts'
 import { toWindowResponse } from './response.ts'
 import { WindowCreate, WindowRecord, WindowUpdate } from './schemas.ts'
@@ -48,46 +47,32 @@ function readRoutes(app: App, db: Db): void {
 }
 
 function writeRoutes(app: App, context: MaintenanceContext): void {
-  app.post(
-    '/maintenance-windows',
-    {
-      schema: {
-        summary: 'Create a maintenance window: one period, or recurring periods with cron',
-        tags,
-        body: WindowCreate,
-        response: responseSchemas(201, dataSchema(WindowRecord), 400, 402, 404),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/maintenance-windows', {
+    summary: 'Create a maintenance window: one period, or recurring periods with cron',
+    tags,
+    body: WindowCreate,
+    record: WindowRecord,
+    errors: [400, 402, 404],
+    create: async request => {
       const at = now()
       const window = await createWindow(withActor(context, request), getCaller(request).projectId, request.body, at)
-      return reply.code(201).send({ data: toWindowResponse(window, at) })
+      return toWindowResponse(window, at)
     },
-  )
+  })
 
-  app.put(
-    '/maintenance-windows/:id',
-    {
-      schema: {
-        summary: 'Update a maintenance window; omitted fields stay the same',
-        tags,
-        params: IdParams,
-        body: WindowUpdate,
-        response: responseSchemas(200, dataSchema(WindowRecord), 400, 402, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/maintenance-windows/:id', {
+    summary: 'Update a maintenance window; omitted fields stay the same',
+    tags,
+    body: WindowUpdate,
+    record: WindowRecord,
+    errors: [400, 402, 404],
+    update: async request => {
       const at = now()
-      const window = await changeWindow(
-        withActor(context, request),
-        getCaller(request).projectId,
-        request.params.id,
-        request.body,
-        at,
-      )
-      return { data: toWindowResponse(window, at) }
+      const { projectId } = getCaller(request)
+      const window = await changeWindow(withActor(context, request), projectId, request.params.id, request.body, at)
+      return toWindowResponse(window, at)
     },
-  )
+  })
 
   deleteRoute(app, '/maintenance-windows/:id', {
     summary: 'Delete a maintenance window and end its current period',

@@ -7,7 +7,7 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
@@ -73,44 +73,35 @@ function writeRoutes(app: App, context: ChannelContext): void {
     findFaults: createFaultFinder(request),
   })
 
-  app.post(
-    '/alerts/channels',
-    {
-      schema: {
-        summary: 'Create a channel',
-        description:
-          'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
-        tags,
-        body: ChannelCreate,
-        response: responseSchemas(201, dataSchema(ChannelRecord), 400, 402, 409, 429),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/alerts/channels', {
+    summary: 'Create a channel',
+    description:
+      'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
+    tags,
+    body: ChannelCreate,
+    record: ChannelRecord,
+    errors: [400, 402, 409, 429],
+    create: async request => {
       const caller = getCaller(request)
       const { channel, signingSecret } = await createChannel(toolsFor(request), caller, request.body, now())
-      return reply.code(201).send({ data: await buildChannelResponse(context, caller, channel, signingSecret) })
+      return await buildChannelResponse(context, caller, channel, signingSecret)
     },
-  )
+  })
 
-  app.put(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Update a channel',
-        description:
-          'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
-        tags,
-        params: IdParams,
-        body: ChannelUpdate,
-        response: responseSchemas(200, dataSchema(ChannelRecord), 400, 402, 403, 404, 409, 429),
-      },
-    },
-    async request => {
+  updateRoute(app, '/alerts/channels/:id', {
+    summary: 'Update a channel',
+    description:
+      'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
+    tags,
+    body: ChannelUpdate,
+    record: ChannelRecord,
+    errors: [400, 402, 403, 404, 409, 429],
+    update: async request => {
       const caller = getCaller(request)
       const channel = await changeChannel(toolsFor(request), caller, request.params.id, request.body, now())
-      return { data: await buildChannelResponse(context, caller, channel) }
+      return await buildChannelResponse(context, caller, channel)
     },
-  )
+  })
 
   deleteRoute(app, '/alerts/channels/:id', {
     summary: 'Delete a channel',

@@ -4,10 +4,15 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, fullListRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import {
+  createRoute,
+  deleteRoute,
+  fullListRoute,
+  readRoute,
+  updateRoute,
+} from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found, notFound } from '../../../foundation/web/server/errors.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { toRuleResponse } from '../responses.ts'
 import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from '../schemas.ts'
 import { changeRule, createRule } from './rule-actions.ts'
@@ -52,55 +57,33 @@ function readRoutes(app: App, db: Db): void {
 }
 
 function writeRoutes(app: App, db: Db, limit: number): void {
-  app.post(
-    '/alerts/rules',
-    {
-      schema: {
-        summary: 'Create a rule',
-        description:
-          'Sends events of a monitor to a channel. There can be one rule for each pair of a monitor and a channel.',
-        tags,
-        body: RuleCreate,
-        response: responseSchemas(201, dataSchema(RuleRecord), 400, 402, 404, 409),
-      },
+  createRoute(app, '/alerts/rules', {
+    summary: 'Create a rule',
+    description:
+      'Sends events of a monitor to a channel. There can be one rule for each pair of a monitor and a channel.',
+    tags,
+    body: RuleCreate,
+    record: RuleRecord,
+    errors: [400, 402, 404, 409],
+    create: async request => {
+      const { projectId } = getCaller(request)
+      return toRuleResponse(await createRule(withRequestActor(db, request), projectId, request.body, limit, now()))
     },
-    async (request, reply) => {
-      const rule = await createRule(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        request.body,
-        limit,
-        now(),
-      )
-      return reply.code(201).send({ data: toRuleResponse(rule) })
-    },
-  )
+  })
 
-  app.put(
-    '/alerts/rules/:id',
-    {
-      schema: {
-        summary: 'Update a rule',
-        description: 'Omitted fields are not changed.',
-        tags,
-        params: IdParams,
-        body: RuleUpdate,
-        response: responseSchemas(200, dataSchema(RuleRecord), 400, 402, 404, 409),
-      },
+  updateRoute(app, '/alerts/rules/:id', {
+    summary: 'Update a rule',
+    description: 'Omitted fields are not changed.',
+    tags,
+    body: RuleUpdate,
+    record: RuleRecord,
+    errors: [400, 402, 404, 409],
+    update: async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      return toRuleResponse(await changeRule(withRequestActor(db, request), projectId, id, request.body, limit, now()))
     },
-    async request => ({
-      data: toRuleResponse(
-        await changeRule(
-          withRequestActor(db, request),
-          getCaller(request).projectId,
-          request.params.id,
-          request.body,
-          limit,
-          now(),
-        ),
-      ),
-    }),
-  )
+  })
 
   deleteRoute(app, '/alerts/rules/:id', {
     summary: 'Delete a rule',

@@ -4,10 +4,9 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { dataSchema, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { SubscriptionCreate, SubscriptionRecord, toSubscriptionResponse } from './subscription.ts'
 import { subscribe } from './subscription-actions.ts'
 import { deleteSubscription, listSubscriptions } from './subscription-store.ts'
@@ -27,28 +26,20 @@ export function subscriptionRoutes(app: App, { db, limits }: { db: Db; limits: I
     },
   })
 
-  app.post(
-    '/alerts/project-channels',
-    {
-      schema: {
-        summary: 'Subscribe a channel',
-        description: 'Sends all incidents of the project, or all events of its dependencies, to a channel.',
-        tags,
-        body: SubscriptionCreate,
-        response: responseSchemas(201, dataSchema(SubscriptionRecord), 400, 402, 404, 409),
-      },
-    },
-    async (request, reply) => {
-      const subscription = await subscribe(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        request.body,
-        limits,
-        now(),
+  createRoute(app, '/alerts/project-channels', {
+    summary: 'Subscribe a channel',
+    description: 'Sends all incidents of the project, or all events of its dependencies, to a channel.',
+    tags,
+    body: SubscriptionCreate,
+    record: SubscriptionRecord,
+    errors: [400, 402, 404, 409],
+    create: async request => {
+      const { projectId } = getCaller(request)
+      return toSubscriptionResponse(
+        await subscribe(withRequestActor(db, request), projectId, request.body, limits, now()),
       )
-      return reply.code(201).send({ data: toSubscriptionResponse(subscription) })
     },
-  )
+  })
 
   deleteRoute(app, '/alerts/project-channels/:id', {
     summary: 'Delete a subscription',

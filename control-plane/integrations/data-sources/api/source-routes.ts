@@ -5,9 +5,15 @@ import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, fullListRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import {
+  createRoute,
+  deleteRoute,
+  fullListRoute,
+  readRoute,
+  updateRoute,
+} from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { dataSchema, Id, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
+import { Id } from '../../../foundation/web/validation/schemas.ts'
 import { changeSource, createSource, deleteSource } from '../configuration/source-actions.ts'
 import { listSources } from '../configuration/source-store.ts'
 import { SourceCreate, SourceUpdate } from './request-schema.ts'
@@ -17,7 +23,7 @@ import { SourceRecord } from './response-schema.ts'
 type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
 
 const tags = ['Data sources']
-const IdResponse = dataSchema(Type.Object({ id: Id }))
+const IdRecord = Type.Object({ id: Id })
 
 /** Routes of data sources as a resource (docs/design/data-sources.md#api). */
 export function sourceRoutes(app: App, context: SourceRouteContext): void {
@@ -53,40 +59,29 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     checkLiteral: context.egress.checkLiteral,
   })
 
-  app.post(
-    '/data-sources',
-    {
-      schema: {
-        summary: 'Create a data source',
-        description: 'The document is fetched immediately.',
-        tags,
-        body: SourceCreate,
-        response: responseSchemas(201, IdResponse, 400, 402),
-      },
-    },
-    async (request, reply) => {
-      const id = await createSource(toolsFor(request), getCaller(request), request.body, now())
-      return reply.code(201).send({ data: { id } })
-    },
-  )
-
-  app.put(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Update a data source',
-        description:
-          'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
-        tags,
-        params: IdParams,
-        body: SourceUpdate,
-        response: responseSchemas(200, IdResponse, 400, 404),
-      },
-    },
-    async request => ({
-      data: { id: await changeSource(toolsFor(request), getCaller(request), request.params.id, request.body, now()) },
+  createRoute(app, '/data-sources', {
+    summary: 'Create a data source',
+    description: 'The document is fetched immediately.',
+    tags,
+    body: SourceCreate,
+    record: IdRecord,
+    errors: [400, 402],
+    create: async request => ({
+      id: await createSource(toolsFor(request), getCaller(request), request.body, now()),
     }),
-  )
+  })
+
+  updateRoute(app, '/data-sources/:id', {
+    summary: 'Update a data source',
+    description:
+      'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
+    tags,
+    body: SourceUpdate,
+    record: IdRecord,
+    update: async request => ({
+      id: await changeSource(toolsFor(request), getCaller(request), request.params.id, request.body, now()),
+    }),
+  })
 
   deleteRoute(app, '/data-sources/:id', {
     summary: 'Delete a data source and its monitors',

@@ -4,11 +4,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import { slicePage } from '../../../foundation/web/validation/pagination.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { listVendorIncidents } from '../incidents/incident-store.ts'
 import { searchCatalog } from './catalog.ts'
 import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
@@ -84,43 +83,34 @@ function readRoutes(app: App, db: Db): void {
 }
 
 function writeRoutes(app: App, tools: VendorTools): void {
-  app.post(
-    '/dependencies',
-    {
-      schema: {
-        summary: 'Create a dependency',
-        description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
-        tags,
-        body: DependencyCreate,
-        response: responseSchemas(201, dataSchema(DependencyRecord), 400, 404, 409),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/dependencies', {
+    summary: 'Create a dependency',
+    description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
+    tags,
+    body: DependencyCreate,
+    record: DependencyRecord,
+    errors: [400, 404, 409],
+    create: async request => {
       const { projectId } = getCaller(request)
       const id = await createDependency(withActor(tools, request), projectId, request.body, now())
-      return reply.code(201).send({ data: await readDependency(tools.db, projectId, id) })
+      return readDependency(tools.db, projectId, id)
     },
-  )
+  })
 
-  app.put(
-    '/dependencies/:id',
-    {
-      schema: {
-        summary: 'Update a dependency',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params: IdParams,
-        body: DependencyUpdate,
-        response: responseSchemas(200, dataSchema(DependencyRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/dependencies/:id', {
+    summary: 'Update a dependency',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: DependencyUpdate,
+    record: DependencyRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const { projectId } = getCaller(request)
       const { id } = request.params
       await changeDependency(withActor(tools, request), projectId, id, request.body, now())
-      return { data: await readDependency(tools.db, projectId, id) }
+      return readDependency(tools.db, projectId, id)
     },
-  )
+  })
 
   deleteRoute(app, '/dependencies/:id', {
     summary: 'Delete a dependency',

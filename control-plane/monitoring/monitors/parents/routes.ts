@@ -3,18 +3,10 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { readRoute } from '../../../foundation/web/resource-routes.ts'
+import { readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import {
-  dataSchema,
-  Id,
-  IdParams,
-  nullable,
-  responseSchemas,
-  strictObject,
-  stringEnum,
-} from '../../../foundation/web/validation/schemas.ts'
+import { Id, nullable, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { findMonitor } from '../store.ts'
 import { MONITOR_STATUSES } from '../types.ts'
 import { changeParents, type ParentTools } from './actions.ts'
@@ -47,26 +39,20 @@ export function parentRoutes(app: App, tools: ParentTools): void {
     },
   })
 
-  app.put(
-    '/monitors/:id/parents',
-    {
-      schema: {
-        summary: 'Replace the parents of a monitor',
-        description:
-          'At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.',
-        tags,
-        params: IdParams,
-        body: ParentsUpdate,
-        response: responseSchemas(200, dataSchema(ParentsRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id/parents', {
+    summary: 'Replace the parents of a monitor',
+    description: 'At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.',
+    tags,
+    body: ParentsUpdate,
+    record: ParentsRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const { id } = request.params
       const { projectId } = getCaller(request)
       const parents = await changeParents(withActor(tools, request), projectId, id, request.body.parent_ids, now())
-      return { data: toParentsResponse(id.toLowerCase(), parents) }
+      return toParentsResponse(id.toLowerCase(), parents)
     },
-  )
+  })
 }
 
 function toParentsResponse(monitorId: string, parents: ParentMonitor[]) {

@@ -4,10 +4,9 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toComponentResponse } from '../responses.ts'
@@ -15,14 +14,12 @@ import { ComponentCreate, ComponentOrder, ComponentRecord, ComponentUpdate } fro
 import { changeComponent, createComponent, deleteComponent, reorderComponents } from './component-actions.ts'
 
 const tags = ['Status pages']
-const params = Type.Object({ id: Type.String(), cid: Type.String() })
 
 /** Components of status pages (docs/design/status-pages.md#components). */
 export function componentRoutes(app: App, { db }: { db: Db }): void {
   readRoutes(app, db)
-  createRoute(app, db)
+  writeRoutes(app, db)
   orderRoute(app, db)
-  changeRoutes(app, db)
 }
 
 function readRoutes(app: App, db: Db): void {
@@ -49,87 +46,38 @@ function readRoutes(app: App, db: Db): void {
   })
 }
 
-function createRoute(app: App, db: Db): void {
-  app.post(
-    '/status-pages/:id/components',
-    {
-      schema: {
-        summary: 'Create a component',
-        description:
-          'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
-        tags,
-        params: IdParams,
-        body: ComponentCreate,
-        response: responseSchemas(201, dataSchema(ComponentRecord), 400, 404, 409),
-      },
-    },
-    async (request, reply) => {
+function writeRoutes(app: App, db: Db): void {
+  createRoute(app, '/status-pages/:id/components', {
+    summary: 'Create a component',
+    description:
+      'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
+    tags,
+    body: ComponentCreate,
+    record: ComponentRecord,
+    errors: [400, 404, 409],
+    create: async request => {
       const { projectId } = getCaller(request)
-      const component = await createComponent(
-        withRequestActor(db, request),
-        projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return reply.code(201).send({ data: toComponentResponse(component) })
-    },
-  )
-}
-
-function orderRoute(app: App, db: Db): void {
-  app.put(
-    '/status-pages/:id/components/reorder',
-    {
-      schema: {
-        summary: 'Reorder components',
-        description: 'The given components exchange their positions. All other items keep theirs.',
-        tags,
-        params: IdParams,
-        body: ComponentOrder,
-        response: responseSchemas(200, dataSchema(Type.Array(ComponentRecord)), 400, 404),
-      },
-    },
-    async request => {
       const { id } = request.params
-      await reorderComponents(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        id,
-        request.body.component_ids,
-        now(),
+      return toComponentResponse(
+        await createComponent(withRequestActor(db, request), projectId, id, request.body, now()),
       )
-      return { data: (await listPageComponents(db, id)).map(toComponentResponse) }
     },
-  )
-}
+  })
 
-function changeRoutes(app: App, db: Db): void {
-  app.put(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Update a component',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params,
-        body: ComponentUpdate,
-        response: responseSchemas(200, dataSchema(ComponentRecord), 400, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Update a component',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: ComponentUpdate,
+    record: ComponentRecord,
+    update: async request => {
       const { id, cid } = request.params
-      const component = await changeComponent(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        id,
-        cid,
-        request.body,
-        now(),
+      const { projectId } = getCaller(request)
+      return toComponentResponse(
+        await changeComponent(withRequestActor(db, request), projectId, id, cid, request.body, now()),
       )
-      return { data: toComponentResponse(component) }
     },
-  )
+  })
 
   deleteRoute(app, '/status-pages/:id/components/:cid', {
     summary: 'Delete a component',
@@ -137,6 +85,22 @@ function changeRoutes(app: App, db: Db): void {
     remove: request => {
       const { id, cid } = request.params
       return deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
+    },
+  })
+}
+
+function orderRoute(app: App, db: Db): void {
+  updateRoute(app, '/status-pages/:id/components/reorder', {
+    summary: 'Reorder components',
+    description: 'The given components exchange their positions. All other items keep theirs.',
+    tags,
+    body: ComponentOrder,
+    record: Type.Array(ComponentRecord),
+    update: async request => {
+      const { id } = request.params
+      const { component_ids: ids } = request.body
+      await reorderComponents(withRequestActor(db, request), getCaller(request).projectId, id, ids, now())
+      return (await listPageComponents(db, id)).map(toComponentResponse)
     },
   })
 }

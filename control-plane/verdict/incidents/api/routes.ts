@@ -2,7 +2,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
@@ -51,37 +51,24 @@ function readRoutes(app: App, { db }: IncidentTools): void {
 }
 
 function writeRoutes(app: App, tools: IncidentTools): void {
-  app.post(
-    '/incidents',
-    {
-      schema: {
-        tags,
-        summary: 'Open an incident',
-        body: IncidentCreate,
-        response: responseSchemas(201, dataSchema(Incident), 400, 402, 404),
-      },
-    },
-    async (request, reply) =>
-      reply
-        .code(201)
-        .send({ data: await openIncident(withActor(tools, request), getCaller(request), request.body, now()) }),
-  )
+  createRoute(app, '/incidents', {
+    summary: 'Open an incident',
+    tags,
+    body: IncidentCreate,
+    record: Incident,
+    errors: [400, 402, 404],
+    create: request => openIncident(withActor(tools, request), getCaller(request), request.body, now()),
+  })
 
-  app.put(
-    '/incidents/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Update an incident; a new status or severity also posts an update',
-        params: IdParams,
-        body: IncidentChange,
-        response: responseSchemas(200, dataSchema(Incident), 400, 402, 404),
-      },
-    },
-    async request => ({
-      data: await changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
-    }),
-  )
+  updateRoute(app, '/incidents/:id', {
+    summary: 'Update an incident; a new status or severity also posts an update',
+    tags,
+    body: IncidentChange,
+    record: Incident,
+    errors: [400, 402, 404],
+    update: request =>
+      changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
+  })
 
   app.post(
     '/incidents/:id/acknowledge',

@@ -2,10 +2,9 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { listRoute } from '../../../foundation/web/resource-routes.ts'
+import { createRoute, listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { notFound } from '../../../foundation/web/server/errors.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { findIncident } from '../store.ts'
 import { listIncidentUpdates } from '../update-store.ts'
 import { type IncidentTools, postUpdate } from './actions.ts'
@@ -27,26 +26,13 @@ export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
     },
   })
 
-  app.post(
-    '/incidents/:id/updates',
-    {
-      schema: {
-        tags,
-        summary: 'Post an update and set the status of the incident',
-        params: IdParams,
-        body: UpdateCreate,
-        response: responseSchemas(201, dataSchema(IncidentUpdate), 400, 402, 404),
-      },
-    },
-    async (request, reply) => {
-      const update = await postUpdate(
-        withActor(tools, request),
-        getCaller(request),
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return reply.code(201).send({ data: update })
-    },
-  )
+  createRoute(app, '/incidents/:id/updates', {
+    summary: 'Post an update and set the status of the incident',
+    tags,
+    body: UpdateCreate,
+    record: IncidentUpdate,
+    errors: [400, 402, 404],
+    create: request =>
+      postUpdate(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
+  })
 }
