@@ -2,10 +2,12 @@ import type { FastifySchema } from 'fastify'
 import t from 'tap'
 import { Type } from 'typebox'
 import {
+  createRoute,
   deleteRoute,
   fullListRoute,
   listRoute,
   readRoute,
+  updateRoute,
 } from '../../../../control-plane/foundation/web/resource-routes.ts'
 import { createServer } from '../../../../control-plane/foundation/web/server/app.ts'
 import { found } from '../../../../control-plane/foundation/web/server/errors.ts'
@@ -56,6 +58,21 @@ function createBoxes() {
     record: Box,
     read: async ({ params: { id, name } }) => toBox(`${id} ${found(NAMES.includes(name) && name, 'box')}`),
   })
+  createRoute(app, '/shelves/:id/boxes', {
+    summary: 'Create a box',
+    tags,
+    body: Box,
+    record: Box,
+    create: async ({ params: { id }, body }) => toBox(`${id} ${body.name}`),
+  })
+  updateRoute(app, '/shelves/:id/boxes/:name', {
+    summary: 'Update a box',
+    tags,
+    body: Box,
+    record: Box,
+    update: async ({ params: { id, name }, body }) =>
+      toBox(`${id} ${found(NAMES.includes(name) && name, 'box')} ${body.name}`),
+  })
   deleteRoute(app, '/shelves/:id/boxes/:name', {
     config: { scope: 'admin' },
     summary: 'Delete a box',
@@ -63,8 +80,8 @@ function createBoxes() {
     errors: [404, 409],
     remove: async ({ params: { id, name } }) => removed.push(`${id} ${found(NAMES.includes(name) && name, 'box')}`),
   })
-  const ask = async (url: string, method: 'GET' | 'DELETE' = 'GET') => {
-    const response = await app.inject({ method, url })
+  const ask = async (url: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE' = 'GET', payload?: object) => {
+    const response = await app.inject({ method, url, ...(payload && { payload }) })
     return [response.statusCode, response.json()] as const
   }
   return { app, ask, declared, removed }
@@ -115,6 +132,15 @@ t.test('A record is read and deleted by the last parameter of its path, or is 40
   t.same(removed, ['top red'])
 })
 
+t.test('A record is created with 201, and updated with 200 or is 404', async t => {
+  const { ask } = createBoxes()
+  t.same(await ask('/shelves/top/boxes', 'POST', { name: 'white' }), [201, { data: { name: 'top white' } }])
+  t.equal((await ask('/shelves/top/boxes', 'POST', {}))[0], 400)
+  t.same(await ask('/shelves/top/boxes/red', 'PUT', { name: 'pink' }), [200, { data: { name: 'top red pink' } }])
+  t.equal((await ask('/shelves/top/boxes/red', 'PUT', {}))[0], 400)
+  t.equal((await ask('/shelves/top/boxes/white', 'PUT', { name: 'pink' }))[0], 404)
+})
+
 t.test('A route declares its texts, its parameters, its scope and its errors', async t => {
   const { declared } = createBoxes()
   const params = { type: 'object', required: ['id', 'name'] }
@@ -128,6 +154,10 @@ t.test('A route declares its texts, its parameters, its scope and its errors', a
   t.same(listStatuses(declared.get('GET /shelves/:id/boxes')), ['200', '400', '404'])
   t.match(declared.get('GET /shelves/:id/boxes/:name')?.schema, { summary: 'Get a box', tags, params })
   t.same(listStatuses(declared.get('GET /shelves/:id/boxes/:name')), ['200', '404'])
+  t.match(declared.get('POST /shelves/:id/boxes')?.schema, { body: Box, params: { required: ['id'] } })
+  t.same(listStatuses(declared.get('POST /shelves/:id/boxes')), ['201', '400'])
+  t.match(declared.get('PUT /shelves/:id/boxes/:name')?.schema, { body: Box, params })
+  t.same(listStatuses(declared.get('PUT /shelves/:id/boxes/:name')), ['200', '400', '404'])
   t.match(declared.get('DELETE /shelves/:id/boxes/:name'), { config: { scope: 'admin' }, schema: { params } })
   t.same(listStatuses(declared.get('DELETE /shelves/:id/boxes/:name')), ['200', '404', '409'])
 })
