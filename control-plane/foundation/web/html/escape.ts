@@ -8,5 +8,4 @@ export const escapeXml = (text: string): string =>
 export const removeInvalidXml = (text: string): string => text.replace(FORBIDDEN, '')
 
 // control characters other than tab and line breaks, lone surrogates, and noncharacters
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
-const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\p{Surrogate}/gu
+const FORBIDDEN = /(?![\t\n\r])\p{Cc}|[\ufffe\uffff]|\p{Surrogate}/gu

@@ -3,7 +3,7 @@ import { isTransient } from '../../../alerting/channels/chat-api-response.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { getBotAuth } from '../provider/bot-token.ts'
 import { callProvider, type Provider } from '../provider/provider-reader.ts'
 import { deleteInstallation } from './installation-store.ts'
@@ -32,8 +32,7 @@ const MAX_FAILURES = 60
  */
 export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
   const revocation = await tools.db.transaction(async tx => {
-    const installation = isId(id) ? await deleteInstallation(tx, projectId, id) : null
-    if (!installation) throw notFound('chat installation')
+    const installation = found(isId(id) && (await deleteInstallation(tx, projectId, id)), 'chat installation')
     if (installation.revokedAt !== null) return null
     await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
     return { ...installation, failures: 0 }
