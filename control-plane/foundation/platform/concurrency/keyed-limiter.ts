@@ -1,3 +1,5 @@
+import { createKeyCounter } from './key-counter.ts'
+
 type KeyedLimiterOptions<Item> = {
   /** what an item is limited by, such as the host that receives its request */
   keyOf: (item: Item) => string
@@ -47,19 +49,13 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
     maxPerOwner = Number.POSITIVE_INFINITY,
   } = options
   const queues = new Map<string, Queue<Item>>()
-  const counts = new Map<string, number>()
+  const owners = createKeyCounter()
   let waiting = 0
-
-  const count = (item: Item, change: 1 | -1) => {
-    const left = (counts.get(ownerOf(item)) ?? 0) + change
-    if (left > 0) counts.set(ownerOf(item), left)
-    else counts.delete(ownerOf(item))
-  }
 
   /** Stops holding items that waited. */
   const giveUp = (entries: Waiting<Item>[]): Item[] => {
     waiting -= entries.length
-    for (const { item } of entries) count(item, -1)
+    for (const { item } of entries) owners.add(ownerOf(item), -1)
     return entries.map(({ item }) => item)
   }
 
@@ -69,9 +65,9 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
       const queue = queues.get(key) ?? { running: 0, waiting: [] }
       const isFree = queue.running < maxConcurrentPerKey
       const isFull = !isFree && queue.waiting.length >= maxWaitingPerKey
-      if (isFull || (counts.get(ownerOf(item)) ?? 0) >= maxPerOwner) return 'full'
+      if (isFull || owners.get(ownerOf(item)) >= maxPerOwner) return 'full'
       queues.set(key, queue)
-      count(item, 1)
+      owners.add(ownerOf(item), 1)
       if (isFree) {
         queue.running++
         return 'now'
@@ -88,7 +84,7 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
       waiting -= next.length
       queue.running += next.length - 1
       if (queue.running === 0) queues.delete(key)
-      count(item, -1)
+      owners.add(ownerOf(item), -1)
       return { next: next.map(one => one.item), back: giveUp(back) }
     },
     removeWaiting: beforeMs =>
@@ -98,6 +94,6 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
         return giveUp(old)
       }),
     waiting: () => waiting,
-    countByOwner: () => counts,
+    countByOwner: () => owners.counts,
   }
 }
