@@ -117,7 +117,7 @@ t.test('nothing is called Manager, Service, Helper, Util or Impl', async t => {
 
 t.test('exports are named', async t => {
   t.same(
-    all.flatMap(file => places(file, /^export default\b.*|^export \* from.*|\bas default\b/gm)),
+    all.flatMap(file => places(file, /^export default\b.*|^export \* from.*|^export \{.*\bas default\b/gm)),
     [],
   )
 })

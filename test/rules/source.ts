@@ -57,7 +57,7 @@ export function importsOf({ path, code }: SourceFile): Import[] {
 }
 
 /** A function that has a body of several lines. `lines`: from the first line of its head to its last line. */
-export type FunctionSpan = { name: string; line: number; lines: number }
+type FunctionSpan = { name: string; line: number; lines: number }
 
 const CONTROL = /^\s*(?:\} )?(?:if|else|for|while|switch|catch|try|finally|do)\b/
 /** The end of a head: of an arrow, a declaration, a method, or parameters on several lines. */
