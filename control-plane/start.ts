@@ -27,6 +27,7 @@ import { createIsAcceptedHost } from './foundation/web/server/accepted-hosts.ts'
 import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
 import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
+import { addScope } from './foundation/web/server/scope.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
@@ -192,8 +193,8 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   if (config.roles.includes('api')) {
     const { registration } = config
     handles.log.info({ event: 'registration', registration }, REGISTRATION_MODE_MESSAGES[registration])
-    app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
-    app.register(async scope => publicRoutes(scope as App, handles))
+    addScope(app, api => apiRoutes(api, handles), { prefix: API_PREFIX })
+    addScope(app, scope => publicRoutes(scope, handles))
   }
   return app
 }

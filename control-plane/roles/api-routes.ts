@@ -14,6 +14,7 @@ import { createPasswords } from '../foundation/platform/crypto/passwords.ts'
 import { createSigner } from '../foundation/platform/crypto/signer.ts'
 import { createHeavyWrites } from '../foundation/web/limits/heavy-writes.ts'
 import type { App } from '../foundation/web/server/app.ts'
+import { addScope } from '../foundation/web/server/scope.ts'
 import { createMonitorActivityReader } from '../insight/analytics/monitor-activity-reader.ts'
 import { analyticsRoutes } from '../insight/analytics/routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
@@ -133,16 +134,16 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   const { db, config, secrets, objects, sign, nats, log, metrics } = handles
   const { publicUrl, pingsPerMinute, secretKey } = config
   // a separate scope, because only ping URLs answer in plain text, including errors
-  app.register(async scope => pingRoutes(scope as App, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
+  addScope(app, scope => pingRoutes(scope, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
   const customHostOf = createCustomHostParser(listOwnHosts(config))
   const isOwnHost = (host: string) => customHostOf(host) === null
   signInRoutes(app, { ...buildAccountTools(handles), passwords: createPasswords(), isOwnHost })
-  app.register(async scope => addressRoutes(scope as App, { db, isOwnHost }))
+  addScope(app, scope => addressRoutes(scope, { db, isOwnHost }))
   imageRoutes(app, { db, objects, sign })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
-  app.register(async scope => canaryRoutes(scope as App, canaries))
-  app.register(async scope => chatSettingsRoutes(scope as App, { ...buildChatTools(handles), isOwnHost }))
-  app.register(async scope => chatRequestRoutes(scope as App, { ...buildChatTools(handles), log: handles.log }))
+  addScope(app, scope => canaryRoutes(scope, canaries))
+  addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), isOwnHost }))
+  addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
-  app.register(async scope => publicPageRoutes(scope as App, buildPageTools(handles)))
+  addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

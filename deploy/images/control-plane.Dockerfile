@@ -6,8 +6,8 @@ ARG NODE_TAG=22-bookworm-slim
 FROM node:${NODE_TAG} AS build
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Bundles do not contain npm packages, so the build needs only the bundler.
-RUN node subset-lock.mjs /tools esbuild "@esbuild/linux-$(node -p process.arch)" \
+# Bundles contain the npm packages, except those listed in tools/build/build.mjs.
+RUN node subset-lock.mjs /tools --production esbuild "@esbuild/linux-$(node -p process.arch)" @jridgewell/sourcemap-codec \
  && cd /tools && npm ci --ignore-scripts --no-audit --no-fund \
  && ln -s /tools/node_modules /picket/node_modules
 COPY . .
@@ -16,8 +16,9 @@ RUN node tools/build/build.mjs
 FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
-# Without optional packages such as the embedded data stores, except the native password hashing module of the platform.
-RUN node subset-lock.mjs /packages --production "@node-rs/argon2-linux-$(node -p process.arch)-gnu" \
+# Only packages that are not part of the bundles, with the native password hashing module of the platform.
+RUN node subset-lock.mjs /packages @fastify/swagger-ui @grpc/reflection css-tree grpc-health-check \
+      @node-rs/argon2 "@node-rs/argon2-linux-$(node -p process.arch)-gnu" \
  && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 
 FROM node:${NODE_TAG}

@@ -1,20 +1,10 @@
+import { crc32 } from 'node:zlib'
+
 /** The spool's framing: length, CRC-32 of the payload (both 32 bits, big-endian), payload. */
 
 const HEAD_BYTES = 8
 /** A result has some hundred bytes; a larger length is damage. */
 const MAX_PAYLOAD_BYTES = 1024 * 1024
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ (crc >>> 1) : crc >>> 1
-  return crc >>> 0
-})
-
-export function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8)
-  return (crc ^ 0xffffffff) >>> 0
-}
 
 export function encodeFrame(payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + payload.length)

@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { hasControlCharacter } from '../control-characters.ts'
 import { normalizeHost } from '../egress/guard/host.ts'
 import type { MonitorType } from './check.ts'
 import { type DnsTarget, isDnsUri, parseDnsUri } from './dns-uri.ts'
@@ -88,14 +89,6 @@ function parseAddress(type: MonitorType, text: string): MonitorTarget | { error:
 function parseHost(text: string, port: number | null): MonitorTarget | { error: string } {
   const host = normalizeHost(text)
   return host === null ? { error: `"${text}" is not a host` } : { host, port }
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < 0x20 || code === 0x7f) return true
-  }
-  return false
 }
 
 const article = (type: string) => `${/^[aeiouh]/.test(type) ? 'an' : 'a'} ${type}`

@@ -1,78 +1,8 @@
-import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { createDeliverers } from '../support/deliverers.ts'
-import { createDeliveryQueue } from '../support/delivery-queue.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { waitFor } from '../support/wait.ts'
+import { assertDeliveriesSurviveKills } from '../support/delivery-kills.ts'
 
-// takes about 120 s
+// takes about 25 s; test/long/delivery-kills.test.ts has two hundred kills
 
-const KILLS = 200
-const CHANNELS = 10
-
-/** How many deliveries each kill adds, three of them about one subject. */
-const PER_KILL = 10
-
-t.test(
-  'The delivering process is killed at 200 random moments: every delivery arrives, always with the same body',
-  async t => {
-    const queue = await createDeliveryQueue(t)
-    const receiver = await startReceiver(t)
-    const channels = await Promise.all(Array.from({ length: CHANNELS }, () => queue.channel(receiver.url)))
-    const next = await createDeliverers(t, queue)
-    const ids: string[] = []
-    const inOrder: string[][] = []
-
-    for (let kill = 0; kill < KILLS; kill++) {
-      const about = Array.from({ length: PER_KILL }, (_, i) => `monitor:${kill}-${Math.max(0, i - 2)}`)
-      const sent = await queue.send(channels[kill % CHANNELS]!, ...about)
-      ids.push(...sent)
-      inOrder.push(sent.slice(0, 3))
-      const process = await next()
-      await untilAnyMoment(() => receiver.received.length, kill % 2 === 0)
-      await process.kill9()
-      // its leases end now instead of in half a minute
-      await execute(queue.db, 'UPDATE delivery_lanes SET next_attempt_at = now() WHERE lease_owner IS NOT NULL')
-    }
-    t.equal(ids.length, KILLS * PER_KILL)
-    const last = await next()
-    const pending = `SELECT count(*) AS count FROM deliveries WHERE status = 'pending'`
-    await waitFor(async () => (await query<{ count: number }>(queue.db, pending))[0]?.count === 0, {
-      label: 'nothing pending',
-    })
-    await last.kill9()
-
-    const arrived = new Map<string, Set<string>>()
-    for (const { headers, rawBody } of receiver.received) {
-      const id = String(headers['x-service-delivery'])
-      arrived.set(id, (arrived.get(id) ?? new Set()).add(rawBody))
-    }
-    t.same(new Set(arrived.keys()), new Set(ids), 'every delivery arrived, and nothing else')
-    t.same(
-      [...arrived].filter(([, bodies]) => bodies.size !== 1),
-      [],
-      'one that came again had the same bytes',
-    )
-    const repeated = receiver.received.length - ids.length
-    t.ok(repeated > 0, `${repeated} were on their way when their process died, and came again`)
-    const delivered = `SELECT status, count(*) AS count FROM deliveries GROUP BY status`
-    t.same(await query(queue.db, delivered), [{ status: 'delivered', count: ids.length }])
-    t.same(await query(queue.db, 'SELECT 1 FROM delivery_lanes'), [], 'no lane is left behind')
-    const order = [...arrived.keys()]
-    const mixed = inOrder.filter(
-      ([a, b, c]) => !(order.indexOf(a!) < order.indexOf(b!) && order.indexOf(b!) < order.indexOf(c!)),
-    )
-    t.same(mixed, [], 'deliveries about one subject arrived in their order')
-  },
+t.test('The delivering process is killed at 40 random moments: every delivery arrives, always with the same body', t =>
+  assertDeliveriesSurviveKills(t, 40),
 )
-
-/** While it sends or, unless a delivery must arrive first, at any moment before or after. */
-async function untilAnyMoment(countArrived: () => number, hasToSend: boolean): Promise<void> {
-  const enough = countArrived() + 1 + randomInt(PER_KILL - 1)
-  if (hasToSend) return void (await waitFor(() => countArrived() >= enough, { everyMs: 1, label: 'arrivals' }))
-  const longestMs = randomInt(150)
-  for (let ms = 0; countArrived() < enough && ms < longestMs; ms += 2) await sleep(2)
-  await sleep(randomInt(10))
-}

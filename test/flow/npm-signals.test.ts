@@ -1,95 +1,24 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { reserveFreePort } from '../../tools/engines/free-port.ts'
-import { processesOf } from '../support/leaks.ts'
-import type { Teardown } from '../support/teardown.ts'
-import { waitFor } from '../support/wait.ts'
+import {
+  assertStartCanBeInterrupted,
+  assertStartStops,
+  assertTestsCanBeInterrupted,
+  describeReceiver,
+} from '../support/npm-signals.ts'
 
-// takes about 90 s
+// takes about 45 s; test/long/npm-signals.test.ts has the other combinations
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Runs `npm <args>` in its own process group, in a directory whose name identifies all its processes. */
-async function startNpm(t: Teardown, args: string[], env: Record<string, string> = {}) {
-  const dir = mkdtempSync(join(tmpdir(), 'picket-npm-'))
-  const { TEST_DATABASE_URL: _, TEST_CLICKHOUSE_URL: __, ...rest } = process.env
-  const ports = { PORT: String(await reserveFreePort()), GRPC_PORT: String(await reserveFreePort()) }
-  const child = spawn('npm', args, {
-    cwd: ROOT,
-    env: { ...rest, ...ports, DATA_DIR: join(dir, 'data'), TMPDIR: dir, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  t.teardown(async () => {
-    for (const pid of processesOf(dir)) if (nameOf(pid) !== '') process.kill(pid, 'SIGKILL')
-    await exited
-    rmSync(dir, { recursive: true, force: true })
-  })
-  return { npm: child.pid!, exited, output: () => output, processes: () => processesOf(dir) }
-}
-
-/** The command line; empty when the process has exited. */
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
-  } catch {
-    return ''
-  }
-}
-
-/** Waits until npm and all processes that it started have exited. */
-async function ended(started: Awaited<ReturnType<typeof startNpm>>) {
-  const left = () => `the end of ${started.processes().map(nameOf).join(', ')} after ${started.output().slice(-500)}`
-  await waitFor(() => started.processes().length === 0, { label: left })
-  await started.exited
-}
-
-/** A negative id signals the whole process group, like Ctrl-C. */
-for (const [args, signal, sign] of [
-  [['start'], 'SIGTERM', 1],
-  [['run', 'demo'], 'SIGINT', 1],
-  [['start'], 'SIGINT', -1],
-] as const) {
-  const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm ${args.join(' ')}" stops all its processes in order on ${signal} to ${to}`, async t => {
-    const started = await startNpm(t, [...args])
-    await waitFor(() => started.output().includes('Ctrl-C stops everything'), { label: started.output })
-    t.ok(started.processes().length >= 8, 'engines, control plane and probes')
-    process.kill(started.npm * sign, signal)
-    await ended(started)
-    t.match(started.output(), /^Stopped\.$/m)
-  })
-}
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`"npm start" leaves no process after ${signal} to npm alone during the start`, async t => {
-    const started = await startNpm(t, ['start'])
-    await waitFor(() => started.output().includes('PostgreSQL'), { label: started.output })
-    process.kill(started.npm, signal)
-    await ended(started)
-    t.match(started.output(), /^Stopped\.$/m)
-  })
-}
-
-for (const [signal, sign] of [
+for (const [signal, to] of [
   ['SIGTERM', 1],
-  ['SIGINT', 1],
   ['SIGINT', -1],
 ] as const) {
-  const to = sign === 1 ? 'npm alone' : 'npm and all in its group'
-  t.test(`"npm test" ends its tests and their data stores on ${signal} to ${to}`, async t => {
-    const started = await startNpm(t, ['test', '--', 'test/store/deliveries.test.ts'])
-    const isTesting = () => started.processes().some(pid => nameOf(pid).includes('.tap/tests-'))
-    await waitFor(isTesting, { label: started.output })
-    process.kill(started.npm * sign, signal)
-    await ended(started)
-    t.match(started.output(), /interrupted after/)
-  })
+  t.test(`"npm start" stops all its processes in order on ${signal} to ${describeReceiver(to)}`, t =>
+    assertStartStops(t, ['start'], signal, to),
+  )
 }
+
+t.test('"npm start" leaves no process after SIGTERM to npm alone during the start', t =>
+  assertStartCanBeInterrupted(t, 'SIGTERM'),
+)
+
+t.test('"npm test" ends its tests and their data stores on Ctrl-C', t => assertTestsCanBeInterrupted(t, 'SIGINT', -1))

@@ -69,15 +69,16 @@ async function installation(refreshToken: string | null = 'xoxe-old') {
 
 t.test('One process renews a token, and another one after its lease expired', async t => {
   const { id } = await installation()
+  const lease = { leaseMs: 30_000, limit: 20 }
   t.match(await loadDueWork(db, now), { renewals: true, people: true, revocations: false, buttons: false })
-  const claims = await Promise.all([1, 2, 3, 4].map(() => claimRenewals(db, later(30), now)))
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimRenewals(db, { ...lease, now })))
   t.same(
     claims.flat().map(claimed => claimed.id),
     [id],
   )
-  t.same(await claimRenewals(db, later(60), later(29)), [])
-  t.equal((await claimRenewals(db, later(60), later(31))).length, 1)
-  const people = await Promise.all([1, 2, 3, 4].map(() => claimPeopleMatch(db, later(30), now)))
+  t.same(await claimRenewals(db, { ...lease, now: later(29) }), [])
+  t.equal((await claimRenewals(db, { ...lease, now: later(31) })).length, 1)
+  const people = await Promise.all([1, 2, 3, 4].map(() => claimPeopleMatch(db, 30_000, now)))
   t.equal(people.filter(claimed => claimed !== null).length, 1)
   await db.raw('DELETE FROM chat_installations')
 })

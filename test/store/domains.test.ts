@@ -41,7 +41,7 @@ const warning = (days: number) => ({ name: 'monitor.domain_expiry', days, delive
 
 /** One round of the worker, in one process or another. */
 async function refresh(at: Date, on = db): Promise<string[]> {
-  const due = await claimDueDomains(on, at, 300_000, 10)
+  const due = await claimDueDomains(on, { now: at, leaseMs: 300_000, limit: 10 })
   return Promise.all(
     due.map(domain =>
       refreshDomain(

@@ -1,9 +1,11 @@
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { createMailer, type Mail } from '../../control-plane/foundation/platform/mail/mailer.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { startSmtp } from '../support/smtp.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
 
 /** Never reached here, also on a busy machine. */
 const PATIENCE_MS = 120_000
@@ -106,6 +108,28 @@ t.test('Many concurrent mails share ten connections', async t => {
   t.ok(answers.every(answer => answer.code === 250))
   t.equal(server.mails.length, 200)
   t.ok(server.connections() <= 10, `${server.connections()} connections`)
+})
+
+t.test('Connections on which the mail server leaves QUIT unanswered delay no mail', async t => {
+  let [connections, unanswered] = [0, 0]
+  const port = await startRawServer(t, socket => {
+    const isSilent = ++connections <= 10
+    let isBody = false
+    socket.write('220 hello\r\n')
+    createInterface(socket).on('line', line => {
+      const command = line.slice(0, 4)
+      if (isBody && line !== '.') return
+      if (command === 'QUIT' && isSilent) return void unanswered++
+      isBody = command === 'DATA'
+      socket.write(isBody ? '354 go on\r\n' : '250 done\r\n')
+    })
+  })
+  const mailer = mailerOf(t, `smtp://127.0.0.1:${port}`)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => mailer.send(mail, PATIENCE_MS)))
+  t.ok(answers.every(answer => answer.code === 250))
+  await waitFor(() => unanswered === 10, { label: 'idle connections are closed' })
+  t.match(await mailer.send(mail, PATIENCE_MS), { code: 250 })
+  t.equal(connections, 11)
 })
 
 t.test('The password is sent over TLS, and an untrusted certificate is refused', async t => {

@@ -54,7 +54,7 @@ const track = (projectId: string, site: VendorSite, body: DependencyCreate = {},
 /** Runs one round of a worker at a minute. Returns the outcome of each feed that was due. */
 async function read(minute: number, on: Db = db, timeoutMs = 30_000): Promise<string[]> {
   const tools = { db: on, egress, timeoutMs, intervalMs: 60_000, jitterMs: () => 0, now: () => at(minute) }
-  const due = await claimDueFeeds(on, at(minute), at(minute + 0.9), 100)
+  const due = await claimDueFeeds(on, { now: at(minute), leaseMs: 54_000, limit: 100 })
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
 }
 const namesOf = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
@@ -169,7 +169,7 @@ t.test('A suspended process does not overwrite a later read of another process',
   const { projectId } = await newProject()
   const id = await track(projectId, site)
   await read(0)
-  const [stale] = await claimDueFeeds(db, at(1), at(1.5), 100)
+  const [stale] = await claimDueFeeds(db, { now: at(1), leaseMs: 30_000, limit: 100 })
   site.report(OUTAGE)
   await read(2, other)
   site.report()

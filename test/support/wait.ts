@@ -5,8 +5,14 @@ type WaitOptions = {
   timeoutMs?: number
   /** the awaited condition, for the error; a function is called on failure */
   label?: string | (() => string)
+  /** default: 20 ms, and a twentieth of the time that has passed when that is longer, at most 250 ms */
   everyMs?: number
 }
+
+const SHORTEST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 250
+/** A condition is often a request to the API: asking fifty times a second for a minute takes more processor time than the test. */
+const pauseMs = (waitedMs: number) => Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs / 20))
 
 /**
  * Waits until `condition` returns a truthy value and returns it. An error of the condition counts as "not yet". After
@@ -14,9 +20,9 @@ type WaitOptions = {
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = HANG_MS, label = 'the condition', everyMs = 20 }: WaitOptions = {},
+  { timeoutMs = HANG_MS, label = 'the condition', everyMs }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
-  const deadline = performance.now() + timeoutMs
+  const startedMs = performance.now()
   let reason = ''
   for (;;) {
     try {
@@ -26,8 +32,9 @@ export async function waitFor<T>(
     } catch (error) {
       reason = ` (${error instanceof Error ? error.message : String(error)})`
     }
-    if (performance.now() > deadline)
+    const waitedMs = performance.now() - startedMs
+    if (waitedMs > timeoutMs)
       throw new Error(`${typeof label === 'string' ? label : label()} did not come about in ${timeoutMs} ms${reason}`)
-    await new Promise(resolve => setTimeout(resolve, everyMs))
+    await new Promise(resolve => setTimeout(resolve, everyMs ?? pauseMs(waitedMs)))
   }
 }

@@ -4,7 +4,8 @@ import { createClickhouse } from '../../control-plane/foundation/platform/clickh
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { API_PREFIX, type App, createApp } from '../../control-plane/foundation/web/server/app.ts'
+import { API_PREFIX, createApp } from '../../control-plane/foundation/web/server/app.ts'
+import { addScope } from '../../control-plane/foundation/web/server/scope.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
 import type { ProcessContext } from '../../control-plane/roles/context.ts'
 import { createEgress } from '../../shared/egress/index.ts'
@@ -43,7 +44,7 @@ export async function describeApi(
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)
   })
-  app.register(async api => apiRoutes(api as App, handles), { prefix: API_PREFIX })
+  addScope(app, api => apiRoutes(api, handles), { prefix: API_PREFIX })
   await app.ready()
   const document = app.swagger()
   await Promise.all([app.close(), handles.db.destroy(), handles.clickhouse.close()])

@@ -1,4 +1,6 @@
 /** The source of each program of dist/, by its name there. */
 export const PROGRAMS: Record<string, string>
-/** Bundles each program into one file of dist/. Throws when the source of a program does not exist. */
+/** The packages that programs load from node_modules. All others are bundled. */
+export const EXTERNAL_PACKAGES: string[]
+/** Bundles each program and its packages into one file of dist/. Throws when the source of a program does not exist. */
 export function build(): Promise<void>

@@ -9,7 +9,7 @@ import { checkInstalledPackages, checkLockFile } from './locked.mjs'
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const STAMP = join(ROOT, 'node_modules/.picket-installed')
 const TAP_STAMP = join(ROOT, 'node_modules/.picket-tap')
-const MIN_NODE = [20, 11]
+const MIN_NODE = [20, 15]
 
 /** Prints a message and exits with code 1. */
 export function exitWithMessage(sentence) {

@@ -1,5 +1,5 @@
 // npm run build:probe: builds the probe as a single executable without Node or npm, in dist/probe/, with its installer and
-// checksums. The executable is for the platform of the build and contains the Node that builds it (20.12 or newer).
+// checksums. The executable is for the platform of the build and contains the Node that builds it (20.15 or newer).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {

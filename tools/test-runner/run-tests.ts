@@ -4,8 +4,8 @@ import { listChangedFiles, readGraph, selectAffected } from './affected.ts'
 import { createSourceMapper } from './source-positions.ts'
 import { createTestReport } from './tap-report.ts'
 import { bundleTests } from './test-bundle.ts'
-import { selectTestFiles, type TestFiles } from './test-files.ts'
-import { runTestFile } from './test-process.ts'
+import { groupFiles, selectTestFiles, type TestFiles } from './test-files.ts'
+import { runTestFiles } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
@@ -35,8 +35,8 @@ export async function runTests(given: string[]): Promise<number> {
   const report = createTestReport(text => console.log(text), createSourceMapper(ROOT.replace(/\/$/, '')))
   const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl }
   const { signal } = interruption
-  await runAll(files, async file => {
-    if (!signal.aborted) report.file(await runTestFile(file, bundles.bundleOf(file), env, signal))
+  await runAll(files, async group => {
+    if (!signal.aborted) await runTestFiles(group, bundles, env, signal, run => report.file(run))
   })
   await engines.stop()
   bundles.remove()
@@ -55,12 +55,14 @@ async function keepAffected({ quick, flow }: TestFiles, base: string): Promise<T
   return { quick: quick.filter(isAffected), flow: flow.filter(isAffected) }
 }
 
-async function runAll({ quick, flow }: TestFiles, run: (file: string) => Promise<void>): Promise<void> {
-  const worker = async (own: string[], other: string[]) => {
+async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>): Promise<void> {
+  const quick = groupFiles(ROOT, files.quick)
+  const flow = files.flow.map(file => [file])
+  const worker = async (own: string[][], other: string[][]) => {
     for (;;) {
-      const file = own.shift() ?? other.shift()
-      if (file === undefined) return
-      await run(file)
+      const group = own.shift() ?? other.shift()
+      if (group === undefined) return
+      await run(group)
     }
   }
   await Promise.all([

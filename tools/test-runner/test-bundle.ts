@@ -2,13 +2,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import { EXTERNAL_PACKAGES } from '../build/build.mjs'
 
-/**
- * Plain JavaScript packages that almost every test loads: hundreds of modules that load several times faster in one bundle.
- * All other packages remain external, as in the programs of `dist`.
- */
-const INLINED = new Set(['tap', 'knex', 'pg', 'uuid', 'fastify', 'typebox', '@clickhouse/client', 'prom-client'])
-const INLINED_SCOPES = ['@tapjs/', '@nats-io/', 'typebox/']
+/** Packages that stay in node_modules, as for the programs of `dist`, and those of tests that read files next to their own. */
+const EXTERNAL = new Set([
+  ...EXTERNAL_PACKAGES,
+  '@redocly/openapi-core',
+  '@seriousme/openapi-schema-validator',
+  'esbuild',
+  'postject',
+  'typescript',
+])
 
 /** Optional drivers of other databases that knex and pg try to load. */
 const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedious|pg-native|pg-query-stream)$/
@@ -16,6 +20,9 @@ const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedi
 /** Defines the variables that CommonJS code needs in an ES module. */
 const COMMONJS = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
+
+const CURRENT_TEST = join(import.meta.dirname, 'current-test.ts')
+const RUN_GROUP = join(import.meta.dirname, 'run-group.ts')
 
 /**
  * Bundles test files, with common chunks, into a directory of this run. A bundle loads in a third of the time of the sources.
@@ -27,6 +34,8 @@ export async function bundleTests(root: string, files: string[]) {
   await bundle(root, folder, files)
   return {
     bundleOf: (file: string) => bundlePath(folder, file),
+    /** runs several bundles in one process; see run-group.ts */
+    groupProgram: bundlePath(folder, 'run-group.ts'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -54,9 +63,11 @@ const bundlePath = (folder: string, file: string) => join(folder, file.replace(/
 const bundleAll = (root: string, folder: string, files: string[]) =>
   build({
     absWorkingDir: root,
-    entryPoints: files,
+    entryPoints: Object.fromEntries([
+      ...files.map(file => [file.replace(/\.ts$/, ''), join(root, file)]),
+      ['run-group', RUN_GROUP],
+    ]),
     outdir: folder,
-    outbase: root,
     bundle: true,
     splitting: true,
     platform: 'node',
@@ -89,10 +100,16 @@ const externalPackages: Plugin = {
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined
-      if (ABSENT.test(path)) return { path, external: true }
-      const isOfPackage = importer.includes('/node_modules/')
-      const isInlined = INLINED.has(path) || INLINED_SCOPES.some(scope => path.startsWith(scope))
-      return isOfPackage || isInlined ? undefined : { path, external: true }
+      if (ABSENT.test(path) || EXTERNAL.has(toPackageName(path))) return { path, external: true }
+      const isOfTest = !importer.includes('/node_modules/') && importer !== CURRENT_TEST && importer !== RUN_GROUP
+      return path === 'tap' && isOfTest ? { path: CURRENT_TEST } : undefined
     })
   },
 }
+
+/** The package of an import such as `typebox/value` or `@nats-io/jetstream`. */
+const toPackageName = (path: string) =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('@') ? 2 : 1)
+    .join('/')

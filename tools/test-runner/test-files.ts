@@ -6,6 +6,10 @@ export type TestFiles = { quick: string[]; flow: string[] }
 
 /** Fast ones first, so that simple errors are found early. */
 const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
+/** How many files of a folder run in one process; of others, one. */
+const GROUP_SIZES: Record<string, number> = { unit: 25, store: 8, api: 8, attacks: 5 }
+/** A comment in a file that runs in a process of its own. */
+const ALONE = /^\/\/ runs in a process of its own/m
 /** Run only when named. */
 const LONG = 'test/long'
 
@@ -26,6 +30,25 @@ export function selectTestFiles(root: string, given: string[]): TestFiles | { un
     quick: all.quick.filter(isWanted),
     flow: all.flow.filter(isWanted).sort((a, b) => seconds.get(b)! - seconds.get(a)!),
   }
+}
+
+/** Splits quick files into groups that run in one process each: files of one folder, in their order. */
+export function groupFiles(root: string, files: string[]): string[][] {
+  const groups: string[][] = []
+  const lastOf = new Map<string, string[]>()
+  for (const file of files) {
+    const kind = file.split('/')[1]!
+    const size = ALONE.test(readFileSync(join(root, file), 'utf8')) ? 1 : (GROUP_SIZES[kind] ?? 1)
+    const last = lastOf.get(kind)
+    if (size > 1 && last !== undefined && last.length < size) {
+      last.push(file)
+      continue
+    }
+    const group = [file]
+    groups.push(group)
+    if (size > 1) lastOf.set(kind, group)
+  }
+  return groups
 }
 
 /** The duration from a comment such as "takes about 60 s". Longer files start earlier. It is not a limit. */

@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { createGroupReader } from './group-output.ts'
 
 /** The result of a test file: its TAP lines, its standard error, and its exit code (null: killed). */
 export type FileRun = { file: string; lines: string[]; errors: string[]; code: number | null; tookMs: number }
+
+/** Where the bundles of test files are. */
+export type Bundles = { bundleOf(file: string): string; groupProgram: string }
 
 /** tap ends a file that takes longer and reports the test that hangs. */
 export const TIMEOUT_S = 900
@@ -11,30 +15,51 @@ const LONG_TIMEOUT_S = 3_600
 /** Additional time for tap to end a file before it is killed. */
 const KILL_DELAY_S = 30
 
-/** Runs one bundled test file in its own process; `signal` interrupts it like Ctrl-C. */
-export function runTestFile(
-  file: string,
-  bundle: string,
+/**
+ * Runs bundled test files in one process, one after another, and calls `report` with each result as soon as it is known;
+ * `signal` interrupts it like Ctrl-C. A single file runs in a process of its own. When a process ends early, the files that
+ * it did not finish are reported with its exit code.
+ */
+export async function runTestFiles(
+  files: string[],
+  { bundleOf, groupProgram }: Bundles,
   env: Record<string, string>,
   signal: AbortSignal,
-): Promise<FileRun> {
-  const startedMs = performance.now()
-  const timeoutS = file.startsWith('test/long/') ? LONG_TIMEOUT_S : TIMEOUT_S
-  const child = spawn(process.execPath, [bundle], {
+  report: (run: FileRun) => void,
+): Promise<void> {
+  const [first = ''] = files
+  const isGroup = files.length > 1
+  const timeoutS = first.startsWith('test/long/') ? LONG_TIMEOUT_S : TIMEOUT_S
+  const child = spawn(process.execPath, [isGroup ? groupProgram : bundleOf(first)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TAP_TIMEOUT: String(timeoutS), ...env },
+    env: {
+      ...process.env,
+      TAP_TIMEOUT: String(timeoutS * files.length),
+      ...(isGroup && { TEST_GROUP: JSON.stringify(files.map(file => [file, bundleOf(file)])) }),
+      ...env,
+    },
   })
-  const [lines, errors]: [string[], string[]] = [[], []]
-  createInterface({ input: child.stdout }).on('line', line => lines.push(line))
-  createInterface({ input: child.stderr }).on('line', line => errors.push(line))
   const interrupt = () => child.kill('SIGINT')
   signal.addEventListener('abort', interrupt)
-  const hung = setTimeout(() => child.kill('SIGKILL'), (timeoutS + KILL_DELAY_S) * 1_000)
-  return new Promise(resolve => {
-    child.once('close', code => {
-      clearTimeout(hung)
-      signal.removeEventListener('abort', interrupt)
-      resolve({ file, lines, errors, code, tookMs: performance.now() - startedMs })
-    })
-  })
+  const startHungTimer = () => setTimeout(() => child.kill('SIGKILL'), (timeoutS + KILL_DELAY_S) * 1_000)
+  let hung = startHungTimer()
+  let startedMs = performance.now()
+  const reported = new Set<string>()
+  let errors: string[] = []
+  const finish = (file: string, lines: string[], code: number | null) => {
+    const nowMs = performance.now()
+    reported.add(file)
+    report({ file, lines, errors, code, tookMs: nowMs - startedMs })
+    startedMs = nowMs
+    errors = []
+    clearTimeout(hung)
+    hung = startHungTimer()
+  }
+  const reader = createGroupReader(new Set(isGroup ? files : []), (file, lines) => finish(file, lines, 0))
+  createInterface({ input: child.stdout }).on('line', line => reader.read(line))
+  createInterface({ input: child.stderr }).on('line', line => errors.push(line))
+  const code = await new Promise<number | null>(resolve => child.once('close', resolve))
+  signal.removeEventListener('abort', interrupt)
+  for (const file of files) if (!reported.has(file)) finish(file, isGroup ? [] : reader.rest(), code)
+  clearTimeout(hung)
 }

@@ -2,14 +2,12 @@ import { Type } from 'typebox'
 import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
   Id,
   nullable,
   pageProperties,
-  pageSchema,
-  responseSchemas,
   strictObject,
   stringEnum,
   Timestamp,
@@ -52,27 +50,22 @@ const AuditQuery = strictObject({
 
 /** `GET /audit-log`, for admin keys. */
 export function auditRoutes(app: App, { db }: { db: Db }): void {
-  app.get(
-    '/audit-log',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags: ['Audit log'],
-        summary: 'List audit log entries',
-        querystring: AuditQuery,
-        response: responseSchemas(200, pageSchema(AuditEntry), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/audit-log', {
+    config: { scope: 'admin' },
+    summary: 'List audit log entries',
+    tags: ['Audit log'],
+    querystring: AuditQuery,
+    record: AuditEntry,
+    list: async (request, bounds) => {
       const { actor_id: actorId = null, resource = null, resource_id: resourceId = null, action = null } = request.query
       const { from, to } = request.query
-      if (actorId !== null && !isId(actorId)) return { data: [], meta: buildPageMeta(request.query, 0) }
+      if (actorId !== null && !isId(actorId)) return { data: [], total: 0 }
       const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
       const filter = { actorId, resource, resourceId, action, ...span }
-      const { rows, total } = await listAudit(db, getCaller(request), filter, toPageBounds(request.query))
-      return { data: rows.map(toAuditResponse), meta: buildPageMeta(request.query, total) }
+      const { rows, total } = await listAudit(db, getCaller(request), filter, bounds)
+      return { data: rows.map(toAuditResponse), total }
     },
-  )
+  })
 }
 
 /** Values that PostgreSQL wrote as times get the API's format. */

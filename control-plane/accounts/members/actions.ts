@@ -3,7 +3,7 @@ import { isId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../foundation/platform/time/clock.ts'
 import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
-import { conflict, notFound, rateLimited, registrationClosed } from '../../foundation/web/server/errors.ts'
+import { conflict, found, notFound, rateLimited, registrationClosed } from '../../foundation/web/server/errors.ts'
 import { assertKeyWorks } from '../api-keys/actions.ts'
 import { recordAudit } from '../audit/actions.ts'
 import { reserveConfirmations } from '../email/confirmation/actions.ts'
@@ -145,8 +145,7 @@ async function assertAdminRemains(
 ): Promise<void> {
   if (!isId(userId)) throw notFound('member')
   await lockOrganization(tx, organizationId)
-  const member = await findMember(tx, organizationId, userId)
-  if (!member) throw notFound('member')
+  const member = found(await findMember(tx, organizationId, userId), 'member')
   const isLosing = member.role === 'admin' && role !== 'admin'
   if (isLosing && !(await hasOtherAdmin(tx, organizationId, userId))) {
     throw conflict('this is the last admin of the organization; make another member an admin first')
@@ -172,8 +171,7 @@ export function renewClaimLink(db: Db, organizationId: string, userId: string, p
   return db.transaction(async tx => {
     if (!isId(userId)) throw notFound('member')
     await lockUser(tx, userId)
-    const member = await findMember(tx, organizationId, userId)
-    if (!member) throw notFound('member')
+    const member = found(await findMember(tx, organizationId, userId), 'member')
     if (member.is_claimed)
       throw conflict(`${member.email} has already set a password; they can request a new one at /forgot-password`)
     if (member.awaits_proof) {

@@ -2,17 +2,14 @@ import { Type } from 'typebox'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { deleteRoute, listRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  DeletedResponse,
   dataSchema,
   Id,
   IdParams,
   Name,
   nullable,
-  PageQuery,
-  pageSchema,
   responseSchemas,
   strictObject,
   stringEnum,
@@ -87,67 +84,42 @@ function registerInviteRoute(app: App, tools: InviteTools): void {
 }
 
 function registerListRoute(app: App, { db }: { db: Db }): void {
-  app.get(
-    '/members',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List members',
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(Member), 400),
-      },
+  listRoute(app, '/members', {
+    config,
+    summary: 'List members',
+    tags,
+    record: Member,
+    list: async (request, bounds) => {
+      const { rows, total } = await listMembers(db, getCaller(request).organizationId, bounds)
+      return { data: rows.map(toMemberResponse), total }
     },
-    async request => {
-      const { rows, total } = await listMembers(db, getCaller(request).organizationId, toPageBounds(request.query))
-      return { data: rows.map(toMemberResponse), meta: buildPageMeta(request.query, total) }
-    },
-  )
+  })
 }
 
 function registerChangeRoutes(app: App, { db, publicUrl }: InviteTools): void {
-  app.put(
-    '/members/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Update the role of a member',
-        params: IdParams,
-        body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
-        response: responseSchemas(200, dataSchema(Member), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/members/:id', {
+    config,
+    summary: 'Update the role of a member',
+    tags,
+    body: strictObject({ role: stringEnum(MEMBER_ROLES) }),
+    record: Member,
+    errors: [400, 404, 409],
+    update: async request => {
       const { organizationId } = getCaller(request)
-      const member = await changeRole(
-        withRequestActor(db, request),
-        organizationId,
-        request.params.id,
-        request.body.role,
-      )
-      return { data: toMemberResponse(member) }
-    },
-  )
-
-  app.delete(
-    '/members/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Remove a member',
-        description: 'API keys that the member created keep working.',
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404, 409),
-      },
-    },
-    async request => {
       const { id } = request.params
-      await endMembership(withRequestActor(db, request), getCaller(request).organizationId, id)
-      return { data: { id, deleted: true as const } }
+      return toMemberResponse(await changeRole(withRequestActor(db, request), organizationId, id, request.body.role))
     },
-  )
+  })
+
+  deleteRoute(app, '/members/:id', {
+    config,
+    summary: 'Remove a member',
+    description: 'API keys that the member created keep working.',
+    tags,
+    errors: [404, 409],
+    remove: request =>
+      endMembership(withRequestActor(db, request), getCaller(request).organizationId, request.params.id),
+  })
 
   app.post(
     '/members/:id/claim-link',

@@ -1,7 +1,7 @@
 import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../foundation/web/server/errors.ts'
 import { createApiKey } from '../api-keys/actions.ts'
 import { COUNTED_RESOURCES, type InstallationLimits, PLAN_LIMITS, type PlanName, toApiName } from '../plans/plans.ts'
 import { readUsage } from '../plans/store.ts'
@@ -45,13 +45,11 @@ export async function renameOrganization(db: Db, id: string, name: string): Prom
 export async function createKeyFor(db: Db, organizationId: string, name: string): Promise<string> {
   await getOrganization(db, organizationId)
   const [project] = await listProjects(db, organizationId)
-  if (!project) throw notFound('project')
-  return (await createApiKey(db, { projectId: project.id, userId: null }, { name, scope: 'admin' })).key
+  return (await createApiKey(db, { projectId: found(project, 'project').id, userId: null }, { name, scope: 'admin' }))
+    .key
 }
 
 /** Throws 404, also for a deleted organization. */
 export async function getOrganization(db: Db, id: string): Promise<ListedOrganization> {
-  const organization = isId(id) ? await findOrganization(db, id) : null
-  if (!organization) throw notFound('organization')
-  return organization
+  return found(isId(id) && (await findOrganization(db, id)), 'organization')
 }

@@ -1,5 +1,5 @@
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { recordAudit } from '../audit/actions.ts'
 import { endMembershipInTransaction } from '../members/actions.ts'
 import { listUserOrganizations } from '../sessions/store.ts'
@@ -10,8 +10,8 @@ import { getOrganization } from './actions.ts'
 export function createClaimLink(db: Db, email: string, publicUrl: string): Promise<string> {
   return db.transaction(async tx => {
     const sql = 'SELECT id, email FROM users WHERE email = ? FOR UPDATE'
-    const [user] = await query<{ id: string; email: string }>(tx, sql, [email.toLowerCase()])
-    if (!user) throw notFound('user')
+    const [row] = await query<{ id: string; email: string }>(tx, sql, [email.toLowerCase()])
+    const user = found(row, 'user')
     const record = { resource: 'member', resourceId: user.id, resourceName: user.email }
     for (const { id: organizationId } of await listUserOrganizations(tx, user.id)) {
       await recordAudit(tx, { action: 'claim_link_made', ...record, organizationId })
@@ -25,8 +25,8 @@ export function removeUser(db: Db, organizationId: string, email: string): Promi
   return db.transaction(async tx => {
     await getOrganization(tx, organizationId)
     const sql = 'SELECT id, email FROM users WHERE email = ?'
-    const [user] = await query<{ id: string; email: string }>(tx, sql, [email.toLowerCase()])
-    if (!user) throw notFound('user')
+    const [row] = await query<{ id: string; email: string }>(tx, sql, [email.toLowerCase()])
+    const user = found(row, 'user')
     await endMembershipInTransaction(tx, organizationId, user.id)
     return user.email
   })

@@ -1,5 +1,5 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { type CountedResource, DEFAULT_LIMITS, type InstallationLimits, type PlanName, type Usage } from './plans.ts'
 
 /** SQL that counts each resource of an organization. Monitors of a data source count as that source. */
@@ -58,24 +58,22 @@ export async function readUsage(
     { organizationId },
   )
   // the key of a deleted organization stays cached for a few seconds
-  if (!row) throw notFound('organization')
-  return { plan: row.plan, counted, limit: limits[counted][row.plan], used: row.used }
+  const { plan, used } = found(row, 'organization')
+  return { plan, counted, limit: limits[counted][plan], used }
 }
 
 /** Throws 404 for a deleted organization. */
 export async function getPlan(db: Db, organizationId: string): Promise<PlanName> {
   const sql = 'SELECT plan FROM organizations WHERE id = ? AND deleted_at IS NULL'
   const [row] = await query<{ plan: PlanName }>(db, sql, [organizationId])
-  if (!row) throw notFound('organization')
-  return row.plan
+  return found(row, 'organization').plan
 }
 
 /** Throws 404 for a deleted project. */
 export async function getOrganizationId(db: Db, projectId: string): Promise<string> {
   const sql = 'SELECT organization_id AS id FROM projects WHERE id = ?'
   const [row] = await query<{ id: string }>(db, sql, [projectId])
-  if (!row) throw notFound('project')
-  return row.id
+  return found(row, 'project').id
 }
 
 /** Returns false for an unknown organization. */

@@ -9,6 +9,7 @@ import {
 } from '../../foundation/web/html/forms.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
+import { addScope } from '../../foundation/web/server/scope.ts'
 import { accessRoutes, resolveLandingPath } from '../access-review/routes.ts'
 import { getClientInfo } from '../registration/client-info.ts'
 import { endSessions } from '../sessions/audited-actions.ts'
@@ -23,8 +24,8 @@ import { findRequestSession, rethrowBusy, setSessionCookie } from './session-rou
 
 /** The pages for signing in and for the user's own account (docs/design/accounts.md#sign-in). They work without scripts. */
 export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
-  app.register(async scope => {
-    acceptForms(scope as App)
+  addScope(app, scope => {
+    acceptForms(scope)
     scope.addHook('preHandler', async (request, reply) => {
       // no sign-in on a customer's domain
       if (!tools.isOwnHost(request.host)) throw notFound('page')
@@ -33,10 +34,10 @@ export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: st
       if (!mayKeepCookie(request, tools.publicUrl)) return sendPage(reply, needsTlsPage(), 403)
     })
     scope.setErrorHandler(sendErrorPage)
-    signInPageRoutes(scope as App, tools)
-    linkRoutes(scope as App, tools)
-    accountRoutes(scope as App, tools)
-    accessRoutes(scope as App, tools)
+    signInPageRoutes(scope, tools)
+    linkRoutes(scope, tools)
+    accountRoutes(scope, tools)
+    accessRoutes(scope, tools)
   })
 }
 

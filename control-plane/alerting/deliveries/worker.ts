@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { createConnections } from '../../../shared/egress/index.ts'
+import { createWorkPool, type WorkPool } from '../../foundation/platform/concurrency/work-pool.ts'
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { createSetBackDetector, now, nowMs, sleep } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { sendMessage } from './attempts/send-actions.ts'
-import type { DeliveryContext } from './context.ts'
-import { createDeliveryMetrics } from './metrics.ts'
-import { createChannelLimiter } from './queue/channel-limiter.ts'
+import type { DeliveryContext, SendContext } from './context.ts'
+import { createDeliveryMetrics, type DeliveryMetrics } from './metrics.ts'
+import { type ChannelLimiter, createChannelLimiter } from './queue/channel-limiter.ts'
 import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
 import { finishByProject } from './queue/finish-actions.ts'
 import { claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
@@ -30,131 +31,180 @@ export type DeliveryWorker = Loop & {
   wakeRelay(): void
 }
 
+type DeliveryState = {
+  context: SendContext
+  /** of the leases */
+  owner: string
+  meters: DeliveryMetrics
+  relay: Loop
+  channels: ChannelLimiter<PreparedDelivery>
+  requests: WorkPool
+  /** aborted when the worker stops; every timer for a near retry listens to it */
+  stopping: AbortSignal
+  /** results to be written, and deliveries that go back to their lanes unsent */
+  finished: FinishedAttempt[]
+  /** for projects with many channels: where the next claim continues */
+  cursors: ReadonlyMap<string, string>
+  /** whether the next round claims without looking for due work first */
+  isWoken: boolean
+  /** when due work was last looked for */
+  checkedAtMs: number
+  hasBeenSetBack: () => boolean
+  isRescheduleDue: boolean
+  wakeClaims(): void
+  wakeWrites(): void
+}
+
 /**
  * Sends queued deliveries. One loop claims what may be sent now, a second loop records the results, so that neither waits
  * for the other. Requests run between them. Call `wake` on NOTIFY "deliveries".
  */
 export function startDeliveryWorker(dependencies: DeliveryContext): DeliveryWorker {
-  const owner = newId()
   const connections = createConnections(MAX_CHANNEL_CONCURRENCY)
   const context = { ...dependencies, connections, secrets: cacheDecrypted(dependencies.secrets) }
-  const meters = createDeliveryMetrics(context.metrics)
-  const relay = startRelayWorker(context, meters)
-  const turns = createChannelLimiter<PreparedDelivery>()
-  const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
-  // every timer for a near retry listens to it
-  setMaxListeners(0, stopping.signal)
-  let finished: FinishedAttempt[] = []
-  /** for projects with many channels: where the next claim continues */
-  let cursors: ReadonlyMap<string, string> = new Map()
-  let isWoken = true
-  let checkedAtMs = 0
-  const hasBeenSetBack = createSetBackDetector()
-  let isReplanDue = false
-
-  const send = async (prepared: PreparedDelivery) => {
-    const startedAt = now()
-    const outcome = await sendMessage(prepared, startedAt, context)
-    if (prepared.attemptsMade === 0)
-      meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
-    const { next, back } = turns.release(prepared.channelId, outcome)
-    for (const one of next) track(send(one))
-    finished.push({ prepared, outcome }, ...back.map(toUnsentAttempt))
-    writes.wake()
-  }
-
-  const claim = async (signal: AbortSignal) => {
-    const limit = Math.min(MAX_CLAIMED_LANES, MAX_PROCESS_CONCURRENCY - turns.size())
-    if (signal.aborted || limit <= 0) return
-    isReplanDue ||= hasBeenSetBack()
-    if (isReplanDue) await replan()
-    isReplanDue = false
-    const wasWoken = isWoken
-    isWoken = false
-    // a queue that is never idle must not keep the relay from being woken
-    const isCheckDue = nowMs() - checkedAtMs >= IDLE_INTERVAL_MS
-    if ((!wasWoken || isCheckDue) && !(await hasDueLanes()) && !wasWoken) return
-    const claiming = { owner, limit, fastChannels: turns.fastChannels(), held: turns.sizeByProject(), cursors }
-    const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
-    const { prepared, isMore } = claimed
-    cursors = claimed.cursors
-    meters.keptBack.inc(claimed.withheldMails)
-    meters.uncounted.inc(claimed.uncountedMails)
-    for (const dueAt of claimed.dueAt) wakeAt(dueAt)
-    for (const one of prepared) if (turns.admit(one)) track(send(one))
-    if (isMore) wake()
-    // these channels had no free place; the next ones of the project may have
-    else if (cursors.size > 0) wakeAt(new Date(nowMs() + NEXT_CHANNELS_DELAY_MS))
-  }
-
-  /** Also runs in the first round: the clock may have been set back while no process ran. */
-  const replan = async () => {
-    let lanes = 0
-    for (;;) {
-      const changed = await context.db.transaction(tx => rescheduleAfterClockStep(tx, now()))
-      if (changed === 0) break
-      lanes += changed
-    }
-    if (lanes > 0) context.log.warn({ lanes }, 'the clock was set back; deferred deliveries were rescheduled')
-  }
-
-  /** The only query of an idle queue. It also wakes the relay. */
-  const hasDueLanes = async () => {
-    checkedAtMs = nowMs()
-    const due = await findDueWork(context.db, now())
-    if (due.messages || due.oldMessages) relay.wake()
-    return due.lanes
-  }
-
-  const write = async () => {
-    const writing = finished
-    finished = []
-    if (writing.length === 0) return
-    const { statuses, retries, unwritten: left, error } = await finishByProject(context.db, owner, writing, now())
-    for (const status of statuses) meters.deliveries.inc({ status })
-    for (const retryAt of retries) wakeAt(retryAt)
-    if (left.length < writing.length) wake()
-    if (left.length === 0) return
-    finished = [...left, ...finished]
-    throw error
-  }
-
-  const track = (sending: Promise<void>) => {
-    inFlight.add(sending)
-    meters.inFlight.set(inFlight.size)
-    sending.finally(() => {
-      inFlight.delete(sending)
-      meters.inFlight.set(inFlight.size)
-    })
-  }
-
-  const wake = () => {
-    isWoken = true
-    claims.wake()
-  }
-
-  const wakeAt = (at: Date) => {
-    const waitMs = at.getTime() - nowMs()
-    if (waitMs <= IDLE_INTERVAL_MS) sleep(Math.max(0, waitMs), stopping.signal).then(wake)
-  }
-
-  const claims = startLoop('deliver', IDLE_INTERVAL_MS, context, claim, CRITICAL)
-  const writes = startLoop('deliver-write', WRITE_RETRY_INTERVAL_MS, context, write, CRITICAL)
+  const state = createState(context, stopping.signal, {
+    wakeClaims: () => claims.wake(),
+    wakeWrites: () => writes.wake(),
+  })
+  const claims = startLoop('deliver', IDLE_INTERVAL_MS, context, signal => claim(state, signal), CRITICAL)
+  const writes = startLoop('deliver-write', WRITE_RETRY_INTERVAL_MS, context, () => writeFinished(state), CRITICAL)
   return {
-    wake,
-    wakeRelay: relay.wake,
+    wake: () => wake(state),
+    wakeRelay: state.relay.wake,
     async stop() {
       stopping.abort()
       await claims.stop()
-      await relay.stop()
-      finished.push(...turns.drain().map(toUnsentAttempt))
-      await Promise.allSettled(inFlight)
+      await state.relay.stop()
+      state.finished.push(...state.channels.drain().map(toUnsentAttempt))
+      await state.requests.waitUntilIdle()
       await writes.stop()
-      await write()
+      await writeFinished(state)
       connections.close()
     },
   }
+}
+
+function createState(
+  context: SendContext,
+  stopping: AbortSignal,
+  loops: Pick<DeliveryState, 'wakeClaims' | 'wakeWrites'>,
+): DeliveryState {
+  setMaxListeners(0, stopping)
+  const meters = createDeliveryMetrics(context.metrics)
+  return {
+    ...loops,
+    context,
+    owner: newId(),
+    meters,
+    relay: startRelayWorker(context, meters),
+    channels: createChannelLimiter(),
+    requests: createWorkPool({
+      maxConcurrent: MAX_PROCESS_CONCURRENCY,
+      onChange: running => meters.inFlight.set(running),
+    }),
+    stopping,
+    finished: [],
+    cursors: new Map(),
+    isWoken: true,
+    checkedAtMs: 0,
+    hasBeenSetBack: createSetBackDetector(),
+    isRescheduleDue: false,
+  }
+}
+
+/** A round of the loop that claims: starts the requests of deliveries that may be sent now. */
+async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
+  const { context, meters, channels } = state
+  const limit = Math.min(MAX_CLAIMED_LANES, state.requests.free(channels.waiting()))
+  if (signal.aborted || limit <= 0) return
+  await rescheduleIfSetBack(state)
+  if (!(await shouldClaim(state))) return
+  const held = channels.sizeByProject()
+  const claiming = { owner: state.owner, limit, fastChannels: channels.fastChannels(), held, cursors: state.cursors }
+  const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
+  state.cursors = claimed.cursors
+  meters.keptBack.inc(claimed.withheldMails)
+  meters.uncounted.inc(claimed.uncountedMails)
+  for (const dueAt of claimed.dueAt) wakeAt(state, dueAt)
+  for (const one of claimed.prepared) if (channels.admit(one)) startSending(state, one)
+  if (claimed.isMore) wake(state)
+  // these channels had no free place; the next ones of the project may have
+  else if (claimed.cursors.size > 0) wakeAt(state, new Date(nowMs() + NEXT_CHANNELS_DELAY_MS))
+}
+
+/** Also reschedules in the first round: the clock may have been set back while no process ran. */
+async function rescheduleIfSetBack(state: DeliveryState): Promise<void> {
+  state.isRescheduleDue ||= state.hasBeenSetBack()
+  if (state.isRescheduleDue) await rescheduleDeferred(state.context)
+  state.isRescheduleDue = false
+}
+
+async function rescheduleDeferred({ db, log }: SendContext): Promise<void> {
+  let lanes = 0
+  for (;;) {
+    const changed = await db.transaction(tx => rescheduleAfterClockStep(tx, now()))
+    if (changed === 0) break
+    lanes += changed
+  }
+  if (lanes > 0) log.warn({ lanes }, 'the clock was set back; deferred deliveries were rescheduled')
+}
+
+/** Whether the loop was woken, or lanes are due. */
+async function shouldClaim(state: DeliveryState): Promise<boolean> {
+  const { isWoken } = state
+  state.isWoken = false
+  // a queue that is never idle must not keep the relay from being woken
+  const isCheckDue = nowMs() - state.checkedAtMs >= IDLE_INTERVAL_MS
+  if (isWoken && !isCheckDue) return true
+  return (await hasDueLanes(state)) || isWoken
+}
+
+/** The only query of an idle queue. It also wakes the relay. */
+async function hasDueLanes(state: DeliveryState): Promise<boolean> {
+  state.checkedAtMs = nowMs()
+  const due = await findDueWork(state.context.db, now())
+  if (due.messages || due.oldMessages) state.relay.wake()
+  return due.lanes
+}
+
+const startSending = (state: DeliveryState, prepared: PreparedDelivery) =>
+  state.requests.start(() => send(state, prepared))
+
+/** Makes one attempt. Afterwards it starts those that waited for a place of the channel. */
+async function send(state: DeliveryState, prepared: PreparedDelivery): Promise<void> {
+  const startedAt = now()
+  const outcome = await sendMessage(prepared, startedAt, state.context)
+  if (prepared.attemptsMade === 0)
+    state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
+  const { next, back } = state.channels.release(prepared, outcome)
+  for (const one of next) startSending(state, one)
+  state.finished.push({ prepared, outcome }, ...back.map(toUnsentAttempt))
+  state.wakeWrites()
+}
+
+/** A round of the loop that writes. Results that could not be written are kept for the next round. */
+async function writeFinished(state: DeliveryState): Promise<void> {
+  const { context, owner, meters, finished: writing } = state
+  state.finished = []
+  if (writing.length === 0) return
+  const { statuses, retries, unwritten: left, error } = await finishByProject(context.db, owner, writing, now())
+  for (const status of statuses) meters.deliveries.inc({ status })
+  for (const retryAt of retries) wakeAt(state, retryAt)
+  if (left.length < writing.length) wake(state)
+  if (left.length === 0) return
+  state.finished = [...left, ...state.finished]
+  throw error
+}
+
+function wake(state: DeliveryState): void {
+  state.isWoken = true
+  state.wakeClaims()
+}
+
+function wakeAt(state: DeliveryState, at: Date): void {
+  const waitMs = at.getTime() - nowMs()
+  if (waitMs <= IDLE_INTERVAL_MS) sleep(Math.max(0, waitMs), state.stopping).then(() => wake(state))
 }
 
 /** For a delivery that was claimed but not sent: its lane is released. */

@@ -69,14 +69,14 @@ const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
 /** Younger hours are computed from the results, so they are always current. */
 const LIVE_MS = 48 * 3_600_000
 
-export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: AnalyticsContext): void {
-  /** A screenshot is taken after its check, so its link is added when checks are read. */
-  const screenshotUrls = async (projectId: string, monitorId: string, rows: ResultRow[]) => {
-    const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
-    const found = await findScreenshotsOfChecks(db, projectId, monitorId, checks)
-    return new Map([...found].map(([key, id]) => [key, buildScreenshotUrl(publicUrl, { id }, now(), sign)]))
-  }
+/** The history of monitors: checks, latency and uptime (docs/design/history.md). */
+export function analyticsRoutes(app: App, context: AnalyticsContext): void {
+  checkRoutes(app, context)
+  latencyRoutes(app, context)
+  uptimeRoutes(app, context)
+}
 
+function checkRoutes(app: App, context: AnalyticsContext): void {
   app.get(
     '/monitors/:id/checks',
     {
@@ -89,7 +89,8 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       },
     },
     async request => {
-      const { region, status, from, to } = request.query
+      const { query, params } = request
+      const { region, status, from, to } = query
       const filter = {
         regions: parseListFilter('region', region, ANSWERED_REGIONS),
         statuses: parseListFilter('status', status, CHECK_STATUSES),
@@ -97,19 +98,21 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
         toMs: to ? Date.parse(to) : null,
       }
       const { projectId } = getCaller(request)
-      const { id, type } = await findOwnMonitor(db, projectId, request.params.id)
+      const { id, type } = await findOwnMonitor(context.db, projectId, params.id)
       if (type === 'heartbeat') {
         const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
         const wanted = { ...span, kinds: selectPingKinds(filter) }
-        const { pings, total } = await listPings(db, projectId, id, wanted, toPageBounds(request.query))
-        return { data: pings.map(toPingResponse), meta: buildPageMeta(request.query, total) }
+        const { pings, total } = await listPings(context.db, projectId, id, wanted, toPageBounds(query))
+        return { data: pings.map(toPingResponse), meta: buildPageMeta(query, total) }
       }
-      const { rows, total } = await listChecks(clickhouse, id, filter, toPageBounds(request.query))
-      const urls = await screenshotUrls(getCaller(request).projectId, request.params.id, rows)
-      return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(request.query, total) }
+      const { rows, total } = await listChecks(context.clickhouse, id, filter, toPageBounds(query))
+      const urls = await buildScreenshotUrls(context, projectId, params.id, rows)
+      return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(query, total) }
     },
   )
+}
 
+function latencyRoutes(app: App, { db, clickhouse }: AnalyticsContext): void {
   app.get(
     '/analytics/latency',
     {
@@ -140,7 +143,9 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       return { data, meta: toLatencyMeta(span.from, span.to) }
     },
   )
+}
 
+function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
   app.get(
     '/analytics/uptime',
     {
@@ -165,6 +170,18 @@ export function analyticsRoutes(app: App, { db, clickhouse, publicUrl, sign }: A
       return { data: toUptimeResponse(monitorId, { from, to }, computeUptime(intervals), intervals) }
     },
   )
+}
+
+/** The links of screenshots by `buildCheckKey`. A screenshot is taken after its check, so its link is added when checks are read. */
+async function buildScreenshotUrls(
+  { db, publicUrl, sign }: AnalyticsContext,
+  projectId: string,
+  monitorId: string,
+  rows: ResultRow[],
+): Promise<Map<string, string>> {
+  const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
+  const found = await findScreenshotsOfChecks(db, projectId, monitorId, checks)
+  return new Map([...found].map(([key, id]) => [key, buildScreenshotUrl(publicUrl, { id }, now(), sign)]))
 }
 
 /** `urls`: by `buildCheckKey`. */

@@ -3,16 +3,11 @@ import { isId } from '../../foundation/platform/ids.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { deleteRoute, fullListRoute, listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
-import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../foundation/web/validation/schemas.ts'
+import { found } from '../../foundation/web/server/errors.ts'
+import { slicePage } from '../../foundation/web/validation/pagination.ts'
+import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { beginInstall, finishInstall, type InstallTools } from './installations/install-actions.ts'
 import { InstallationRecord, toInstallationResponse } from './installations/installation.ts'
 import { findInstallation, listInstallations } from './installations/installation-store.ts'
@@ -86,90 +81,59 @@ function installRoutes(app: App, tools: InstallTools): void {
 }
 
 function identityRoutes(app: App, { db }: InstallTools): void {
-  app.get(
-    '/chat/identities',
-    {
-      schema: {
-        summary: 'List chat identities',
-        description: 'Links between members and chat users, matched by email address. Newest first.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(IdentityRecord), 400),
-      },
+  listRoute(app, '/chat/identities', {
+    summary: 'List chat identities',
+    description: 'Links between members and chat users, matched by email address. Newest first.',
+    tags,
+    record: IdentityRecord,
+    list: async (request, bounds) => {
+      const { rows, total } = await listIdentities(db, getCaller(request).projectId, bounds)
+      return { data: rows, total }
     },
-    async request => {
-      const { rows, total } = await listIdentities(db, getCaller(request).projectId, toPageBounds(request.query))
-      return { data: rows, meta: buildPageMeta(request.query, total) }
-    },
-  )
+  })
 }
 
 function channelRoutes(app: App, tools: InstallTools): void {
   const readChannels = createChannelReader(tools)
-  app.get(
-    '/chat/installations/:id/channels',
-    {
-      schema: {
-        summary: 'List the channels of a chat installation',
-        description: 'Public channels to which an alert channel can post, sorted by name.',
-        tags,
-        params: IdParams,
-        querystring: ChannelQuery,
-        response: responseSchemas(200, pageSchema(ListedChannel), 400, 404, 409, 503),
-      },
-    },
-    async request => {
+  listRoute(app, '/chat/installations/:id/channels', {
+    summary: 'List the channels of a chat installation',
+    description: 'Public channels to which an alert channel can post, sorted by name.',
+    tags,
+    querystring: ChannelQuery,
+    record: ListedChannel,
+    errors: [400, 404, 409, 503],
+    list: async (request, bounds) => {
       const { id } = request.params
-      const installation = isId(id) ? await findInstallation(tools.db, getCaller(request).projectId, id) : null
-      if (!installation) throw notFound('chat installation')
+      const { projectId } = getCaller(request)
+      const installation = found(isId(id) && (await findInstallation(tools.db, projectId, id)), 'chat installation')
       if (installation.revokedAt !== null) throw appRemovedError()
       const search = (request.query.q ?? '').toLowerCase()
-      const channels = (await readChannels(installation)).filter(({ name }) => name.toLowerCase().includes(search))
-      const { limit, offset } = toPageBounds(request.query)
-      return { data: channels.slice(offset, offset + limit), meta: buildPageMeta(request.query, channels.length) }
+      const channels = await readChannels(installation)
+      return slicePage(
+        channels.filter(({ name }) => name.toLowerCase().includes(search)),
+        bounds,
+      )
     },
-  )
+  })
 }
 
 function installationRoutes(app: App, tools: InstallTools): void {
-  app.get(
-    '/chat/installations',
-    {
-      schema: {
-        summary: 'List chat installations',
-        description: 'Newest first. Returns all installations unless `page` or `per_page` is given.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(InstallationRecord), 400),
-      },
+  fullListRoute(app, '/chat/installations', {
+    summary: 'List chat installations',
+    description: 'Newest first. Returns all installations unless `page` or `per_page` is given.',
+    tags,
+    record: InstallationRecord,
+    list: async (request, bounds) => {
+      const { rows, total } = await listInstallations(tools.db, getCaller(request).projectId, bounds)
+      return { data: rows.map(toInstallationResponse), total }
     },
-    async request => {
-      const { page, per_page } = request.query
-      const isAll = page === undefined && per_page === undefined
-      const { projectId } = getCaller(request)
-      const { rows, total } = await listInstallations(tools.db, projectId, isAll ? null : toPageBounds(request.query))
-      return {
-        data: rows.map(toInstallationResponse),
-        meta: isAll ? buildFullPageMeta(total) : buildPageMeta(request.query, total),
-      }
-    },
-  )
+  })
 
-  app.delete(
-    '/chat/installations/:id',
-    {
-      schema: {
-        summary: 'Delete a chat installation',
-        description: 'Deletes its alert channels and revokes the grant. Identity links stay.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
-      const { id } = request.params
-      await removeInstallation(withActor(tools, request), getCaller(request).projectId, id, now())
-      return { data: { id, deleted: true as const } }
-    },
-  )
+  deleteRoute(app, '/chat/installations/:id', {
+    summary: 'Delete a chat installation',
+    description: 'Deletes its alert channels and revokes the grant. Identity links stay.',
+    tags,
+    remove: request =>
+      removeInstallation(withActor(tools, request), getCaller(request).projectId, request.params.id, now()),
+  })
 }

@@ -5,6 +5,7 @@ import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, hasScope } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { type ErrorDetail, validationError } from '../../foundation/web/server/errors.ts'
+import { addScope } from '../../foundation/web/server/scope.ts'
 import {
   dataSchema,
   Id,
@@ -83,12 +84,12 @@ const ImportResponse = Type.Object({
 
 /** Routes of export and import (docs/design/import-export.md). */
 export function importExportRoutes(app: App, context: ImportExportContext): void {
-  app.register(async scope => {
+  addScope(app, scope => {
     scope.addContentTypeParser(YAML, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
       parseYamlBody(getCaller(request).projectId, body),
     )
-    exportRoute(scope as App, context)
-    importRoute(scope as App, context)
+    exportRoute(scope, context)
+    importRoute(scope, context)
   })
 }
 

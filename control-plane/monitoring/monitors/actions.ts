@@ -12,7 +12,7 @@ import { createYieldPoint } from '../../foundation/platform/time/clock.ts'
 import { type ApiCaller, assertMayRedirectSecrets } from '../../foundation/web/auth/authentication.ts'
 import { unmaskHeaders } from '../../foundation/web/masked-secrets/header-map.ts'
 import { findRedirectedSecrets } from '../../foundation/web/masked-secrets/secret-redirect.ts'
-import { conflict, type ErrorDetail, notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { conflict, type ErrorDetail, found, validationError } from '../../foundation/web/server/errors.ts'
 import { isActive } from './settings/configuration-issues.ts'
 import { authProblems, unmaskAuth } from './settings/credentials.ts'
 import { encryptPingToken, type MonitorAuthConfig } from './settings/encryption.ts'
@@ -191,8 +191,7 @@ async function rewriteMonitor(
   change: ComputeChange,
 ): Promise<StoredMonitor> {
   return await tools.db.transaction(async tx => {
-    const stored = isId(id) ? await lockMonitor(tx, projectId, id) : null
-    if (!stored) throw notFound('monitor')
+    const stored = found(isId(id) && (await lockMonitor(tx, projectId, id)), 'monitor')
     const [monitor] = await storeRewrites(tools, tx, [await computeRewrite(tools, stored, now, change)], now)
     return monitor!
   })

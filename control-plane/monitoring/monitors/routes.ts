@@ -1,14 +1,15 @@
 import { Type } from 'typebox'
 import { isId } from '../../foundation/platform/ids.ts'
+import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
+import { createRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import { dataSchema, IdParams, pageSchema, responseSchemas } from '../../foundation/web/validation/schemas.ts'
+import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { createMonitorCounter } from './count-reader.ts'
@@ -48,74 +49,49 @@ function readRoutes(app: App, context: MonitorContext): void {
   const { db, readMonitoringState } = context
   const count = createMonitorCounter(db)
 
-  app.get(
-    '/monitors',
-    {
-      schema: {
-        summary: 'List monitors, newest first',
-        tags,
-        querystring: MonitorQuery,
-        response: responseSchemas(200, pageSchema(MonitorRecord), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/monitors', {
+    summary: 'List monitors, newest first',
+    tags,
+    querystring: MonitorQuery,
+    record: MonitorRecord,
+    list: async (request, bounds) => {
       const caller = getCaller(request)
       const { projectId } = caller
       const { type = null, status, tag = null, q: text = null } = request.query
       const filter = { type, statuses: parseListFilter('status', status, MONITOR_STATUSES), tag, text }
-      const [rows, total] = await Promise.all([
-        listMonitors(db, projectId, filter, toPageBounds(request.query)),
-        count(projectId, filter),
-      ])
+      const [rows, total] = await Promise.all([listMonitors(db, projectId, filter, bounds), count(projectId, filter)])
       const state = await readMonitoringState(projectId, rows)
-      return {
-        data: rows.map(row => toMonitorResponse(row, context, state, caller)),
-        meta: buildPageMeta(request.query, total),
-      }
+      return { data: rows.map(row => toMonitorResponse(row, context, state, caller)), total }
     },
-  )
+  })
 
-  app.get(
-    '/monitors/:id',
-    {
-      schema: {
-        summary: 'Get a monitor',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(MonitorRecord), 404),
-      },
+  readRoute(app, '/monitors/:id', {
+    summary: 'Get a monitor',
+    tags,
+    record: MonitorRecord,
+    read: async request => {
+      const caller = getCaller(request)
+      const monitor = await getMonitor(db, caller.projectId, request.params.id)
+      return toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller)
     },
-    async request => {
-      const { projectId } = getCaller(request)
-      const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
-      return {
-        data: toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), getCaller(request)),
-      }
-    },
-  )
+  })
 
-  app.get(
-    '/monitors/:id/guarantee',
-    {
-      schema: {
-        summary: 'Get the guarantee of a monitor',
-        description: 'The longest time until an outage is noticed, computed from the settings of the monitor.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(GuaranteeRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/monitors/:id/guarantee', {
+    summary: 'Get the guarantee of a monitor',
+    description: 'The longest time until an outage is noticed, computed from the settings of the monitor.',
+    tags,
+    record: GuaranteeRecord,
+    read: async request => {
       const { projectId } = getCaller(request)
-      const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      const monitor = await getMonitor(db, projectId, request.params.id)
       const { liveTypes } = await readMonitoringState(projectId, [])
-      return { data: toGuaranteeResponse(monitor, liveTypes) }
+      return toGuaranteeResponse(monitor, liveTypes)
     },
-  )
+  })
+}
+
+async function getMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
+  return found(isId(id) && (await findMonitor(db, projectId, id)), 'monitor')
 }
 
 /** A monitor that was just created or changed, with its guarantee. */
@@ -131,24 +107,20 @@ const toChangedResponse = (
 
 function createRoutes(app: App, context: MonitorContext): void {
   const { heavyWrites, readMonitoringState } = context
-  app.post(
-    '/monitors',
-    {
-      schema: {
-        summary: 'Create a monitor',
-        description: 'The first check starts immediately.',
-        tags,
-        body: MonitorCreate,
-        response: responseSchemas(201, dataSchema(MonitorWithGuarantee), 400, 402),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/monitors', {
+    summary: 'Create a monitor',
+    description: 'The first check starts immediately.',
+    tags,
+    body: MonitorCreate,
+    record: MonitorWithGuarantee,
+    errors: [400, 402],
+    create: async request => {
       const caller = getCaller(request)
       const monitor = await createMonitor(withActor(context, request), caller, request.body, now())
       const state = await readMonitoringState(caller.projectId, [])
-      return reply.code(201).send({ data: toChangedResponse(monitor, context, state, caller) })
+      return toChangedResponse(monitor, context, state, caller)
     },
-  )
+  })
 
   const compile = app.validatorCompiler as unknown as CompileSchema
   const checkItem = compile({ schema: MonitorCreate })
@@ -183,53 +155,32 @@ function createRoutes(app: App, context: MonitorContext): void {
 
 function updateRoutes(app: App, context: MonitorContext): void {
   const { readMonitoringState } = context
-  const respond = async (caller: ApiCaller, monitor: StoredMonitor) => ({
-    data: toMonitorResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
-  })
-
-  app.put(
-    '/monitors/:id',
-    {
-      schema: {
-        summary: 'Update a monitor',
-        description: 'Fields that the body does not name keep their values.',
-        tags,
-        params: IdParams,
-        body: MonitorUpdate,
-        response: responseSchemas(200, dataSchema(MonitorWithGuarantee), 400, 403, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id', {
+    summary: 'Update a monitor',
+    description: 'Fields that the body does not name keep their values.',
+    tags,
+    body: MonitorUpdate,
+    record: MonitorWithGuarantee,
+    errors: [400, 403, 404, 409],
+    update: async request => {
       const caller = getCaller(request)
       const monitor = await changeMonitor(withActor(context, request), caller, request.params.id, request.body, now())
-      return {
-        data: toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller),
-      }
+      return toChangedResponse(monitor, context, await readMonitoringState(caller.projectId, [monitor]), caller)
     },
-  )
+  })
 
-  app.put(
-    '/monitors/:id/auth',
-    {
-      schema: {
-        summary: 'Replace the credentials of a monitor',
-        description: 'Every check sends these credentials. Nulls delete them.',
-        tags,
-        params: IdParams,
-        body: AuthUpdate,
-        response: responseSchemas(200, dataSchema(MonitorRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id/auth', {
+    summary: 'Replace the credentials of a monitor',
+    description: 'Every check sends these credentials. Nulls delete them.',
+    tags,
+    body: AuthUpdate,
+    record: MonitorRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const caller = getCaller(request)
-      const monitor = await changeAuth(
-        withActor(context, request),
-        caller.projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return await respond(caller, monitor)
+      const { projectId } = caller
+      const monitor = await changeAuth(withActor(context, request), projectId, request.params.id, request.body, now())
+      return toMonitorResponse(monitor, context, await readMonitoringState(projectId, [monitor]), caller)
     },
-  )
+  })
 }

@@ -6,16 +6,10 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import {
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { findMonitor } from '../monitors/store.ts'
 import { acceptBaseline } from './actions.ts'
 import { ScreenshotRecord, toScreenshotResponse } from './screenshot-record.ts'
@@ -28,26 +22,19 @@ const REGIONS = 'The regions that have a baseline. In the other regions the next
 
 /** `GET /monitors/{id}/screenshots`, `POST /monitors/{id}/screenshots/baseline`. */
 export function screenshotRoutes(app: App, { db, nats, publicUrl, sign }: ScreenshotContext): void {
-  app.get(
-    '/monitors/:id/screenshots',
-    {
-      schema: {
-        summary: 'List screenshots of a monitor, newest first',
-        tags: ['Monitors'],
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(ScreenshotRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/monitors/:id/screenshots', {
+    summary: 'List screenshots of a monitor, newest first',
+    tags: ['Monitors'],
+    record: ScreenshotRecord,
+    list: async (request, bounds) => {
       const { projectId } = getCaller(request)
       const { id } = request.params
       await assertOwnMonitor(db, projectId, id)
-      const { rows, total } = await listScreenshots(db, projectId, id, toPageBounds(request.query))
+      const { rows, total } = await listScreenshots(db, projectId, id, bounds)
       const data = rows.map(row => toScreenshotResponse(row, buildScreenshotUrl(publicUrl, row, now(), sign)))
-      return { data, meta: buildPageMeta(request.query, total) }
+      return { data, total }
     },
-  )
+  })
 
   app.post(
     '/monitors/:id/screenshots/baseline',

@@ -5,6 +5,7 @@ import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { ApiError } from '../../foundation/web/server/errors.ts'
+import { addScope } from '../../foundation/web/server/scope.ts'
 import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { IMAGE_TYPES } from '../core/images/image-format.ts'
 import type { ImageKind } from '../core/types.ts'
@@ -14,15 +15,15 @@ import { PageRecord } from './schema.ts'
 
 /** Uploads of logos and favicons (docs/design/status-pages.md#images). The body is the file, at most 1 MiB. */
 export function pageImageRoutes(app: App, context: { db: Db; publicUrl: string }): void {
-  app.register(async scope => {
+  addScope(app, scope => {
     scope.removeContentTypeParser('application/json')
     scope.removeContentTypeParser('*')
     scope.addContentTypeParser([...IMAGE_TYPES], { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
     scope.addContentTypeParser('*', async () => {
       throw new ApiError(415, 'unsupported_media_type', `the content type must be one of ${IMAGE_TYPES.join(', ')}`)
     })
-    uploadRoute(scope as App, context, 'logo')
-    uploadRoute(scope as App, context, 'favicon')
+    uploadRoute(scope, context, 'logo')
+    uploadRoute(scope, context, 'favicon')
   })
 }
 

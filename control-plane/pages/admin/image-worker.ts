@@ -32,8 +32,7 @@ export function startImageWorker({ db, egress, log, metrics }: LoopTools & { db:
     }
   }
   return startScheduledLoop('page-images', MAX_IDLE_MS, { log, metrics }, async () => {
-    const at = now()
-    const due = await claimDueImages(db, at, new Date(at.getTime() + LEASE_MS), MAX_CONCURRENT_FETCHES)
+    const due = await claimDueImages(db, { now: now(), leaseMs: LEASE_MS, limit: MAX_CONCURRENT_FETCHES })
     await Promise.all(due.map(refresh))
     return findNextFetchAt(db)
   })

@@ -1,6 +1,6 @@
 import { isId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { findPage, lockPage, touchPage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
@@ -15,8 +15,7 @@ export function withLockedPage<T>(
   change: (tx: Tx, page: StoredPage) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async tx => {
-    const page = isId(pageId) ? await lockPage(tx, projectId, pageId) : null
-    if (!page) throw notFound('status page')
+    const page = found(isId(pageId) && (await lockPage(tx, projectId, pageId)), 'status page')
     const result = await change(tx, page)
     if (now !== null) await touchPage(tx, page.id, now)
     return result
@@ -25,7 +24,6 @@ export function withLockedPage<T>(
 
 /** The stored id of a page of the project. Throws 404. */
 export async function getPageId(db: Db, projectId: string, id: string): Promise<string> {
-  const page = isId(id) ? await findPage(db, projectId, id) : null
-  if (!page) throw notFound('status page')
+  const page = found(isId(id) && (await findPage(db, projectId, id)), 'status page')
   return page.id
 }

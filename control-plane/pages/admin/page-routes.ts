@@ -3,17 +3,9 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../foundation/web/validation/schemas.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { findPage, listPages, removePage } from '../core/page-store.ts'
 import { changePage, createPage, type PageTools } from './page-actions.ts'
 import { toPageResponse } from './responses.ts'
@@ -28,100 +20,64 @@ export function statusPageRoutes(app: App, tools: PageTools): void {
 }
 
 function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }): void {
-  app.get(
-    '/status-pages',
-    {
-      schema: {
-        summary: 'List status pages, newest first',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(PageRecord), 400),
-      },
+  listRoute(app, '/status-pages', {
+    summary: 'List status pages, newest first',
+    tags,
+    record: PageRecord,
+    list: async (request, bounds) => {
+      const { pages, total } = await listPages(db, getCaller(request).projectId, bounds)
+      return { data: pages.map(page => toPageResponse(page, publicUrl)), total }
     },
-    async request => {
-      const { pages, total } = await listPages(db, getCaller(request).projectId, toPageBounds(request.query))
-      return { data: pages.map(page => toPageResponse(page, publicUrl)), meta: buildPageMeta(request.query, total) }
-    },
-  )
+  })
 
-  app.get(
-    '/status-pages/:id',
-    {
-      schema: {
-        summary: 'Get a status page',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(PageRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/status-pages/:id', {
+    summary: 'Get a status page',
+    tags,
+    record: PageRecord,
+    read: async request => {
       const { id } = request.params
-      const page = isId(id) ? await findPage(db, getCaller(request).projectId, id) : null
-      if (!page) throw notFound('status page')
-      return { data: toPageResponse(page, publicUrl) }
+      const page = found(isId(id) && (await findPage(db, getCaller(request).projectId, id)), 'status page')
+      return toPageResponse(page, publicUrl)
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, tools: PageTools): void {
   const { db, publicUrl } = tools
-  app.post(
-    '/status-pages',
-    {
-      schema: {
-        summary: 'Create a status page',
-        description: 'The new page is unpublished.',
-        tags,
-        body: PageCreate,
-        response: responseSchemas(201, dataSchema(PageRecord), 400, 402, 409),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/status-pages', {
+    summary: 'Create a status page',
+    description: 'The new page is unpublished.',
+    tags,
+    body: PageCreate,
+    record: PageRecord,
+    errors: [400, 402, 409],
+    create: async request => {
       const page = await createPage(withActor(tools, request), getCaller(request), request.body, now())
-      return reply.code(201).send({ data: toPageResponse(page, publicUrl) })
+      return toPageResponse(page, publicUrl)
     },
-  )
+  })
 
-  app.put(
-    '/status-pages/:id',
-    {
-      schema: {
-        summary: 'Update a status page',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params: IdParams,
-        body: PageUpdate,
-        response: responseSchemas(200, dataSchema(PageRecord), 400, 404),
-      },
+  updateRoute(app, '/status-pages/:id', {
+    summary: 'Update a status page',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: PageUpdate,
+    record: PageRecord,
+    update: async request => {
+      const { projectId } = getCaller(request)
+      const page = await changePage(withActor(tools, request), projectId, request.params.id, request.body, now())
+      return toPageResponse(page, publicUrl)
     },
-    async request => {
-      const page = await changePage(
-        withActor(tools, request),
-        getCaller(request).projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return { data: toPageResponse(page, publicUrl) }
-    },
-  )
+  })
 
-  app.delete(
-    '/status-pages/:id',
-    {
-      schema: {
-        summary: 'Delete a status page',
-        description: 'Also deletes its components, groups, images and subscribers.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/status-pages/:id', {
+    summary: 'Delete a status page',
+    description: 'Also deletes its components, groups, images and subscribers.',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      if (!isId(id) || !(await removePage(withRequestActor(db, request), getCaller(request).projectId, id)))
-        throw notFound('status page')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(isId(id) && (await removePage(withRequestActor(db, request), projectId, id)), 'status page')
     },
-  )
+  })
 }

@@ -4,7 +4,13 @@ import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
-import { conflict, domainConnectUnavailable, notFound, validationError } from '../../foundation/web/server/errors.ts'
+import {
+  conflict,
+  domainConnectUnavailable,
+  found,
+  notFound,
+  validationError,
+} from '../../foundation/web/server/errors.ts'
 import { findPage as findStoredPage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 import { buildAnalysis, buildRequiredRecords } from './analysis.ts'
@@ -90,8 +96,7 @@ export async function removeDomain({ tools, caller, pageId }: DomainRequest, now
   const page = await findPage(tools, caller, pageId)
   if (page.domain === null) throw notFound('custom domain')
   await setDomain(tools.db, page.id, null, now)
-  const updated = await findStoredPage(tools.db, caller.projectId, page.id)
-  if (!updated) throw notFound('status page')
+  const updated = found(await findStoredPage(tools.db, caller.projectId, page.id), 'status page')
   return updated
 }
 
@@ -127,8 +132,7 @@ async function analyze(tools: DomainTools, page: DomainRow, domain: string, fact
 }
 
 async function findPage({ db }: DomainTools, caller: ApiCaller, pageId: string): Promise<DomainRow> {
-  const page = isId(pageId) ? await findDomain(db, caller.projectId, pageId) : null
-  if (!page) throw notFound('status page')
+  const page = found(isId(pageId) && (await findDomain(db, caller.projectId, pageId)), 'status page')
   return page
 }
 

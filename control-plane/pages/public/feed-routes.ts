@@ -7,7 +7,7 @@ import { renderBadge } from './embeds/badge-svg.ts'
 import { EMBED_THEMES, renderEmbedPage } from './embeds/embed-page.tsx'
 import { renderAtom } from './feeds/atom.ts'
 import { findLastChange } from './feeds/changed-at.ts'
-import { formatRfc822, renderRss } from './feeds/rss.ts'
+import { renderRss } from './feeds/rss.ts'
 import { STATUSPAGE_FILES } from './feeds/statuspage.ts'
 import { addDocumentRoute, addVariantRoute, type PublicPages, type Query } from './site-routes.ts'
 
@@ -43,7 +43,7 @@ const jsonDocument = (value: object): PageDocument => ({
 const feedDocument = (type: string, body: string, view: PageView): PageDocument => ({
   contentType: `${type}; charset=utf-8`,
   body,
-  headers: { ...ALLOW_ANY_ORIGIN, 'last-modified': formatRfc822(findLastChange(view)) },
+  headers: { ...ALLOW_ANY_ORIGIN, 'last-modified': new Date(findLastChange(view)).toUTCString() },
   maxAgeSeconds: FEED_SECONDS,
 })
 

@@ -5,6 +5,7 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
+import { addScope } from '../../foundation/web/server/scope.ts'
 import type { ImageKind, LoadedPage, PageView } from '../core/types.ts'
 import { buildDefaultFavicon } from '../templates/document/default-favicon.ts'
 import { renderNotFoundPage } from '../templates/document/not-found-page.tsx'
@@ -55,7 +56,7 @@ export function publicPageRoutes(app: App, context: PublicPagesContext): void {
   addImageRoute(app, pages, 'logo')
   addImageRoute(app, pages, 'favicon')
   feedRoutes(app, pages)
-  app.register(async scope => subscriptionRoutes(scope as App, { ...context, pages }))
+  addScope(app, scope => subscriptionRoutes(scope, { ...context, pages }))
 }
 
 /** Redirects addresses with a trailing slash. */

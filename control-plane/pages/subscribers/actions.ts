@@ -20,7 +20,7 @@ import type { SecretCipher } from '../../foundation/platform/crypto/encryption.t
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import { isId, newId, randomToken } from '../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { hashAddress, type SubscriberAddress } from './address.ts'
 import {
   CONFIRMATION_TIMEOUT_MS,
@@ -70,8 +70,7 @@ export async function subscribe(
 ): Promise<'requested' | 'full'> {
   try {
     return await tools.db.transaction(async tx => {
-      const projectId = await findPublishedProjectId(tx, page.id)
-      if (projectId === null) throw notFound('status page')
+      const projectId = found(await findPublishedProjectId(tx, page.id), 'status page')
       return requestConfirmation(tx, tools, { ...page, projectId }, request, now)
     })
   } catch (error) {

@@ -1,3 +1,4 @@
+import { hasControlCharacter } from '../../../shared/control-characters.ts'
 import { findUrlProblem } from '../../alerting/channels/config/url-validation.ts'
 import type { CheckLiteral } from '../../alerting/channels/types.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
@@ -9,9 +10,8 @@ export type SubscriberAddress = { kind: SubscriptionKind; text: string }
 const MAX_EMAIL_LENGTH = 254
 const MAX_URL_LENGTH = 2_048
 
-// one plain address that no header, list of addresses or SMTP command can read as more than one
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
-const EMAIL = /^[^\x00-\x20\x7f<>()[\]\\,;:"@]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i
+// without control characters, one plain address that no header, list or SMTP command can read as more than one
+const EMAIL = /^[^ <>()[\]\\,;:"@]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i
 
 /** The address in a form, or the problem as a sentence. */
 export function parseAddress(
@@ -21,7 +21,8 @@ export function parseAddress(
   const [email, webhook] = [form.email.trim(), form.webhook.trim()]
   if (email !== '' && webhook !== '') return { problem: 'Enter an email address or a webhook address, not both.' }
   if (webhook !== '') return parseWebhook(webhook, checkLiteral)
-  if (email.length > MAX_EMAIL_LENGTH || !EMAIL.test(email)) return { problem: 'This is not a valid email address.' }
+  if (email.length > MAX_EMAIL_LENGTH || !EMAIL.test(email) || hasControlCharacter(email))
+    return { problem: 'This is not a valid email address.' }
   const at = email.lastIndexOf('@')
   return { address: { kind: 'email', text: `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}` } }
 }

@@ -6,11 +6,11 @@ import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { deleteRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../foundation/web/server/errors.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  DeletedResponse,
   Id,
   IdParams,
   nullable,
@@ -70,24 +70,16 @@ export function subscriberRoutes(app: App, { db, secrets }: { db: Db; secrets: S
     },
   )
 
-  app.delete(
-    '/status-pages/:id/subscribers/:sid',
-    {
-      schema: {
-        summary: 'Remove a subscriber',
-        description: 'Also deletes pending deliveries to the subscriber.',
-        tags,
-        params: Type.Object({ id: Type.String(), sid: Type.String() }),
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/status-pages/:id/subscribers/:sid', {
+    summary: 'Remove a subscriber',
+    description: 'Also deletes pending deliveries to the subscriber.',
+    tags,
+    remove: async request => {
       const { id, sid } = request.params
       await assertPage(db, getCaller(request).projectId, id)
-      if (!isId(sid) || !(await removeSubscriber(withRequestActor(db, request), id, sid))) throw notFound('subscriber')
-      return { data: { id: sid, deleted: true as const } }
+      return found(isId(sid) && (await removeSubscriber(withRequestActor(db, request), id, sid)), 'subscriber')
     },
-  )
+  })
 }
 
 async function assertPage(db: Db, projectId: string, id: string): Promise<void> {

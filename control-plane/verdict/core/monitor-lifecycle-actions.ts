@@ -3,7 +3,7 @@ import { toIncidentSubject } from '../../alerting/events/catalog.ts'
 import { publishEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { conflict, notFound } from '../../foundation/web/server/errors.ts'
+import { conflict, found, notFound } from '../../foundation/web/server/errors.ts'
 import { lockMonitor, lockMonitors } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { type AffectedIncidents, resolveAutomaticIncidents } from '../incidents/automatic-actions.ts'
@@ -53,8 +53,7 @@ export async function resumeMonitor(
   return db.transaction(async tx => {
     // before the monitor: the order of locks of the code that reads a data source
     await scheduleFetch(tx, projectId, id, now)
-    const monitor = await lockMonitor(tx, projectId, id)
-    if (!monitor) throw notFound('monitor')
+    const monitor = found(await lockMonitor(tx, projectId, id), 'monitor')
     return monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor
   })
 }
@@ -142,8 +141,7 @@ async function withLockedMonitor<T>(
 ): Promise<T> {
   if (!isId(id)) throw notFound('monitor')
   return db.transaction(async tx => {
-    const monitor = await lockMonitor(tx, projectId, id)
-    if (!monitor) throw notFound('monitor')
+    const monitor = found(await lockMonitor(tx, projectId, id), 'monitor')
     return change(tx, monitor)
   })
 }

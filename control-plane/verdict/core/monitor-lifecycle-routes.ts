@@ -4,17 +4,14 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { type ApiCaller, getCaller } from '../../foundation/web/auth/authentication.ts'
+import { deleteRoute, listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
-  DeletedResponse,
   dataSchema,
   Id,
   IdParams,
   nullable,
-  PageQuery,
-  pageSchema,
   responseSchemas,
   stringEnum,
   Timestamp,
@@ -79,41 +76,24 @@ export function monitorLifecycleRoutes(app: App, context: MonitorLifecycleContex
     )
   }
 
-  app.delete(
-    '/monitors/:id',
-    {
-      schema: {
-        summary: 'Delete a monitor',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404, 409),
-      },
-    },
-    async request => {
-      const { id } = request.params
-      await deleteMonitor(withActor(context, request), getCaller(request).projectId, id, now())
-      return { data: { id, deleted: true as const } }
-    },
-  )
+  deleteRoute(app, '/monitors/:id', {
+    summary: 'Delete a monitor',
+    tags,
+    errors: [404, 409],
+    remove: request =>
+      deleteMonitor(withActor(context, request), getCaller(request).projectId, request.params.id, now()),
+  })
 
-  app.get(
-    '/monitors/:id/transitions',
-    {
-      schema: {
-        summary: 'List the transitions of a monitor with their explanations, newest first',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(TransitionRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/monitors/:id/transitions', {
+    summary: 'List the transitions of a monitor with their explanations, newest first',
+    tags,
+    record: TransitionRecord,
+    list: async (request, bounds) => {
       const { projectId } = getCaller(request)
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-      if (!monitor) throw notFound('monitor')
-      const { transitions, total } = await listTransitions(db, projectId, id, toPageBounds(request.query))
-      return { data: transitions, meta: buildPageMeta(request.query, total) }
+      if (!isId(id) || !(await findMonitor(db, projectId, id))) throw notFound('monitor')
+      const { transitions, total } = await listTransitions(db, projectId, id, bounds)
+      return { data: transitions, total }
     },
-  )
+  })
 }

@@ -85,7 +85,10 @@ export type DueExpiryWatch = {
 export const hasDueWatch = (db: Db, now: Date): Promise<boolean> =>
   hasRows(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
 
-/** Locks due watches and their monitors, and skips those of other processes. */
+/**
+ * Locks due watches and their monitors, and skips those of other processes. The work ends with the transaction, so no
+ * lease is needed.
+ */
 export function claimDueWatches(tx: Tx, now: Date, limit: number): Promise<DueExpiryWatch[]> {
   return query(
     tx,

@@ -43,7 +43,7 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
 
   const domains = startLoop('expiry-domains', DOMAINS_INTERVAL_MS, tools, async signal => {
     while (!signal.aborted) {
-      const claimed = await claimDueDomains(db, now(), LEASE_MS, DOMAINS_PER_BATCH)
+      const claimed = await claimDueDomains(db, { now: now(), leaseMs: LEASE_MS, limit: DOMAINS_PER_BATCH })
       if (claimed.length === 0) return
       const bootstrap = parseBootstrap(await findRdapDocument(db))
       const registries = { egress, rdapBaseUrl, whoisServer, bootstrap, timeoutMs: QUERY_TIMEOUT_MS }

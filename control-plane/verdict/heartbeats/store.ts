@@ -29,7 +29,8 @@ export async function findFirstDueInMs(db: Db): Promise<number | null> {
 
 /**
  * Locks at most `limit` monitors that seem overdue, and skips those of other processes. `checkOverdue` has to confirm
- * it on the result of `loadHeartbeats`, because a ping may have arrived before the lock.
+ * it on the result of `loadHeartbeats`, because a ping may have arrived before the lock. The work ends with the
+ * transaction, so no lease is needed.
  */
 export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonitor[]> {
   return query(

@@ -3,7 +3,7 @@ import type { InstallationLimits } from '../../accounts/plans/plans.ts'
 import { holdMonitors } from '../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { found, notFound, validationError } from '../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
 import { planNextPeriod, planPeriodsFrom } from './period-plan.ts'
 import { validateSchedule } from './schedule-validation.ts'
@@ -63,8 +63,7 @@ export async function changeWindow(
   now: Date,
 ): Promise<MaintenanceWindow> {
   return await db.transaction(async tx => {
-    const before = isId(id) ? await lockWindow(tx, projectId, id) : null
-    if (!before) throw notFound('maintenance window')
+    const before = found(isId(id) && (await lockWindow(tx, projectId, id)), 'maintenance window')
     if (isEmptyUpdate(body)) return before
     const window = { ...withBody(before, body), updatedAt: now }
     const isRescheduled = SCHEDULE_FIELDS.some(key => key in body)
@@ -95,8 +94,7 @@ export async function deleteWindow(
   now: Date,
 ): Promise<void> {
   await db.transaction(async tx => {
-    const window = isId(id) ? await lockWindow(tx, projectId, id) : null
-    if (!window) throw notFound('maintenance window')
+    const window = found(isId(id) && (await lockWindow(tx, projectId, id)), 'maintenance window')
     await endPeriods(tx, id, now)
     await removeWindow(tx, id)
     await review(tx, window.monitorIds, now)

@@ -4,17 +4,9 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../foundation/web/validation/schemas.ts'
+import { found } from '../../foundation/web/server/errors.ts'
 import { changeWindow, createWindow, deleteWindow, type SuppressionReviewer } from './actions.ts'
 import { toWindowResponse } from './response.ts'
 import { WindowCreate, WindowRecord, WindowUpdate } from './schemas.ts'
@@ -31,98 +23,61 @@ export function maintenanceRoutes(app: App, context: MaintenanceContext): void {
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/maintenance-windows',
-    {
-      schema: {
-        summary: 'List maintenance windows, newest first',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(WindowRecord), 400),
-      },
-    },
-    async request => {
-      const { windows, total } = await listWindows(db, getCaller(request).projectId, toPageBounds(request.query))
+  listRoute(app, '/maintenance-windows', {
+    summary: 'List maintenance windows, newest first',
+    tags,
+    record: WindowRecord,
+    list: async (request, bounds) => {
+      const { windows, total } = await listWindows(db, getCaller(request).projectId, bounds)
       const at = now()
-      return { data: windows.map(window => toWindowResponse(window, at)), meta: buildPageMeta(request.query, total) }
+      return { data: windows.map(window => toWindowResponse(window, at)), total }
     },
-  )
+  })
 
-  app.get(
-    '/maintenance-windows/:id',
-    {
-      schema: {
-        summary: 'Get a maintenance window',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(WindowRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/maintenance-windows/:id', {
+    summary: 'Get a maintenance window',
+    tags,
+    record: WindowRecord,
+    read: async request => {
       const { id } = request.params
-      const window = isId(id) ? await findWindow(db, getCaller(request).projectId, id) : null
-      if (!window) throw notFound('maintenance window')
-      return { data: toWindowResponse(window, now()) }
+      const window = found(isId(id) && (await findWindow(db, getCaller(request).projectId, id)), 'maintenance window')
+      return toWindowResponse(window, now())
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, context: MaintenanceContext): void {
-  app.post(
-    '/maintenance-windows',
-    {
-      schema: {
-        summary: 'Create a maintenance window: one period, or recurring periods with cron',
-        tags,
-        body: WindowCreate,
-        response: responseSchemas(201, dataSchema(WindowRecord), 400, 402, 404),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/maintenance-windows', {
+    summary: 'Create a maintenance window: one period, or recurring periods with cron',
+    tags,
+    body: WindowCreate,
+    record: WindowRecord,
+    errors: [400, 402, 404],
+    create: async request => {
       const at = now()
       const window = await createWindow(withActor(context, request), getCaller(request).projectId, request.body, at)
-      return reply.code(201).send({ data: toWindowResponse(window, at) })
+      return toWindowResponse(window, at)
     },
-  )
+  })
 
-  app.put(
-    '/maintenance-windows/:id',
-    {
-      schema: {
-        summary: 'Update a maintenance window; omitted fields stay the same',
-        tags,
-        params: IdParams,
-        body: WindowUpdate,
-        response: responseSchemas(200, dataSchema(WindowRecord), 400, 402, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/maintenance-windows/:id', {
+    summary: 'Update a maintenance window; omitted fields stay the same',
+    tags,
+    body: WindowUpdate,
+    record: WindowRecord,
+    errors: [400, 402, 404],
+    update: async request => {
       const at = now()
-      const window = await changeWindow(
-        withActor(context, request),
-        getCaller(request).projectId,
-        request.params.id,
-        request.body,
-        at,
-      )
-      return { data: toWindowResponse(window, at) }
+      const { projectId } = getCaller(request)
+      const window = await changeWindow(withActor(context, request), projectId, request.params.id, request.body, at)
+      return toWindowResponse(window, at)
     },
-  )
+  })
 
-  app.delete(
-    '/maintenance-windows/:id',
-    {
-      schema: {
-        summary: 'Delete a maintenance window and end its current period',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
-      const { id } = request.params
-      await deleteWindow(withActor(context, request), getCaller(request).projectId, id, now())
-      return { data: { id, deleted: true as const } }
-    },
-  )
+  deleteRoute(app, '/maintenance-windows/:id', {
+    summary: 'Delete a maintenance window and end its current period',
+    tags,
+    remove: request =>
+      deleteWindow(withActor(context, request), getCaller(request).projectId, request.params.id, now()),
+  })
 }

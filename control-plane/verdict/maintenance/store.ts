@@ -42,7 +42,10 @@ export async function lockWindow(tx: Tx, projectId: string, id: string): Promise
   return (await query<MaintenanceWindow>(tx, sql, [projectId, id]))[0] ?? null
 }
 
-/** Locks up to `limit` windows whose newest planned period has begun, and skips those of other processes. */
+/**
+ * Locks up to `limit` windows whose newest planned period has begun, and skips those of other processes. The work ends
+ * with the transaction, so no lease is needed.
+ */
 export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(MaintenanceWindow & { plannedAt: Date })[]> {
   return query(
     tx,

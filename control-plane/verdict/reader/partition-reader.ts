@@ -44,6 +44,25 @@ export type PartitionReader = {
   stop(): Promise<void>
 }
 
+/** The state of a reader, over all its starts. */
+type ReaderState = {
+  owned: { id: number; epoch: number }
+  tools: ReaderTools
+  /** aborted when the reader stops */
+  stopping: AbortController
+  /** aborted when the current reading has to end; the next one begins at the stored position */
+  ending: AbortController
+  /** monitors to read again before the next result counts */
+  stale: Set<string>
+  liveness: ReaderLiveness
+  /** the open consumer; null between two readings */
+  consumer: OrderedReader | null
+  /** whether the consumer has to be opened again */
+  isReopenWanted: boolean
+  /** null until the partition is loaded */
+  current: PartitionReading | null
+}
+
 /**
  * Reads one partition in order, without acknowledgements, from the position in PostgreSQL
  * (docs/design/results.md#position). A step that fails because of PostgreSQL or NATS is repeated. If that cannot help,
@@ -55,128 +74,158 @@ export function startPartitionReader(
   tools: ReaderTools,
   onEnd: () => void,
 ): PartitionReader {
-  const stopping = new AbortController()
-  const stale = new Set<string>()
-  const liveness: ReaderLiveness = { atMs: monotonicMs(), workingSinceMs: null }
-  let ending = new AbortController()
-  let isReopenWanted = false
-  let open: OrderedReader | null = null
-  let current: PartitionReading | null = null
-
-  /** The reader counts as alive during the work, and with `showsLiveness` for some seconds after it. */
-  const whileWorking = async <T>(showsLiveness: boolean, work: () => Promise<T>): Promise<T> => {
-    liveness.workingSinceMs = monotonicMs()
-    try {
-      const done = await work()
-      if (showsLiveness) liveness.atMs = monotonicMs()
-      return done
-    } finally {
-      liveness.workingSinceMs = null
-    }
+  const state: ReaderState = {
+    owned,
+    tools,
+    stopping: new AbortController(),
+    ending: new AbortController(),
+    stale: new Set(),
+    liveness: { atMs: monotonicMs(), workingSinceMs: null },
+    consumer: null,
+    isReopenWanted: false,
+    current: null,
   }
-  const openAfter = (reading: PartitionReading, from: PartitionReading['start']['from']) =>
-    retryUntilDone(reading, () => openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), from))
-
-  const take = async (from: OrderedReader, waitMs: number): Promise<StreamMessage[]> => {
-    try {
-      return await from.take(MESSAGES_PER_FETCH, waitMs)
-    } catch (err) {
-      tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; opening it again')
-      isReopenWanted = true
-      await sleep(MIN_RETRY_DELAY_MS, ending.signal)
-      return []
-    }
-  }
-  const read = async () => {
-    ending = new AbortController()
-    const { signal } = ending
-    if (stopping.signal.aborted) return
-    const stream = await loadStreamState(tools.nats, RESULTS_STREAM)
-    const reading = await whileWorking(true, async () => {
-      const checkpoint = await loadCheckpoint(tools, owned.id)
-      return startReading(tools, owned, stream, checkpoint, stale, signal)
-    })
-    let { from } = reading.start
-    current = reading
-    try {
-      while (!signal.aborted) {
-        open = await openAfter(reading, from)
-        isReopenWanted = false
-        while (!signal.aborted && !isReopenWanted) {
-          const messages = await take(open, limitWaitMs(reading, SAVE_INTERVAL_MS))
-          const silentMs = monotonicMs() - open.heardAtMs()
-          await whileWorking(messages.length > 0, async () => {
-            await countMessages(reading, messages)
-            await clearUncheckedStatuses(reading, silentMs, messages.length < MESSAGES_PER_FETCH)
-          })
-          if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
-        }
-        await open.close()
-      }
-      await savePosition(reading)
-      await saveCheckpoint(reading, true)
-    } finally {
-      current = null
-      await open?.close()
-      open = null
-    }
-  }
-
-  const ended = readUntil(stopping.signal, read, (err, pauseMs) => {
-    tools.meters.restarts.inc()
-    tools.log.error({ err, partition: owned.id, pauseMs }, 'reading a partition failed; beginning again')
-  }).finally(() => {
-    tools.meters.held.remove({ partition: owned.id })
-    tools.meters.deferred.remove({ partition: owned.id })
-    tools.meters.unstored.remove({ partition: owned.id })
-    tools.meters.watched.remove({ partition: owned.id })
+  const ended = readUntilStopped(state).finally(() => {
+    removeMeters(state)
     onEnd()
   })
-
   return {
     id: owned.id,
     epoch: owned.epoch,
-    isReading: () => isReaderAlive(liveness, open?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs()),
-    position: () => current?.position.sequence ?? null,
-    isStreamReplaced: stream =>
-      current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence),
+    isReading: () => isReading(state),
+    position: () => state.current?.position.sequence ?? null,
+    isStreamReplaced: stream => isStreamReplaced(state, stream),
     markStale: monitorIds => {
-      for (const id of monitorIds) stale.add(id)
+      for (const id of monitorIds) state.stale.add(id)
     },
     restart() {
-      ending.abort()
-      open?.wake()
+      state.ending.abort()
+      state.consumer?.wake()
     },
     reopen() {
-      isReopenWanted = true
-      open?.wake()
+      state.isReopenWanted = true
+      state.consumer?.wake()
     },
     async stop() {
-      stopping.abort()
-      ending.abort()
-      open?.wake()
+      state.stopping.abort()
+      state.ending.abort()
+      state.consumer?.wake()
       await ended
     },
   }
 }
 
-/** Repeats `read` until it is stopped or fenced, with growing pauses after consecutive errors. */
-async function readUntil(
-  signal: AbortSignal,
-  read: () => Promise<void>,
-  onError: (error: unknown, pauseMs: number) => void,
-): Promise<void> {
+const isReading = ({ liveness, consumer }: ReaderState) =>
+  isReaderAlive(liveness, consumer?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs())
+
+const isStreamReplaced = ({ current }: ReaderState, stream: StreamBounds) =>
+  current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence)
+
+function removeMeters({ tools: { meters }, owned }: ReaderState): void {
+  for (const gauge of [meters.held, meters.deferred, meters.unstored, meters.watched])
+    gauge.remove({ partition: owned.id })
+}
+
+/** Reads until the reader is stopped or fenced, with growing pauses after consecutive errors. */
+async function readUntilStopped(state: ReaderState): Promise<void> {
+  const { tools, owned } = state
+  const { signal } = state.stopping
   let pauseMs = MIN_RETRY_DELAY_MS
   while (!signal.aborted) {
     const startedMs = monotonicMs()
     try {
-      await read()
-    } catch (error) {
-      if (error instanceof FencedError) return
+      await read(state)
+    } catch (err) {
+      if (err instanceof FencedError) return
       if (signal.aborted) return
       pauseMs = monotonicMs() - startedMs > MAX_RETRY_DELAY_MS ? MIN_RETRY_DELAY_MS : pauseMs * 2
-      onError(error, pauseMs)
+      tools.meters.restarts.inc()
+      tools.log.error({ err, partition: owned.id, pauseMs }, 'reading a partition failed; beginning again')
       await sleep(Math.min(pauseMs, MAX_RETRY_DELAY_MS), signal)
     }
+  }
+}
+
+/** One reading: loads the partition, counts its messages until the reading has to end, and stores what was counted. */
+async function read(state: ReaderState): Promise<void> {
+  state.ending = new AbortController()
+  if (state.stopping.signal.aborted) return
+  const reading = await load(state, state.ending.signal)
+  state.current = reading
+  try {
+    await countUntilEnd(state, reading)
+    await savePosition(reading)
+    await saveCheckpoint(reading, true)
+  } finally {
+    state.current = null
+    await state.consumer?.close()
+    state.consumer = null
+  }
+}
+
+async function load(state: ReaderState, signal: AbortSignal): Promise<PartitionReading> {
+  const { tools, owned, stale } = state
+  const stream = await loadStreamState(tools.nats, RESULTS_STREAM)
+  return whileWorking(state, true, async () => {
+    const checkpoint = await loadCheckpoint(tools, owned.id)
+    return startReading(tools, owned, stream, checkpoint, stale, signal)
+  })
+}
+
+/** Counts the messages of one consumer after another. Each begins after the last counted message. */
+async function countUntilEnd(state: ReaderState, reading: PartitionReading): Promise<void> {
+  const { tools, owned } = state
+  const { signal } = reading
+  let { from } = reading.start
+  while (!signal.aborted) {
+    const consumer = await retryUntilDone(reading, () =>
+      openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), from),
+    )
+    state.consumer = consumer
+    state.isReopenWanted = false
+    while (!signal.aborted && !state.isReopenWanted) {
+      const messages = await countNext(state, reading, consumer)
+      if (messages.length > 0) from = { sequence: messages.at(-1)!.sequence + 1 }
+    }
+    await consumer.close()
+  }
+}
+
+/** Waits for the next messages, counts them, and clears the statuses of unchecked monitors. */
+async function countNext(
+  state: ReaderState,
+  reading: PartitionReading,
+  consumer: OrderedReader,
+): Promise<StreamMessage[]> {
+  const messages = await take(state, consumer, limitWaitMs(reading, SAVE_INTERVAL_MS))
+  const silentMs = monotonicMs() - consumer.heardAtMs()
+  await whileWorking(state, messages.length > 0, async () => {
+    await countMessages(reading, messages)
+    await clearUncheckedStatuses(reading, silentMs, messages.length < MESSAGES_PER_FETCH)
+  })
+  return messages
+}
+
+async function take(state: ReaderState, consumer: OrderedReader, waitMs: number): Promise<StreamMessage[]> {
+  const { tools, owned } = state
+  try {
+    return await consumer.take(MESSAGES_PER_FETCH, waitMs)
+  } catch (err) {
+    tools.log.warn({ err, partition: owned.id }, 'the consumer of a partition ended; opening it again')
+    state.isReopenWanted = true
+    await sleep(MIN_RETRY_DELAY_MS, state.ending.signal)
+    return []
+  }
+}
+
+/** The reader counts as alive during the work, and with `showsLiveness` for some seconds after it. */
+async function whileWorking<T>({ liveness }: ReaderState, showsLiveness: boolean, work: () => Promise<T>): Promise<T> {
+  liveness.workingSinceMs = monotonicMs()
+  try {
+    const done = await work()
+    if (showsLiveness) liveness.atMs = monotonicMs()
+    return done
+  } finally {
+    liveness.workingSinceMs = null
   }
 }

@@ -7,9 +7,14 @@ import type { Nats } from '../../foundation/platform/nats/client.ts'
 import { loadStreamState } from '../../foundation/platform/nats/ordered-reader.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../foundation/platform/time/clock.ts'
-import { CRITICAL, startLoop } from '../../foundation/platform/time/loop.ts'
+import { CRITICAL, type LoopLimits, startLoop } from '../../foundation/platform/time/loop.ts'
 import { listAllParentIds } from '../../monitoring/monitors/parents/store.ts'
-import { getHistoryPosition, getLatestRevision, isDifferentHistory } from '../../monitoring/monitors/store.ts'
+import {
+  getHistoryPosition,
+  getLatestRevision,
+  type HistoryPosition,
+  isDifferentHistory,
+} from '../../monitoring/monitors/store.ts'
 import { createKnownLiveSets } from './live-sets/live-sets-actions.ts'
 import { createVerdictMetrics } from './metrics.ts'
 import { type PartitionReader, startPartitionReader } from './partition-reader.ts'
@@ -55,15 +60,65 @@ type VerdictWorker = {
   stop(): Promise<void>
 }
 
+type VerdictState = {
+  db: Db
+  leases: Db
+  /** the owner of the leases of this process */
+  me: string
+  tools: ReaderTools
+  /** by partition */
+  readers: Map<number, PartitionReader>
+  /** the history of PostgreSQL that is followed */
+  history: HistoryPosition
+  /** changes of monitors up to this revision are known to the readers */
+  revision: number
+  reach: NatsReachability
+  /** Renews the ownership now. */
+  wakeOwnership(): void
+}
+
 /**
  * Starts the role `verdict`: owns a share of the partitions and reads them (docs/design/results.md#partitions). Any
  * number of processes may have the role; each partition has one reader at a time.
  */
 export async function startVerdictWorker(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
-  const me = newId()
+  const state: VerdictState = {
+    db,
+    leases,
+    me: newId(),
+    tools: await createReaderTools(context),
+    readers: new Map(),
+    history: await getHistoryPosition(db),
+    revision: await getLatestRevision(db),
+    reach: { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY },
+    wakeOwnership: () => ownership.wake(),
+  }
+  const { tools, readers } = state
+  const start = (name: string, intervalMs: number, round: () => Promise<void>, limits?: LoopLimits) =>
+    startLoop(name, intervalMs, { log, metrics }, round, limits)
+  const ownership = start('verdict-ownership', OWNERSHIP_INTERVAL_MS, () => updateOwnership(state), CRITICAL)
+  const monitors = start('verdict-monitors', FOLLOW_INTERVAL_MS, () => followMonitors(state), CRITICAL)
+  const stream = start('verdict-stream', STREAM_INTERVAL_MS, () => checkStream(state), CRITICAL)
+  const parents = start('verdict-parents', PARENTS_INTERVAL_MS, () => refreshParents(tools, db))
+  const liveSets = start('verdict-live-sets', LIVE_SETS_INTERVAL_MS, () => refreshLiveSets(tools))
+  const seen: LagState = { caughtUpWith: null }
+  const findPosition = (id: number) => readers.get(id)?.position() ?? null
+  const lag = start('verdict-lag', LAG_INTERVAL_MS, () => measureLag(tools, findPosition, seen))
+  return {
+    wake: monitors.wake,
+    async stop() {
+      await Promise.all([ownership, monitors, stream, parents, liveSets, lag].map(loop => loop.stop()))
+      await Promise.all([...readers.values()].map(reader => reader.stop()))
+      await releasePartitions(leases, state.me)
+    },
+  }
+}
+
+async function createReaderTools(context: VerdictContext): Promise<ReaderTools> {
+  const { db, log, metrics } = context
   const meters = createVerdictMetrics(metrics)
-  const tools: ReaderTools = {
+  return {
     ...context,
     meters,
     setAside(what, message, details) {
@@ -74,83 +129,58 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     liveSets: await createKnownLiveSets(context),
     regionCoverage: createRegionCoverage(),
   }
-  const readers = new Map<number, PartitionReader>()
-  let place = await getHistoryPosition(db)
-  let revision = await getLatestRevision(db)
-  let reach: NatsReachability = { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY }
+}
 
-  const own = startLoop(
-    'verdict-ownership',
-    OWNERSHIP_INTERVAL_MS,
-    { log, metrics },
-    async () => {
-      const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
-      const holdings = await renewLeases(leases, me, silent, LEASE_MS)
-      const mayTake = silent.length === 0 && isStableReachable(reach, monotonicMs())
-      const owned = mayTake ? await takeShare(leases, me, holdings) : filterOwned(holdings, me)
-      matchReaders(readers, owned, tools, () => own.wake())
-      tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
-    },
-    CRITICAL,
-  )
-  const follow = startLoop(
-    'verdict-monitors',
-    FOLLOW_INTERVAL_MS,
-    { log, metrics },
-    async () => {
-      const now = await getHistoryPosition(db)
-      if (isDifferentHistory(now, place, revision)) {
-        log.warn({ revision }, 'PostgreSQL was restored or failed over; reading all partitions again')
-        revision = await getLatestRevision(db)
-        for (const reader of readers.values()) reader.restart()
-      }
-      place = now
-      while (now.revision > revision) {
-        const changed = await listChangedMonitors(db, revision, CHANGES_PER_QUERY)
-        for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
-        revision = changed.at(-1)?.revision ?? revision
-        if (changed.length < CHANGES_PER_QUERY) return
-      }
-    },
-    CRITICAL,
-  )
-  const stream = startLoop(
-    'verdict-stream',
-    STREAM_INTERVAL_MS,
-    { log, metrics },
-    async () => {
-      const stream = await loadStreamState(context.nats, RESULTS_STREAM)
-      reach = recordAnswer(reach, monotonicMs())
-      for (const reader of readers.values()) {
-        if (reader.isStreamReplaced(stream)) reader.restart()
-        // NATS answers, so only this consumer is silent: the client library does not always recover it
-        else if (!reader.isReading()) reader.reopen()
-      }
-    },
-    CRITICAL,
-  )
-  const parents = startLoop('verdict-parents', PARENTS_INTERVAL_MS, { log, metrics }, async () => {
-    tools.parents = new Set(await listAllParentIds(db))
-  })
-  const liveSets = startLoop('verdict-live-sets', LIVE_SETS_INTERVAL_MS, { log, metrics }, async () => {
-    await tools.liveSets.refresh()
-    const { absences } = tools.liveSets.absences()
-    const isGone = (region: string) => isRegionGone(tools.liveSets.of(region), absences, region)
-    updateRegionCoverage(tools.regionCoverage, REGIONS, isGone, monotonicMs())
-  })
-  const seen: LagState = { caughtUpWith: null }
-  const lag = startLoop('verdict-lag', LAG_INTERVAL_MS, { log, metrics }, () =>
-    measureLag(tools, id => readers.get(id)?.position() ?? null, seen),
-  )
+/** Renews the leases of partitions whose readers work, takes more up to the share, and runs a reader for each. */
+async function updateOwnership(state: VerdictState): Promise<void> {
+  const { leases, me, tools, readers } = state
+  const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
+  const holdings = await renewLeases(leases, me, silent, LEASE_MS)
+  const mayTake = silent.length === 0 && isStableReachable(state.reach, monotonicMs())
+  const owned = mayTake ? await takeShare(leases, me, holdings) : filterOwned(holdings, me)
+  matchReaders(readers, owned, tools, state.wakeOwnership)
+  tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
+}
 
-  return {
-    wake: () => follow.wake(),
-    async stop() {
-      await Promise.all([own.stop(), follow.stop(), stream.stop(), parents.stop(), liveSets.stop(), lag.stop()])
-      await Promise.all([...readers.values()].map(reader => reader.stop()))
-      await releasePartitions(leases, me)
-    },
+/** Passes changes of monitors to the readers. After a restore of PostgreSQL they begin again. */
+async function followMonitors(state: VerdictState): Promise<void> {
+  const { db, tools, readers } = state
+  const history = await getHistoryPosition(db)
+  if (isDifferentHistory(history, state.history, state.revision)) {
+    const { revision } = state
+    tools.log.warn({ revision }, 'PostgreSQL was restored or failed over; reading all partitions again')
+    state.revision = await getLatestRevision(db)
+    for (const reader of readers.values()) reader.restart()
   }
+  state.history = history
+  while (history.revision > state.revision) {
+    const changed = await listChangedMonitors(db, state.revision, CHANGES_PER_QUERY)
+    for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
+    state.revision = changed.at(-1)?.revision ?? state.revision
+    if (changed.length < CHANGES_PER_QUERY) return
+  }
+}
+
+/** Restarts readers whose stream was replaced, and opens silent consumers again. */
+async function checkStream(state: VerdictState): Promise<void> {
+  const stream = await loadStreamState(state.tools.nats, RESULTS_STREAM)
+  state.reach = recordAnswer(state.reach, monotonicMs())
+  for (const reader of state.readers.values()) {
+    if (reader.isStreamReplaced(stream)) reader.restart()
+    // NATS answers, so only this consumer is silent: the client library does not always recover it
+    else if (!reader.isReading()) reader.reopen()
+  }
+}
+
+async function refreshParents(tools: ReaderTools, db: Db): Promise<void> {
+  tools.parents = new Set(await listAllParentIds(db))
+}
+
+async function refreshLiveSets({ liveSets, regionCoverage }: ReaderTools): Promise<void> {
+  await liveSets.refresh()
+  const { absences } = liveSets.absences()
+  const isGone = (region: string) => isRegionGone(liveSets.of(region), absences, region)
+  updateRegionCoverage(regionCoverage, REGIONS, isGone, monotonicMs())
 }
 
 /** Takes partitions up to the share of this process. Returns the ones that it owns then. */

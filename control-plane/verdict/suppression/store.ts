@@ -68,7 +68,7 @@ export type SilencedMonitor = CheckTiming & { id: string }
 
 /**
  * Locks the monitors of at most `limit` silences that are due, because monitors are always locked first. Skips monitors
- * that another transaction has locked.
+ * that another transaction has locked. The work ends with the transaction, so no lease is needed.
  */
 export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<SilencedMonitor[]> {
   return query(
@@ -173,7 +173,10 @@ export async function findNextReviewAt(db: Db): Promise<Date | null> {
   return row?.due ?? null
 }
 
-/** Claims up to `limit` monitors whose ancestors have not been checked on request yet. */
+/**
+ * Claims up to `limit` monitors whose ancestors have not been checked on request yet. The request is made once, so no
+ * lease is needed.
+ */
 export async function claimParentChecks(db: Db, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,

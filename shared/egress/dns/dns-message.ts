@@ -1,6 +1,7 @@
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 import { type DnsType, parseDnsType } from '../../checks/dns-types.ts'
 import type { DnsRecord } from '../../checks/result.ts'
+import { hasControlCharacter } from '../../control-characters.ts'
 
 export type DnsQuestion = { id: number; name: string; type: DnsType }
 
@@ -91,8 +92,7 @@ const nameText = (name: string) => (name === '.' || name === '' ? '.' : lower(na
 
 /** Escapes control characters as in a zone file, because values are shown in logs and pages. */
 function visible(text: string): string {
-  const isControl = (code: number) => code < 0x20 || code === 0x7f
   return [...text]
-    .map(char => (isControl(char.charCodeAt(0)) ? `\\${String(char.charCodeAt(0)).padStart(3, '0')}` : char))
+    .map(char => (hasControlCharacter(char) ? `\\${String(char.charCodeAt(0)).padStart(3, '0')}` : char))
     .join('')
 }

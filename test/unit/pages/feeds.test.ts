@@ -3,7 +3,7 @@ import t from 'tap'
 import { renderAtom } from '../../../control-plane/pages/public/feeds/atom.ts'
 import { renderRss } from '../../../control-plane/pages/public/feeds/rss.ts'
 import { HOSTILE_TEXTS, hostileView, incidentView, pageView } from '../../support/page-view.ts'
-import { namesOf } from '../../support/xml-names.ts'
+import { namesOf, textsOf } from '../../support/xml-names.ts'
 
 const URL = 'https://picket.example.com/status/acme'
 
@@ -39,7 +39,7 @@ t.test('The RSS feed has one item per incident, last changed first', async t => 
     feed.items?.[0]?.description,
     [
       '<p><strong>Monitoring</strong>, <small>1 Aug 2026, 12:20 UTC</small></p><p>A fix is in place.</p>',
-      '<p><strong>Investigating</strong>, <small>1 Aug 2026, 12:00 UTC</small></p><p>We are looking<br>into it.</p>',
+      '<p><strong>Investigating</strong>, <small>1 Aug 2026, 12:00 UTC</small></p><p>We are looking<br/>into it.</p>',
       '<p>Affects Shop</p>',
     ].join(''),
   )
@@ -125,10 +125,33 @@ t.test('Feeds stay well-formed and contain nothing executable with hostile texts
     for (const html of contents) {
       const tags = [...html.matchAll(/<([^>\s]*)/g)].map(match => match[1])
       t.same(
-        tags.filter(tag => !/^\/?(p|strong|small|br)$/.test(tag ?? '')),
+        tags.filter(tag => !/^(\/?(p|strong|small)|br\/)$/.test(tag ?? '')),
         [],
         html,
       )
     }
+  }
+})
+
+t.test('A feed reader shows hostile texts as they were written, without the characters that XML forbids', async t => {
+  for (const text of HOSTILE_TEXTS) {
+    // an XML parser reads a line break of Windows as one character
+    const shown = text.replace(/(?![\r\n])\p{Cc}|\ufffe|\p{Surrogate}/gu, '').replace('\r\n', '\n')
+    const [rss, atom] = [renderRss(hostileView(text)), renderAtom(hostileView(text))]
+    for (const title of textsOf(rss, 'title')) t.equal(title.trim(), shown)
+    for (const title of textsOf(atom, 'title', 'name')) t.equal(title.trim(), shown)
+    const [channel, feed] = [parseRssFeed(rss), parseAtomFeed(atom)]
+    t.same([channel.title, feed.title?.value, feed.authors?.[0]?.name], [shown, shown, shown])
+    t.same(new Set(channel.items?.map(item => item.title)), new Set([shown]))
+    t.same(new Set(feed.entries?.map(entry => entry.title?.value)), new Set([shown]))
+  }
+})
+
+t.test('A blank name or title is "Untitled", because Atom and RSS require a text', async t => {
+  for (const text of [' ', '\x07']) {
+    const [rss, atom] = [renderRss(hostileView(text)), renderAtom(hostileView(text))]
+    t.same(namesOf(rss), namesOf(renderRss(pageView())))
+    t.same(namesOf(atom), namesOf(renderAtom(pageView())))
+    t.same(new Set([...textsOf(rss, 'title'), ...textsOf(atom, 'title', 'name')]), new Set(['Untitled']))
   }
 })

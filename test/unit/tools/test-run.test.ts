@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { createTestReport } from '../../../tools/test-runner/tap-report.ts'
 import { bundleTests } from '../../../tools/test-runner/test-bundle.ts'
-import { selectTestFiles } from '../../../tools/test-runner/test-files.ts'
-import { runTestFile } from '../../../tools/test-runner/test-process.ts'
+import { groupFiles, selectTestFiles } from '../../../tools/test-runner/test-files.ts'
+import { type FileRun, runTestFiles } from '../../../tools/test-runner/test-process.ts'
+import { ROOT } from '../../support/deployment.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 /** A repository with these files. */
@@ -33,19 +34,20 @@ t.test('A file that crashes, ends early or cannot be bundled fails, and others r
   })
   const { quick } = selectTestFiles(root, []) as { quick: string[] }
   t.equal(quick.length, 7)
-  const { bundleOf, remove } = await bundleTests(root, quick)
+  const bundles = await bundleTests(root, quick)
   const printed: string[] = []
   const report = createTestReport(text => printed.push(text))
   const { signal } = new AbortController()
-  for (const run of await Promise.all(quick.map(file => runTestFile(file, bundleOf(file), {}, signal))))
-    report.file(run)
+  const runs: FileRun[] = []
+  await Promise.all(quick.map(file => runTestFiles([file], bundles, {}, signal, run => runs.push(run))))
+  for (const run of runs.sort((a, b) => (a.file < b.file ? -1 : 1))) report.file(run)
   t.same(report.end(), { passed: 5, failed: 5 })
   const failing = printed.filter(line => line.startsWith('FAILED')).map(line => /unit\/(.)-/.exec(line)?.[1])
   t.equal(failing.join(''), 'bcdefbcdef')
   for (const why of [/Error: afterwards/, /Expected identifier/, /Could not resolve ".\/not-there.ts"/])
     t.match(printed.join('\n'), why)
-  remove()
-  t.notOk(existsSync(dirname(bundleOf('x.test.ts'))))
+  bundles.remove()
+  t.notOk(existsSync(dirname(bundles.bundleOf('x.test.ts'))))
 })
 
 t.test('A bundled file has the location of its source', async t => {
@@ -53,9 +55,50 @@ t.test('A bundled file has the location of its source', async t => {
   // concatenated, because this file is bundled too
   const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
   const root = repository(t, { [file]: `console.log(${asked})` })
-  const { bundleOf } = await bundleTests(root, [file])
-  const { lines } = await runTestFile(file, bundleOf(file), {}, new AbortController().signal)
-  t.same(lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
+  const runs: FileRun[] = []
+  const { signal } = new AbortController()
+  await runTestFiles([file], await bundleTests(root, [file]), {}, signal, run => runs.push(run))
+  t.same(runs[0]?.lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
+})
+
+t.test('Files of one process are reported one by one; files after a crash fail', async t => {
+  const passing = `import t from 'tap'\nt.test('one', async t => { t.ok(true) })\nt.test('two', async t => { t.ok(true) })`
+  const root = repository(t, {
+    'test/unit/a-passes.test.ts': passing,
+    'test/unit/b-fails.test.ts': `import t from 'tap'\nt.test('one', async t => { t.equal(1, 2) })`,
+    'test/unit/c-has-no-test.test.ts': '',
+    'test/unit/d-throws.test.ts': `throw new Error('at once')`,
+    'test/unit/e-passes.test.ts': passing,
+    'test/unit/f-ends.test.ts': 'process.exit(0)',
+    'test/unit/g-passes.test.ts': passing,
+  })
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const { quick } = selectTestFiles(root, []) as { quick: string[] }
+  t.same(groupFiles(root, quick), [quick])
+  const report = createTestReport(() => {})
+  const runs: FileRun[] = []
+  const { signal } = new AbortController()
+  await runTestFiles(quick, await bundleTests(root, quick), {}, signal, run => runs.push(run))
+  t.same(
+    runs.map(({ file }) => file),
+    quick,
+  )
+  for (const run of runs) report.file(run)
+  t.same(report.end(), { passed: 4, failed: 5 })
+})
+
+t.test('A group has files of one folder; a file that asks for a process of its own is not in a group', async t => {
+  const root = repository(t, {
+    'test/unit/a.test.ts': '',
+    'test/unit/b.test.ts': '// runs in a process of its own, because it measures memory',
+    'test/unit/c.test.ts': '',
+    'test/api/d.test.ts': '',
+    'test/rules/e.test.ts': '',
+    'test/rules/f.test.ts': '',
+  })
+  const { quick } = selectTestFiles(root, []) as { quick: string[] }
+  const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
+  t.same(names.sort(), ['ac', 'b', 'd', 'e', 'f'])
 })
 
 t.test('Quick files start with the fast ones, flow files with the longest', async t => {

@@ -1,4 +1,3 @@
-import { MAIL_BLUE, renderMail, renderMailButton } from '../../../foundation/web/html/mail-layout.ts'
 import { sanitizeNameForEmail } from '../confirmation/address.ts'
 
 /** An email about an account. `link.url` contains a secret; `to` is one plain address. */
@@ -62,10 +61,3 @@ export const buildConfirmationEmail = (to: string, organization: string, url: st
 
 export const renderEmailText = ({ paragraphs, link }: AccountEmail): string =>
   [...paragraphs, `${link.label}: ${link.url}`, 'Sent by Picket'].join('\n\n')
-
-export const renderEmailHtml = ({ subject, paragraphs, link }: AccountEmail): string =>
-  renderMail({
-    ...{ title: subject, badge: null, colour: MAIL_BLUE, preview: paragraphs.join(' '), paragraphs },
-    rows: [renderMailButton(link, MAIL_BLUE)],
-    footer: 'Sent by Picket',
-  })

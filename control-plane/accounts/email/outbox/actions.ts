@@ -6,13 +6,8 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../../foundation/platform/time/clock.ts'
 import { createPasswordLink } from '../../sign-in/password-links/actions.ts'
 import { findAccount } from '../../sign-in/store.ts'
-import {
-  type AccountEmail,
-  buildPasswordResetEmail,
-  type QueuedEmail,
-  renderEmailHtml,
-  renderEmailText,
-} from './account-email.ts'
+import { type AccountEmail, buildPasswordResetEmail, type QueuedEmail, renderEmailText } from './account-email.ts'
+import { renderEmailHtml } from './account-email-html.tsx'
 import { claimMails, type DueMail, decryptMail, encryptMail, insertMail, postponeMail, removeMail } from './store.ts'
 
 const BATCH_SIZE = 10
@@ -41,8 +36,7 @@ type MailSenderTools = {
 
 /** Sends some of what is due. True: there may be more. */
 export async function sendDueMails(tools: MailSenderTools): Promise<boolean> {
-  const now = clock()
-  const due = await claimMails(tools.db, { limit: BATCH_SIZE, now, until: new Date(now.getTime() + LEASE_MS) })
+  const due = await claimMails(tools.db, { now: clock(), leaseMs: LEASE_MS, limit: BATCH_SIZE })
   await Promise.all(due.map(mail => sendMail(tools, mail)))
   return due.length === BATCH_SIZE
 }

@@ -1,6 +1,7 @@
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencrypt.ts'
-import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 import type { QueuedEmail } from './account-email.ts'
 
 const buildBinding = (id: string) => `account-mail:${id}`
@@ -24,16 +25,11 @@ export const insertMail = (tx: Tx, mail: { id: string; letter: Buffer; now: Date
 
 export type DueMail = { id: string; letter: Buffer; attempts: number; createdAt: Date }
 
-/** Claims due emails, oldest first. No other process sends them before `until`. */
-export const claimMails = (db: Db, { limit, now, until }: { limit: number; now: Date; until: Date }) =>
-  query<DueMail>(
-    db,
-    `UPDATE account_mails SET next_attempt_at = :until, attempts = attempts + 1
-     WHERE id IN (SELECT id FROM account_mails WHERE next_attempt_at <= :now ORDER BY next_attempt_at LIMIT :limit
-                  FOR UPDATE SKIP LOCKED)
-     RETURNING id, letter, attempts, created_at AS "createdAt"`,
-    { limit, now, until },
-  )
+const MAILS = { table: 'account_mails', key: 'id', dueAt: 'next_attempt_at', changes: 'attempts = attempts + 1' }
+
+/** Claims due emails, oldest first. No other process sends them before the lease ends. */
+export const claimMails = (db: Db, request: LeaseRequest) =>
+  claimRows<DueMail>(db, MAILS, 'id, letter, attempts, created_at AS "createdAt"', request)
 
 export const removeMail = (db: Db, id: string) => execute(db, 'DELETE FROM account_mails WHERE id = ?', [id])
 

@@ -1,3 +1,4 @@
+import { hasControlCharacter } from '../../../../shared/control-characters.ts'
 import type { CheckLiteral } from '../types.ts'
 
 /**
@@ -6,8 +7,7 @@ import type { CheckLiteral } from '../types.ts'
  */
 export function findUrlProblem(text: string, checkLiteral: CheckLiteral, name = 'url'): string | null {
   // a URL parser removes line breaks and surrounding white space, so they are checked first
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
-  if (/[\x00-\x20\x7f]/.test(text)) {
+  if (text.includes(' ') || hasControlCharacter(text)) {
     return `${name} must not contain white space or control characters`
   }
   // a URL parser also accepts `https:/host` and `https:\\host`

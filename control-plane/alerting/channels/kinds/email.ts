@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
+import { hasControlCharacter } from '../../../../shared/control-characters.ts'
 import { maskSecrets, unmaskSecrets } from '../config/secret-fields.ts'
 import { type ChangeLine, toChangeLines, toDigestNotice } from '../notices/digest-notice.ts'
 import { toNotice } from '../notices/notice.ts'
 import type { NoticeContent } from '../notices/notice-content.ts'
-import { renderNoticeHtml } from '../notices/notice-html.ts'
+import { renderNoticeHtml } from '../notices/notice-html.tsx'
 import { renderNoticeText } from '../notices/notice-text.ts'
 import { truncate } from '../notices/wording.ts'
 import { defineKind, type MailContent, type MailMessage, type RenderContext } from '../types.ts'
@@ -15,9 +16,8 @@ const Config = Type.Object({
   to: Type.Array(Type.String({ format: 'email', maxLength: 254 }), { minItems: 1, maxItems: 20 }),
 })
 
-/** Characters that an address list, a header or an SMTP command could read as a separator. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
-const UNSAFE_IN_ADDRESS = /[\x00-\x20\x7f<>()[\]\\,;:"]/
+/** Characters that an address list, a header or an SMTP command could read as a separator, like control characters. */
+const SEPARATOR = /[ <>()[\]\\,;:"]/
 
 /** Sends one email to all addresses, as HTML and text. */
 export const email = defineKind({
@@ -27,7 +27,8 @@ export const email = defineKind({
     const seen = to.map(address => address.toLowerCase())
     return to.flatMap((address, i) => {
       const path = `config.to[${i}]`
-      if (UNSAFE_IN_ADDRESS.test(address)) return [{ path, message: `${path} must be a plain email address` }]
+      if (SEPARATOR.test(address) || hasControlCharacter(address))
+        return [{ path, message: `${path} must be a plain email address` }]
       return seen.indexOf(address.toLowerCase()) < i ? [{ path, message: `${path} is listed twice` }] : []
     })
   },

@@ -37,14 +37,13 @@ const LogQuery = strictObject({
 type AlertLogContext = { db: Db; secrets: SecretCipher; retentionDays: number }
 
 /** The alert log: requests, responses and replay (docs/design/deliveries.md#log). */
-export function alertLogRoutes(app: App, { db, secrets, retentionDays }: AlertLogContext): void {
-  const readEntry = async (caller: ApiCaller, id: string) => {
-    if (!isDeliveryId(id)) throw notFound('log entry')
-    const row = await findDelivery(db, caller.projectId, id)
-    if (!row) throw buildLogEntryNotFound(id, now(), retentionDays)
-    return toLogEntryResponse(row, secrets, caller)
-  }
+export function alertLogRoutes(app: App, context: AlertLogContext): void {
+  readRoutes(app, context)
+  retryRoutes(app, context)
+}
 
+function readRoutes(app: App, context: AlertLogContext): void {
+  const { db, secrets } = context
   app.get(
     '/alerts/log',
     {
@@ -88,9 +87,11 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays }: AlertLo
         response: responseSchemas(200, dataSchema(LogEntry), 404),
       },
     },
-    async request => ({ data: await readEntry(getCaller(request), request.params.id) }),
+    async request => ({ data: await readEntry(context, getCaller(request), request.params.id) }),
   )
+}
 
+function retryRoutes(app: App, context: AlertLogContext): void {
   app.post(
     '/alerts/log/:id/retry',
     {
@@ -108,13 +109,20 @@ export function alertLogRoutes(app: App, { db, secrets, retentionDays }: AlertLo
       const { id } = request.params
       if (!isDeliveryId(id)) throw notFound('log entry')
       await replayDelivery(
-        withRequestActor(db, request),
+        withRequestActor(context.db, request),
         caller.projectId,
         id,
         now(),
-        buildLogEntryNotFound(id, now(), retentionDays),
+        buildLogEntryNotFound(id, now(), context.retentionDays),
       )
-      return { data: await readEntry(caller, id) }
+      return { data: await readEntry(context, caller, id) }
     },
   )
+}
+
+async function readEntry({ db, secrets, retentionDays }: AlertLogContext, caller: ApiCaller, id: string) {
+  if (!isDeliveryId(id)) throw notFound('log entry')
+  const row = await findDelivery(db, caller.projectId, id)
+  if (!row) throw buildLogEntryNotFound(id, now(), retentionDays)
+  return toLogEntryResponse(row, secrets, caller)
 }

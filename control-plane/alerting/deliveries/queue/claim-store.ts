@@ -29,7 +29,8 @@ export type ClaimRequest = {
  * 2. Count the free places of each channel. A fast channel that no other process sends to has more places.
  * 3. Take the oldest lanes: each project gets its first lane before any gets its second, and no more than its share of
  *    the places (lanes.ts). Within a project the same order applies to channels.
- * Returns at most `limit` lanes, and where the next claim continues.
+ * Returns at most `limit` lanes, and where the next claim continues. The limits of channels and projects need statements
+ * of their own instead of `claimRows`.
  */
 export async function claimLanes(
   tx: Tx,

@@ -1,5 +1,6 @@
 import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { lockHeldRows } from '../../../foundation/platform/postgres/lease.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import { HAS_DUE_LANES_SQL } from '../queue/claim-store.ts'
 import { QUEUED_DELIVERY_COLUMNS, QUEUED_DELIVERY_JOINS, type QueuedDelivery } from '../queue/lane-store.ts'
@@ -85,7 +86,8 @@ const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE
 
 /**
  * Leases due messages to `owner`, at most `limit`. Over all processes a destination has eight at the same time, one when
- * its circuit is half-open, and none when it is open.
+ * its circuit is half-open, and none when it is open. These limits of each destination need a statement of their own
+ * instead of `claimRows`.
  */
 export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
   const due = await query<{ id: string }>(
@@ -142,12 +144,8 @@ export function loadRelayMessages(tx: Tx, ids: string[]): Promise<RelayMessage[]
 
 /** Locks the messages that `owner` still holds. Returns their ids. */
 export async function lockMessages(tx: Tx, owner: string, ids: string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(
-    tx,
-    `SELECT delivery_id AS id FROM relay_messages WHERE lease_owner = :owner AND delivery_id = ANY (:ids)
-     ORDER BY delivery_id FOR UPDATE`,
-    { owner, ids },
-  )
+  const leased = { table: 'relay_messages', key: 'delivery_id', holder: 'lease_owner' }
+  const rows = await lockHeldRows<{ id: string }>(tx, leased, 'delivery_id AS id', { keys: ids, holder: owner })
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -3,14 +3,12 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
   dataSchema,
   Id,
   nullable,
-  PageQuery,
-  pageSchema,
   responseSchemas,
   strictObject,
   stringEnum,
@@ -40,23 +38,17 @@ const Redrive = strictObject(channelIdParams('Defaults to all channels that are 
 
 /** The built-in relay: destinations with their circuits, and redrive (docs/design/deliveries.md#relay). */
 export function relayRoutes(app: App, { db }: { db: Db }): void {
-  app.get(
-    '/alerts/relay',
-    {
-      schema: {
-        summary: 'List the destinations of the relay',
-        description: 'Destinations with their circuit breakers, ordered by origin.',
-        tags: ['Alerts'],
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(RelayDestinationRecord), 400),
-      },
-    },
-    async request => {
-      const { rows, total } = await listDestinations(db, getCaller(request).projectId, toPageBounds(request.query))
+  listRoute(app, '/alerts/relay', {
+    summary: 'List the destinations of the relay',
+    description: 'Destinations with their circuit breakers, ordered by origin.',
+    tags: ['Alerts'],
+    record: RelayDestinationRecord,
+    list: async (request, bounds) => {
+      const { rows, total } = await listDestinations(db, getCaller(request).projectId, bounds)
       const asOf = now()
-      return { data: rows.map(row => toDestinationResponse(row, asOf)), meta: buildPageMeta(request.query, total) }
+      return { data: rows.map(row => toDestinationResponse(row, asOf)), total }
     },
-  )
+  })
 
   app.post(
     '/alerts/relay/redrive',

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { newId, randomFraction } from '../../../foundation/platform/ids.ts'
 import { now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/time/loop.ts'
@@ -26,92 +27,111 @@ const TIMER_SLACK_MS = 5
 /** How many requests one process has in flight. */
 const MAX_CONCURRENCY = 512
 
+type RelayState = {
+  context: SendContext
+  /** of the leases */
+  owner: string
+  meters: DeliveryMetrics
+  requests: WorkPool
+  /** aborted when the worker stops; every timer listens to it */
+  stopping: AbortSignal
+  /** the timers that are set: their times, in intervals of TICK_INTERVAL_MS */
+  ticks: Set<number>
+  /** to be written */
+  attempted: RelayAttempt[]
+  /** whether the next round has something to do */
+  isWoken: boolean
+  wakeLoop(): void
+}
+
 /**
  * Sends the messages of the built-in relay (docs/design/deliveries.md#relay). It wakes by itself when one of its own
  * messages is due again; the delivery worker finds the messages of other processes and wakes it.
  */
 export function startRelayWorker(context: SendContext, meters: DeliveryMetrics): Loop {
-  const owner = newId()
-  const inFlight = new Set<Promise<void>>()
   const stopping = new AbortController()
-  // every timer listens to it
   setMaxListeners(0, stopping.signal)
-  const ticks = new Set<number>()
-  let attempted: RelayAttempt[] = []
-  let isWoken = true
-
-  const send = async (message: PreparedRelayMessage) => {
-    const outcome = hasSameDestination(message) ? await sendMessage(message, now(), context) : null
-    attempted.push({ message, outcome, chance: randomFraction() })
-    wake()
+  const state: RelayState = {
+    context,
+    owner: newId(),
+    meters,
+    requests: createWorkPool({ maxConcurrent: MAX_CONCURRENCY, onFree: () => wake(state) }),
+    stopping: stopping.signal,
+    ticks: new Set(),
+    attempted: [],
+    isWoken: true,
+    wakeLoop: () => loop.wake(),
   }
-
-  const write = async () => {
-    const writing = attempted
-    attempted = []
-    if (writing.length === 0) return
-    try {
-      const { statuses, dueAt } = await context.db.transaction(tx => finishRelayAttempts(tx, owner, writing, now()))
-      for (const status of statuses) meters.relayed.inc({ status })
-      for (const at of dueAt) wakeAt(at)
-    } catch (error) {
-      attempted = [...writing, ...attempted]
-      throw error
-    }
-  }
-
-  const claim = async () => {
-    const limit = MAX_CONCURRENCY - inFlight.size
-    if (limit === 0) return
-    const claiming = { owner, limit }
-    const { messages, isMore } = await context.db.transaction(tx => claimRelayMessages(tx, claiming, context, now()))
-    for (const message of messages) track(send(message))
-    if (isMore) wake()
-  }
-
-  const round = async (signal: AbortSignal) => {
-    if (!isWoken) return
-    isWoken = false
-    try {
-      await write()
-      if (signal.aborted) return
-      const due = await findDueWork(context.db, now())
-      if (due.oldMessages && (await context.db.transaction(tx => expireUndeliverable(tx, now()))) > 0) wake()
-      if (due.messages) await claim()
-    } catch (error) {
-      isWoken = true
-      throw error
-    }
-  }
-
-  const track = (sending: Promise<void>) => {
-    inFlight.add(sending)
-    sending.finally(() => inFlight.delete(sending))
-  }
-
-  const wake = () => {
-    isWoken = true
-    loop.wake()
-  }
-
-  const wakeAt = (at: Date) => {
-    const tick = Math.floor(at.getTime() / TICK_INTERVAL_MS) + 1
-    if (ticks.has(tick)) return
-    ticks.add(tick)
-    sleep(Math.max(0, tick * TICK_INTERVAL_MS + TIMER_SLACK_MS - nowMs()), stopping.signal).then(() => {
-      ticks.delete(tick)
-      wake()
-    })
-  }
-
-  const loop = startLoop('relay', RETRY_INTERVAL_MS, context, round, CRITICAL)
+  const loop = startLoop('relay', RETRY_INTERVAL_MS, context, signal => runRound(state, signal), CRITICAL)
   return {
-    wake,
+    wake: () => wake(state),
     async stop() {
       stopping.abort()
       await loop.stop()
-      await Promise.allSettled(inFlight)
-      await write()
+      await state.requests.waitUntilIdle()
+      await writeAttempted(state)
     },
   }
+}
+
+/** Writes the results of earlier requests, then claims messages that are due. It does nothing unless it was woken. */
+async function runRound(state: RelayState, signal: AbortSignal): Promise<void> {
+  const { db } = state.context
+  if (!state.isWoken) return
+  state.isWoken = false
+  try {
+    await writeAttempted(state)
+    if (signal.aborted) return
+    const due = await findDueWork(db, now())
+    if (due.oldMessages && (await db.transaction(tx => expireUndeliverable(tx, now()))) > 0) wake(state)
+    if (due.messages) await claim(state)
+  } catch (error) {
+    state.isWoken = true
+    throw error
+  }
+}
+
+/** Results that could not be written are kept for the next round. */
+async function writeAttempted(state: RelayState): Promise<void> {
+  const { context, owner, meters, attempted: writing } = state
+  state.attempted = []
+  if (writing.length === 0) return
+  try {
+    const { statuses, dueAt } = await context.db.transaction(tx => finishRelayAttempts(tx, owner, writing, now()))
+    for (const status of statuses) meters.relayed.inc({ status })
+    for (const at of dueAt) wakeAt(state, at)
+  } catch (error) {
+    state.attempted = [...writing, ...state.attempted]
+    throw error
+  }
+}
+
+async function claim(state: RelayState): Promise<void> {
+  const { context, owner, requests } = state
+  const limit = requests.free()
+  if (limit === 0) return
+  const claiming = { owner, limit }
+  const { messages, isMore } = await context.db.transaction(tx => claimRelayMessages(tx, claiming, context, now()))
+  for (const message of messages) requests.start(() => send(state, message))
+  if (isMore) wake(state)
+}
+
+async function send(state: RelayState, message: PreparedRelayMessage): Promise<void> {
+  const outcome = hasSameDestination(message) ? await sendMessage(message, now(), state.context) : null
+  state.attempted.push({ message, outcome, chance: randomFraction() })
+}
+
+function wake(state: RelayState): void {
+  state.isWoken = true
+  state.wakeLoop()
+}
+
+function wakeAt(state: RelayState, at: Date): void {
+  const tick = Math.floor(at.getTime() / TICK_INTERVAL_MS) + 1
+  if (state.ticks.has(tick)) return
+  state.ticks.add(tick)
+  sleep(Math.max(0, tick * TICK_INTERVAL_MS + TIMER_SLACK_MS - nowMs()), state.stopping).then(() => {
+    state.ticks.delete(tick)
+    wake(state)
+  })
 }

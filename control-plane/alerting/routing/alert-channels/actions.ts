@@ -9,7 +9,7 @@ import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
 import { isSameOrigin } from '../../../foundation/web/masked-secrets/same-origin.ts'
-import { conflict, notFound, tierLimitReached, validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound, tierLimitReached, validationError } from '../../../foundation/web/server/errors.ts'
 import { decryptConfig, encryptConfig, encryptSigningSecret } from '../../channels/config/encrypted-config.ts'
 import { findReceiverHost } from '../../channels/config/receiver-host.ts'
 import { type ChannelType, getChannelKind } from '../../channels/registry.ts'
@@ -161,8 +161,7 @@ export async function sendTest(
 ): Promise<string> {
   const { db, secrets, publicUrl } = tools
   return await db.transaction(async tx => {
-    const channel = isId(id) ? await lockChannel(tx, projectId, id) : null
-    if (!channel) throw notFound('channel')
+    const channel = found(isId(id) && (await lockChannel(tx, projectId, id)), 'channel')
     if (channel.isPaused) throw conflict('the channel is paused; resume it before testing it')
     const event = buildTestEvent(channel, { id: newId(), publicUrl, now })
     await insertEvents(tx, [event])
@@ -185,8 +184,7 @@ async function changeLockedChannel(
 ): Promise<StoredChannel> {
   return await db.transaction(async tx => {
     await first(tx)
-    const stored = isId(id) ? await lockChannel(tx, projectId, id) : null
-    if (!stored) throw notFound('channel')
+    const stored = found(isId(id) && (await lockChannel(tx, projectId, id)), 'channel')
     const changed = await change(stored, tx)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)

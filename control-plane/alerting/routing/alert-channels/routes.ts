@@ -7,17 +7,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { createFaultFinder } from '../../../foundation/web/validation/validation-errors.ts'
 import type { CheckLiteral } from '../../channels/registry.ts'
 import { LogEntry, toLogEntryResponse } from '../../deliveries/log/log-entry.ts'
@@ -47,42 +40,29 @@ export function channelRoutes(app: App, context: ChannelContext): void {
 
 function readRoutes(app: App, context: ChannelContext): void {
   const { db } = context
-  app.get(
-    '/alerts/channels',
-    {
-      schema: {
-        summary: 'List channels',
-        description: 'Newest first. Secrets are masked.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(ChannelRecord), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/alerts/channels', {
+    summary: 'List channels',
+    description: 'Newest first. Secrets are masked.',
+    tags,
+    record: ChannelRecord,
+    list: async (request, bounds) => {
       const caller = getCaller(request)
-      const { rows, total } = await listChannels(db, caller.projectId, toPageBounds(request.query))
-      return { data: await buildChannelResponses(context, caller, rows), meta: buildPageMeta(request.query, total) }
+      const { rows, total } = await listChannels(db, caller.projectId, bounds)
+      return { data: await buildChannelResponses(context, caller, rows), total }
     },
-  )
+  })
 
-  app.get(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Get a channel',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(ChannelRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/alerts/channels/:id', {
+    summary: 'Get a channel',
+    tags,
+    record: ChannelRecord,
+    read: async request => {
       const { id } = request.params
       const caller = getCaller(request)
-      const channel = isId(id) ? await findChannel(db, caller.projectId, id) : null
-      if (!channel) throw notFound('channel')
-      return { data: await buildChannelResponse(context, caller, channel) }
+      const channel = found(isId(id) && (await findChannel(db, caller.projectId, id)), 'channel')
+      return await buildChannelResponse(context, caller, channel)
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, context: ChannelContext): void {
@@ -93,63 +73,46 @@ function writeRoutes(app: App, context: ChannelContext): void {
     findFaults: createFaultFinder(request),
   })
 
-  app.post(
-    '/alerts/channels',
-    {
-      schema: {
-        summary: 'Create a channel',
-        description:
-          'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
-        tags,
-        body: ChannelCreate,
-        response: responseSchemas(201, dataSchema(ChannelRecord), 400, 402, 409, 429),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/alerts/channels', {
+    summary: 'Create a channel',
+    description:
+      'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
+    tags,
+    body: ChannelCreate,
+    record: ChannelRecord,
+    errors: [400, 402, 409, 429],
+    create: async request => {
       const caller = getCaller(request)
       const { channel, signingSecret } = await createChannel(toolsFor(request), caller, request.body, now())
-      return reply.code(201).send({ data: await buildChannelResponse(context, caller, channel, signingSecret) })
+      return await buildChannelResponse(context, caller, channel, signingSecret)
     },
-  )
+  })
 
-  app.put(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Update a channel',
-        description:
-          'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
-        tags,
-        params: IdParams,
-        body: ChannelUpdate,
-        response: responseSchemas(200, dataSchema(ChannelRecord), 400, 402, 403, 404, 409, 429),
-      },
-    },
-    async request => {
+  updateRoute(app, '/alerts/channels/:id', {
+    summary: 'Update a channel',
+    description:
+      'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
+    tags,
+    body: ChannelUpdate,
+    record: ChannelRecord,
+    errors: [400, 402, 403, 404, 409, 429],
+    update: async request => {
       const caller = getCaller(request)
       const channel = await changeChannel(toolsFor(request), caller, request.params.id, request.body, now())
-      return { data: await buildChannelResponse(context, caller, channel) }
+      return await buildChannelResponse(context, caller, channel)
     },
-  )
+  })
 
-  app.delete(
-    '/alerts/channels/:id',
-    {
-      schema: {
-        summary: 'Delete a channel',
-        description: 'Also deletes the rules, subscriptions and log entries of the channel.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/alerts/channels/:id', {
+    summary: 'Delete a channel',
+    description: 'Also deletes the rules, subscriptions and log entries of the channel.',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteChannel(withRequestActor(db, request), getCaller(request).projectId, id)))
-        throw notFound('channel')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(isId(id) && (await deleteChannel(withRequestActor(db, request), projectId, id)), 'channel')
     },
-  )
+  })
 }
 
 function operationRoutes(app: App, context: ChannelContext): void {
@@ -208,8 +171,7 @@ function operationRoutes(app: App, context: ChannelContext): void {
       const caller = getCaller(request)
       const { projectId } = caller
       const deliveryId = await sendTest(context, caller, request.params.id, now())
-      const entry = await findDelivery(db, projectId, deliveryId)
-      if (!entry) throw notFound('channel')
+      const entry = found(await findDelivery(db, projectId, deliveryId), 'channel')
       return { data: toLogEntryResponse(entry, secrets, getCaller(request)) }
     },
   )

@@ -21,7 +21,10 @@ type LockedChannel = {
   groupable: GroupableChannel | null
 }
 
-/** Locks against deletion those of the channels that no other transaction is changing. */
+/**
+ * Locks against deletion those of the channels that no other transaction is changing. Their events are grouped in the
+ * same transaction, so no lease is needed.
+ */
 export const tryLockChannels = (tx: Tx, channelIds: string[]): Promise<LockedChannel[]> =>
   lockChannelRows(tx, channelIds, 'SKIP LOCKED')
 

@@ -60,7 +60,7 @@ export async function findNextReminderDue(db: Db): Promise<Date | null> {
 /**
  * Claims due reminders, at most `limit`, with their monitors and incidents. Locks the monitors, then the channels, until
  * the transaction ends. Rows that another transaction holds are skipped, and so are projects with events that wait for
- * the fan-out: these events come first.
+ * the fan-out: these events come first. The work ends with the transaction, so no lease is needed.
  */
 export async function claimDueReminders(tx: Tx, limit: number, now: Date): Promise<DueReminder[]> {
   const monitorIds = await lockIds(tx, MONITORS_OF_DUE, { now, limit })

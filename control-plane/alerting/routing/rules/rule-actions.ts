@@ -1,7 +1,7 @@
 import { checkRuleLimit } from '../../../accounts/plans/plans.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound, tierLimitReached } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound, tierLimitReached } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { rescheduleReminder, startReminders } from '../reminders/actions.ts'
 import type { RuleCreate, RuleUpdate } from '../schemas.ts'
@@ -65,13 +65,11 @@ export async function createRules(
 /** Changes the given fields of a rule. Throws as createRule does, and 404 for an unknown rule. */
 export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {
   return await db.transaction(async tx => {
-    const found = isId(id) ? await findRule(tx, projectId, id) : null
-    if (!found) throw notFound('rule')
-    const monitorId = body.monitor_id?.toLowerCase() ?? found.monitorId
-    const alertChannelId = body.alert_channel_id?.toLowerCase() ?? found.alertChannelId
+    const current = found(isId(id) && (await findRule(tx, projectId, id)), 'rule')
+    const monitorId = body.monitor_id?.toLowerCase() ?? current.monitorId
+    const alertChannelId = body.alert_channel_id?.toLowerCase() ?? current.alertChannelId
     await lockPairs(tx, projectId, [{ monitorId, alertChannelId }])
-    const locked = await lockRule(tx, projectId, id)
-    if (!locked) throw notFound('rule')
+    const locked = found(await lockRule(tx, projectId, id), 'rule')
     const rule = {
       ...locked,
       monitorId,

@@ -24,102 +24,117 @@ type FairLimiter = {
 
 type Lane = { key: string; running: number; waiting: (() => void)[] }
 
+type LimiterState = {
+  limits: FairLimiterOptions
+  lanes: Map<string, Lane>
+  /** lanes with waiting work, in the order of their turns */
+  queue: Set<Lane>
+  /** of all keys together */
+  running: number
+}
+
 /**
  * Shares limited capacity between keys. Each key has its own limit; waiting work continues in order, with the keys taking
  * turns. However much work one key has, another key waits only for running work and for one piece of each other key.
+ *
+ * Unlike a keyed limiter it limits all keys together, is fair between them, and lets the caller wait for a turn. It is for
+ * requests, which are refused when they wait too long, not for claimed rows, which go back to their table.
  */
 export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
-  const { maxConcurrent, maxConcurrentPerKey, maxWaitingPerKey, waitTimeoutMs, refuse, onWaiting = () => {} } = limits
-  const lanes = new Map<string, Lane>()
-  // lanes with waiting work, in the order of their turns
-  const queue = new Set<Lane>()
-  let running = 0
-
-  function getLane(key: string): Lane {
-    const known = lanes.get(key)
-    if (known) return known
-    const lane = { key, running: 0, waiting: [] }
-    lanes.set(key, lane)
-    return lane
-  }
-
-  function begin(lane: Lane): () => void {
-    running++
-    lane.running++
-    let isOver = false
-    return () => {
-      if (isOver) return
-      isOver = true
-      running--
-      lane.running--
-      startNext()
-      deleteIfIdle(lane)
-    }
-  }
-
-  function startNext(): void {
-    for (const lane of queue) {
-      if (running >= maxConcurrent) return
-      if (lane.running >= maxConcurrentPerKey) continue
-      const next = lane.waiting.shift()
-      queue.delete(lane)
-      if (lane.waiting.length > 0) queue.add(lane)
-      next?.()
-    }
-  }
-
-  function deleteIfIdle(lane: Lane): void {
-    if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(lane.key)
-  }
-
-  function leave(lane: Lane, start: () => void): void {
-    lane.waiting = lane.waiting.filter(other => other !== start)
-    if (lane.waiting.length === 0) queue.delete(lane)
-    deleteIfIdle(lane)
-  }
-
-  const wait = (lane: Lane) =>
-    new Promise<() => void>((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer)
-        onWaiting(-1)
-        resolve(begin(lane))
-      }
-      const timer = setTimeout(() => {
-        onWaiting(-1)
-        leave(lane, start)
-        reject(refuse('late'))
-      }, waitTimeoutMs)
-      lane.waiting.push(start)
-      queue.add(lane)
-      onWaiting(1)
-    })
-
-  function tryAcquire(key: string): (() => void) | null {
-    if (running >= maxConcurrent) return null
-    const lane = getLane(key)
-    return lane.running < maxConcurrentPerKey ? begin(lane) : null
-  }
-
-  async function acquire(key: string): Promise<() => void> {
-    const end = tryAcquire(key)
-    if (end) return end
-    const lane = getLane(key)
-    if (lane.waiting.length >= maxWaitingPerKey) throw refuse('full')
-    return await wait(lane)
-  }
-
+  const state: LimiterState = { limits, lanes: new Map(), queue: new Set(), running: 0 }
+  const acquireTurn = (key: string) => acquire(state, key)
   return {
-    tryAcquire,
-    acquire,
+    tryAcquire: key => tryAcquire(state, key),
+    acquire: acquireTurn,
     async run(key, work) {
-      const end = await acquire(key)
+      const end = await acquireTurn(key)
       try {
         return await work()
       } finally {
         end()
       }
     },
-    isFull: key => (lanes.get(key)?.waiting.length ?? 0) >= maxWaitingPerKey,
+    isFull: key => (state.lanes.get(key)?.waiting.length ?? 0) >= limits.maxWaitingPerKey,
   }
+}
+
+function tryAcquire(state: LimiterState, key: string): (() => void) | null {
+  const { maxConcurrent, maxConcurrentPerKey } = state.limits
+  if (state.running >= maxConcurrent) return null
+  const lane = getLane(state, key)
+  return lane.running < maxConcurrentPerKey ? beginTurn(state, lane) : null
+}
+
+async function acquire(state: LimiterState, key: string): Promise<() => void> {
+  const end = tryAcquire(state, key)
+  if (end) return end
+  const { maxWaitingPerKey, refuse } = state.limits
+  const lane = getLane(state, key)
+  if (lane.waiting.length >= maxWaitingPerKey) throw refuse('full')
+  return await waitForTurn(state, lane)
+}
+
+function getLane({ lanes }: LimiterState, key: string): Lane {
+  const known = lanes.get(key)
+  if (known) return known
+  const lane = { key, running: 0, waiting: [] }
+  lanes.set(key, lane)
+  return lane
+}
+
+/** Returns the function that ends the turn; a second call of it does nothing. */
+function beginTurn(state: LimiterState, lane: Lane): () => void {
+  state.running++
+  lane.running++
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    state.running--
+    lane.running--
+    startNext(state)
+    deleteIfIdle(state, lane)
+  }
+}
+
+/** Starts waiting work while there is capacity: one piece of each lane, which then goes to the end of the queue. */
+function startNext(state: LimiterState): void {
+  const { limits, queue } = state
+  for (const lane of queue) {
+    if (state.running >= limits.maxConcurrent) return
+    if (lane.running >= limits.maxConcurrentPerKey) continue
+    const next = lane.waiting.shift()
+    queue.delete(lane)
+    if (lane.waiting.length > 0) queue.add(lane)
+    next?.()
+  }
+}
+
+function waitForTurn(state: LimiterState, lane: Lane): Promise<() => void> {
+  const { waitTimeoutMs, refuse, onWaiting } = state.limits
+  return new Promise((resolve, reject) => {
+    const start = () => {
+      clearTimeout(timer)
+      onWaiting?.(-1)
+      resolve(beginTurn(state, lane))
+    }
+    const timer = setTimeout(() => {
+      onWaiting?.(-1)
+      stopWaiting(state, lane, start)
+      reject(refuse('late'))
+    }, waitTimeoutMs)
+    lane.waiting.push(start)
+    state.queue.add(lane)
+    onWaiting?.(1)
+  })
+}
+
+function stopWaiting(state: LimiterState, lane: Lane, start: () => void): void {
+  lane.waiting = lane.waiting.filter(other => other !== start)
+  if (lane.waiting.length === 0) state.queue.delete(lane)
+  deleteIfIdle(state, lane)
+}
+
+function deleteIfIdle({ lanes }: LimiterState, lane: Lane): void {
+  if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(lane.key)
 }

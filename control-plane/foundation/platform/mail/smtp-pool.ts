@@ -22,7 +22,12 @@ export type SmtpPool = {
   close(): void
 }
 
-/** A small pool of connections to one mail server. */
+/**
+ * A small pool of connections to one mail server. nodemailer's own SMTPPool, with `getSocket` for the guarded socket and an
+ * AbortSignal as the deadline, cannot replace it: after a server has left QUIT or RSET unanswered on ten connections, each of
+ * them keeps its place until `socketTimeout`, and a mail that is sent then uses up its deadline in SMTPPool's queue. Here it gets
+ * a new connection. SMTPPool also does not pass the signal to `getSocket`, so that opening a socket continues after the deadline.
+ */
 export function createSmtpPool(server: SmtpServer, egress: Egress): SmtpPool {
   const idle = new Map<SmtpConnection, NodeJS.Timeout>()
   const waiting = new Set<() => void>()

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { createKeyCounter } from '../concurrency/key-counter.ts'
 
 export type PortLimits = {
   /** connections of one client address at the same time */
@@ -26,17 +27,16 @@ export function openLimitedPort(
   onConnection: (socket: Socket) => void,
   onRefused: (why: PortRefusal) => void,
 ): Promise<LimitedPort> {
-  const open = new Map<string, number>()
+  const open = createKeyCounter()
   const waiting = new Map<string, NodeJS.Timeout>()
 
   function accept(socket: Socket): void {
     const client = getClientKey(socket.remoteAddress ?? '')
-    const count = open.get(client) ?? 0
-    if (count >= maxPerAddress) {
+    if (open.get(client) >= maxPerAddress) {
       onRefused('full')
       return void socket.destroy()
     }
-    open.set(client, count + 1)
+    open.add(client, 1)
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const end = () => {
       if (waiting.get(peer) !== timer) return
@@ -50,9 +50,7 @@ export function openLimitedPort(
     socket.once('close', () => {
       clearTimeout(timer)
       if (waiting.get(peer) === timer) waiting.delete(peer)
-      const left = open.get(client)! - 1
-      if (left === 0) open.delete(client)
-      else open.set(client, left)
+      open.add(client, -1)
     })
     onConnection(socket)
   }

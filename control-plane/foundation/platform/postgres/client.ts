@@ -171,7 +171,11 @@ export async function query<Row>(
 }
 
 /** Whether a SELECT finds a row: one query outside of a transaction, for loops that mostly find nothing. */
-export async function hasRows(db: Db, select: string, bindings: Knex.RawBinding[] = []): Promise<boolean> {
+export async function hasRows(
+  db: Db,
+  select: string,
+  bindings: Knex.RawBinding[] | Knex.ValueDict = [],
+): Promise<boolean> {
   const [row] = await query<{ hasRow: boolean }>(db, `SELECT EXISTS (${select}) AS "hasRow"`, bindings)
   return row!.hasRow
 }

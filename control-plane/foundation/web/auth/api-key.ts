@@ -1,4 +1,4 @@
-import { crc32 } from '../../platform/crypto/crc32.ts'
+import { crc32 } from 'node:zlib'
 import { randomBase62, toBase62 } from '../../platform/ids.ts'
 
 const SECRET_LENGTH = 30

@@ -1,6 +1,6 @@
-import { type ComponentChildren, Fragment, h } from 'preact'
-import { renderToString } from 'preact-render-to-string'
+import type { ComponentChildren } from 'preact'
 import { sha256 } from '../../platform/crypto/encryption.ts'
+import { renderHtml } from './render.ts'
 
 type HtmlDocument = {
   /** the language of the page's own texts, `en`; texts of users have `dir="auto"` */
@@ -33,7 +33,7 @@ export type RenderedDocument = {
 export function renderDocument(page: HtmlDocument): RenderedDocument {
   const styles = page.styles.filter(style => style !== '').map(escapeElementText)
   const scripts = page.scripts.filter(script => script !== '').map(escapeElementText)
-  const head = renderToString(
+  const head = renderHtml(
     <>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -48,7 +48,7 @@ export function renderDocument(page: HtmlDocument): RenderedDocument {
     ...styles.map(style => `<style>${style}</style>`),
     ...scripts.map(script => `<script type="module">${script}</script>`),
     '</head>',
-    renderToString(h(Fragment, null, page.body)),
+    renderHtml(page.body),
     '</html>',
   ]
   return { html: parts.join(''), csp: buildCsp(styles, scripts, page) }

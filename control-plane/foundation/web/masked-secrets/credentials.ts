@@ -1,3 +1,4 @@
+import { hasControlCharacter } from '../../../../shared/control-characters.ts'
 import type { ErrorDetail } from '../server/errors.ts'
 import { findHeaderProblems, MASK } from './header-map.ts'
 
@@ -17,9 +18,8 @@ type Auth<T extends string> = { authType: T | null; authConfig: AuthConfig | nul
 
 const MAX_LENGTH = 8_192
 const ONE_LINE = /^[^\r\n\0]*$/
-/** Characters that no header can contain in any encoding. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
-const UNSENDABLE = /[\x00-\x08\x0a-\x1f\x7f]/
+/** True when a text has a character that no header can contain in any encoding: a control character other than a tab. */
+const isUnsendable = (text: string) => hasControlCharacter(text.replaceAll('\t', ''))
 
 /** Validates, masks and unmasks pairs of `auth_type` and `auth_config` with these shapes. */
 export function createCredentialRules<T extends string>(shapes: Record<T, CredentialShape>) {
@@ -53,7 +53,7 @@ function findTextProblems(key: string, value: unknown, authType: string, isAsIs:
   if (typeof value !== 'string') return problem('must be a string')
   if (value.length > MAX_LENGTH) return problem(`must have at most ${MAX_LENGTH} characters`)
   if (!ONE_LINE.test(value)) return problem('must not contain line breaks or NUL')
-  return isAsIs && UNSENDABLE.test(value) ? problem('must not contain control characters') : []
+  return isAsIs && isUnsendable(value) ? problem('must not contain control characters') : []
 }
 
 /** Replaces masks by stored values; `problems` where no value of that type and key is stored. */

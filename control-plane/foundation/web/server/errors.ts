@@ -70,6 +70,12 @@ export const registrationClosed = (message: string) => new ApiError(403, 'regist
 /** 404. `what` is the noun: "monitor". Also for a record of another tenant and for a malformed id. */
 export const notFound = (what: string) => new ApiError(404, 'not_found', `${what} not found`)
 
+/** Returns a record that was read. Throws 404 with the noun if there is none: `found(isId(id) && (await find(id)), 'monitor')`. */
+export function found<T>(record: T | null | undefined | false, noun: string): T {
+  if (record === null || record === undefined || record === false) throw notFound(noun)
+  return record
+}
+
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
 

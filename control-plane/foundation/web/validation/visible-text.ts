@@ -3,13 +3,10 @@
  * following text, with which a name could make a message read differently.
  */
 export function stripInvisible(text: string): string {
-  return (
-    text
-      .replace(/\r\n?/g, '\n')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: this function removes control characters
-      .replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
-      .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
-  )
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/(?!\n)[\p{Cc}\u2028\u2029]/gu, ' ')
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
 /** The same in one line, for titles, names and subjects. */

@@ -1,19 +1,28 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import {
+  buildClaimableSql,
+  claimRows,
+  type LeaseRequest,
+  updateHeldRow,
+} from '../../../foundation/platform/postgres/lease.ts'
 import type { StoredInstallation } from './installation.ts'
 import { INSTALLATION_COLUMNS } from './installation-store.ts'
+import { REVOCATIONS } from './revocation-store.ts'
 
 type DueChatWork = { renewals: boolean; people: boolean; revocations: boolean; buttons: boolean }
 
-const ACTIVE = 'FROM chat_installations WHERE revoked_at IS NULL'
-const RENEWING = '(renewing_until IS NULL OR renewing_until <= :now)'
+const ACTIVE_INSTALLATIONS = { table: 'chat_installations', key: 'id', condition: 't.revoked_at IS NULL' }
+const RENEWALS = { ...ACTIVE_INSTALLATIONS, dueAt: 'renew_at', leaseEnd: 'renewing_until' }
+/** The end of its lease identifies the claim: it is also changed when a check is scheduled meanwhile. */
+const PEOPLE_MATCHES = { ...ACTIVE_INSTALLATIONS, dueAt: 'people_due_at', holder: 'people_due_at' }
 
 /** Returns which work is due. It is the only query of an idle loop. */
 export async function loadDueWork(db: Db, now: Date): Promise<DueChatWork> {
   const [due] = await query<DueChatWork>(
     db,
-    `SELECT EXISTS (SELECT ${ACTIVE} AND renew_at <= :now AND ${RENEWING}) AS renewals,
-       EXISTS (SELECT ${ACTIVE} AND people_due_at <= :now) AS people,
-       EXISTS (SELECT FROM chat_revocations WHERE next_attempt_at <= :now) AS revocations,
+    `SELECT EXISTS (SELECT ${buildClaimableSql(RENEWALS)}) AS renewals,
+       EXISTS (SELECT ${buildClaimableSql(PEOPLE_MATCHES)}) AS people,
+       EXISTS (SELECT ${buildClaimableSql(REVOCATIONS)}) AS revocations,
        EXISTS (SELECT FROM deliveries WHERE chat_message IS NOT NULL) AS buttons`,
     { now },
   )
@@ -21,23 +30,18 @@ export async function loadDueWork(db: Db, now: Date): Promise<DueChatWork> {
 }
 
 /** Claims installations whose token is due for renewal. */
-export const claimRenewals = (db: Db, leaseEnd: Date, now: Date): Promise<StoredInstallation[]> =>
-  query(
-    db,
-    `UPDATE chat_installations SET renewing_until = :leaseEnd WHERE id IN (
-       SELECT id ${ACTIVE} AND renew_at <= :now AND ${RENEWING} ORDER BY renew_at LIMIT 20 FOR UPDATE SKIP LOCKED)
-     RETURNING ${INSTALLATION_COLUMNS}`,
-    { leaseEnd, now },
-  )
+export const claimRenewals = (db: Db, request: LeaseRequest): Promise<StoredInstallation[]> =>
+  claimRows(db, RENEWALS, INSTALLATION_COLUMNS, request)
+
+type ClaimedMatch = StoredInstallation & { leaseEnd: Date }
 
 /** Claims one installation whose people are due to be matched. Only one, because matching takes a while. */
-export async function claimPeopleMatch(db: Db, leaseEnd: Date, now: Date): Promise<StoredInstallation | null> {
-  const [row] = await query<StoredInstallation>(
-    db,
-    `UPDATE chat_installations SET people_due_at = :leaseEnd WHERE id = (
-       SELECT id ${ACTIVE} AND people_due_at <= :now ORDER BY people_due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-     RETURNING ${INSTALLATION_COLUMNS}`,
-    { leaseEnd, now },
-  )
+export async function claimPeopleMatch(db: Db, leaseMs: number, now: Date): Promise<ClaimedMatch | null> {
+  const columns = `${INSTALLATION_COLUMNS}, people_due_at AS "leaseEnd"`
+  const [row] = await claimRows<ClaimedMatch>(db, PEOPLE_MATCHES, columns, { now, leaseMs, limit: 1 })
   return row ?? null
 }
+
+/** Schedules the next match of people, unless another one was scheduled meanwhile. */
+export const scheduleNextMatch = (db: Db, { id, leaseEnd }: ClaimedMatch, dueAt: Date) =>
+  updateHeldRow(db, PEOPLE_MATCHES, { key: id, holder: leaseEnd }, 'people_due_at = :dueAt', { dueAt })

@@ -106,9 +106,3 @@ export async function scheduleTeamCheck(db: Db, teamId: string, now: Date): Prom
   const active = (await listTeamInstallations(db, teamId)).find(({ revokedAt }) => revokedAt === null)
   if (active) await scheduleInstallationCheck(db, active.id, now)
 }
-
-/** Schedules the next match of people, unless another one was scheduled meanwhile. */
-export async function scheduleNextMatch(db: Db, id: string, leaseEnd: Date, dueAt: Date): Promise<void> {
-  const sql = 'UPDATE chat_installations SET people_due_at = ? WHERE id = ? AND people_due_at = ?'
-  await execute(db, sql, [dueAt, id, leaseEnd])
-}

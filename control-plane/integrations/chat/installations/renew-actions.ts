@@ -15,11 +15,12 @@ export type RenewTools = { db: Db; secrets: SecretCipher; provider: Provider; se
 
 /** Longer than a call takes. A failed renewal is retried after it. */
 const LEASE_MS = 30_000
+const BATCH_SIZE = 20
 
 /** Renews tokens that expire soon or were refused as expired. A refresh token works once, so renewals are claimed. */
 export async function renewTokens({ settings, ...tools }: RenewTools, now: Date): Promise<void> {
   if (!settings) return
-  const claimed = await claimRenewals(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  const claimed = await claimRenewals(tools.db, { now, leaseMs: LEASE_MS, limit: BATCH_SIZE })
   for (const installation of claimed) {
     await tryInstallation(tools.log, installation.id, () => renew({ settings, ...tools }, installation, now))
   }

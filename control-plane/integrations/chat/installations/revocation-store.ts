@@ -1,4 +1,5 @@
-import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 
 /** A grant of a deleted installation that the provider still has to revoke. Its id is the id of the installation. */
 export type Revocation = { id: string; projectId: string; teamId: string; tokens: Buffer; failures: number }
@@ -17,17 +18,12 @@ export async function queueRevocation(
   )
 }
 
-/** Claims due revocations until `leaseEnd`. */
-export function claimRevocations(db: Db, leaseEnd: Date, now: Date): Promise<Revocation[]> {
-  return query(
-    db,
-    `UPDATE chat_revocations SET next_attempt_at = :leaseEnd WHERE id IN (
-       SELECT id FROM chat_revocations WHERE next_attempt_at <= :now
-       ORDER BY next_attempt_at LIMIT 20 FOR UPDATE SKIP LOCKED)
-     RETURNING id, project_id AS "projectId", team_id AS "teamId", tokens, failures`,
-    { leaseEnd, now },
-  )
-}
+export const REVOCATIONS = { table: 'chat_revocations', key: 'id', dueAt: 'next_attempt_at' }
+const COLUMNS = 'id, project_id AS "projectId", team_id AS "teamId", tokens, failures'
+
+/** Claims due revocations. */
+export const claimRevocations = (db: Db, request: LeaseRequest): Promise<Revocation[]> =>
+  claimRows(db, REVOCATIONS, COLUMNS, request)
 
 export const dropRevocation = (db: Db, id: string) => execute(db, 'DELETE FROM chat_revocations WHERE id = ?', [id])
 

@@ -3,7 +3,7 @@ import { isTransient } from '../../../alerting/channels/chat-api-response.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { getBotAuth } from '../provider/bot-token.ts'
 import { callProvider, type Provider } from '../provider/provider-reader.ts'
 import { deleteInstallation } from './installation-store.ts'
@@ -20,6 +20,7 @@ type RevokeTools = { db: Db; secrets: SecretCipher; provider: Provider }
 
 /** Longer than one call takes. After it, another process retries. */
 const LEASE_MS = 30_000
+const BATCH_SIZE = 20
 const FIRST_WAIT_MS = 60_000
 const MAX_WAIT_MS = 6 * 3_600_000
 /** About two weeks. After that, the team has to remove the app itself. */
@@ -31,8 +32,7 @@ const MAX_FAILURES = 60
  */
 export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
   const revocation = await tools.db.transaction(async tx => {
-    const installation = isId(id) ? await deleteInstallation(tx, projectId, id) : null
-    if (!installation) throw notFound('chat installation')
+    const installation = found(isId(id) && (await deleteInstallation(tx, projectId, id)), 'chat installation')
     if (installation.revokedAt !== null) return null
     await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
     return { ...installation, failures: 0 }
@@ -42,7 +42,7 @@ export async function removeInstallation(tools: RevokeTools, projectId: string, 
 
 /** Revokes the grants that are due. Failed revocations are retried later. */
 export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): Promise<void> {
-  const due = await claimRevocations(tools.db, new Date(now.getTime() + LEASE_MS), now)
+  const due = await claimRevocations(tools.db, { now, leaseMs: LEASE_MS, limit: BATCH_SIZE })
   for (const revocation of due) await tryInstallation(tools.log, revocation.id, () => revoke(tools, revocation, now))
 }
 

@@ -1,9 +1,9 @@
 import { type ChatApiResult, isRevoked } from '../../../alerting/channels/chat-api-response.ts'
 import { encryptConfig } from '../../../alerting/channels/config/encrypted-config.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
-import { claimPeopleMatch } from '../installations/due-store.ts'
+import { claimPeopleMatch, scheduleNextMatch } from '../installations/due-store.ts'
 import type { StoredInstallation } from '../installations/installation.ts'
-import { markRevoked, scheduleNextMatch } from '../installations/installation-store.ts'
+import { markRevoked } from '../installations/installation-store.ts'
 import { getBotAuth } from '../provider/bot-token.ts'
 import { toId, toRecord } from '../provider/field-values.ts'
 import { callProvider } from '../provider/provider-reader.ts'
@@ -29,8 +29,7 @@ type Refusal = Extract<ChatApiResult, { ok: false }>
  * chat users by their email addresses, and opens a direct channel to each. Returns whether an installation was due.
  */
 export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolean> {
-  const leaseEnd = new Date(now.getTime() + LEASE_MS)
-  const installation = await claimPeopleMatch(tools.db, leaseEnd, now)
+  const installation = await claimPeopleMatch(tools.db, LEASE_MS, now)
   if (!installation) return false
   const refusal =
     (await checkAppInstalled(tools, installation)) ??
@@ -39,7 +38,7 @@ export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolea
   if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation.id, installation.tokens, now)
   if (!refusal) await resumeDirectChannels(tools.db, installation.id, now)
   const waitMs = refusal ? Math.max(refusal.retryAfterMs ?? 0, RETRY_DELAY_MS) : MATCH_INTERVAL_MS
-  await scheduleNextMatch(tools.db, installation.id, leaseEnd, new Date(now.getTime() + waitMs))
+  await scheduleNextMatch(tools.db, installation, new Date(now.getTime() + waitMs))
   return true
 }
 

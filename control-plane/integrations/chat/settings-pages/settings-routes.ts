@@ -6,6 +6,7 @@ import { type ApiCaller, hasScope } from '../../../foundation/web/auth/authentic
 import { sendErrorPage, sendPage } from '../../../foundation/web/html/forms.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { insufficientScope, notFound } from '../../../foundation/web/server/errors.ts'
+import { addScope } from '../../../foundation/web/server/scope.ts'
 import { beginInstall, type InstallTools } from '../installations/install-actions.ts'
 import { listInstallations } from '../installations/installation-store.ts'
 import { connectRoutes } from './connect-routes.ts'
@@ -21,7 +22,7 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
     if (!tools.isOwnHost(request.host)) throw notFound('page')
   })
 
-  app.register(async scope => connectRoutes(scope as App, tools))
+  addScope(app, scope => connectRoutes(scope, tools))
 
   /** Returns the signed-in user as a caller; null after a redirect to the sign-in page. */
   const requireCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> => {

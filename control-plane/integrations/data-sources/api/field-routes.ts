@@ -1,20 +1,12 @@
-import { Type } from 'typebox'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, fullListRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { slicePage } from '../../../foundation/web/validation/pagination.ts'
 import { changeField, createField, deleteField, type FieldTools } from '../configuration/field-actions.ts'
 import { listChildMonitors, listFields } from '../configuration/field-store.ts'
 import { findSource } from '../configuration/source-store.ts'
@@ -24,105 +16,71 @@ import { toFieldResponse, toFieldResponses } from './response.ts'
 import { FieldRecord } from './response-schema.ts'
 
 const tags = ['Data sources']
-const params = Type.Object({ id: Type.String(), field_id: Type.String() })
 
 /** Routes of the fields of a data source (docs/design/data-sources.md#api). */
 export function fieldRoutes(app: App, tools: FieldTools): void {
-  listRoute(app, tools.db)
+  readRoutes(app, tools.db)
   writeRoutes(app, tools)
 }
 
-function listRoute(app: App, db: Db): void {
-  app.get(
-    '/data-sources/:id/fields',
-    {
-      schema: {
-        summary: 'List the fields of a data source',
-        description: 'In display order. Returns all fields unless `page` or `per_page` is given.',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(FieldRecord), 400, 404),
-      },
-    },
-    async request => {
+function readRoutes(app: App, db: Db): void {
+  fullListRoute(app, '/data-sources/:id/fields', {
+    summary: 'List the fields of a data source',
+    description: 'In display order. Returns all fields unless `page` or `per_page` is given.',
+    tags,
+    record: FieldRecord,
+    list: async (request, bounds) => {
       const { id } = request.params
-      const source = isId(id) ? await findSource(db, getCaller(request).projectId, id) : null
-      if (!source) throw notFound('data source')
+      const source = found(isId(id) && (await findSource(db, getCaller(request).projectId, id)), 'data source')
       const fields = await listFields(db, [source.id])
-      const data = toFieldResponses(fields, await listChildMonitors(db, [source.id]))
-      const { page, per_page } = request.query
-      if (page === undefined && per_page === undefined) return { data, meta: buildFullPageMeta(data.length) }
-      const { limit, offset } = toPageBounds(request.query)
-      return { data: data.slice(offset, offset + limit), meta: buildPageMeta(request.query, data.length) }
+      return slicePage(toFieldResponses(fields, await listChildMonitors(db, [source.id])), bounds)
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, tools: FieldTools): void {
-  const respond = async (field: StoredField) => {
+  const buildResponse = async (field: StoredField) => {
     const children = await listChildMonitors(tools.db, [field.dataSourceId])
-    return {
-      data: toFieldResponse(
-        field,
-        children.filter(({ fieldId }) => fieldId === field.id),
-      ),
-    }
+    return toFieldResponse(
+      field,
+      children.filter(({ fieldId }) => fieldId === field.id),
+    )
   }
 
-  app.post(
-    '/data-sources/:id/fields',
-    {
-      schema: {
-        summary: 'Add a field to a data source',
-        description: 'The data source is fetched immediately.',
-        tags,
-        params: IdParams,
-        body: FieldCreate,
-        response: responseSchemas(201, dataSchema(FieldRecord), 400, 404, 409),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/data-sources/:id/fields', {
+    summary: 'Add a field to a data source',
+    description: 'The data source is fetched immediately.',
+    tags,
+    body: FieldCreate,
+    record: FieldRecord,
+    errors: [400, 404, 409],
+    create: async request => {
       const { projectId } = getCaller(request)
-      const field = await createField(withActor(tools, request), projectId, request.params.id, request.body, now())
-      return reply.code(201).send(await respond(field))
+      const { id } = request.params
+      return buildResponse(await createField(withActor(tools, request), projectId, id, request.body, now()))
     },
-  )
+  })
 
-  app.put(
-    '/data-sources/:id/fields/:field_id',
-    {
-      schema: {
-        summary: 'Update a field',
-        description: 'Omitted properties keep their values. The data source is fetched immediately.',
-        tags,
-        params,
-        body: FieldUpdate,
-        response: responseSchemas(200, dataSchema(FieldRecord), 400, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/data-sources/:id/fields/:field_id', {
+    summary: 'Update a field',
+    description: 'Omitted properties keep their values. The data source is fetched immediately.',
+    tags,
+    body: FieldUpdate,
+    record: FieldRecord,
+    update: async request => {
       const { id, field_id } = request.params
       const { projectId } = getCaller(request)
-      return respond(await changeField(withActor(tools, request), projectId, id, field_id, request.body, now()))
+      return buildResponse(await changeField(withActor(tools, request), projectId, id, field_id, request.body, now()))
     },
-  )
+  })
 
-  app.delete(
-    '/data-sources/:id/fields/:field_id',
-    {
-      schema: {
-        summary: 'Delete a field',
-        description: 'The monitors of the field are archived.',
-        tags,
-        params,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/data-sources/:id/fields/:field_id', {
+    summary: 'Delete a field',
+    description: 'The monitors of the field are archived.',
+    tags,
+    remove: request => {
       const { id, field_id } = request.params
-      await deleteField(withActor(tools, request), getCaller(request).projectId, id, field_id, now())
-      return { data: { id: field_id, deleted: true as const } }
+      return deleteField(withActor(tools, request), getCaller(request).projectId, id, field_id, now())
     },
-  )
+  })
 }

@@ -4,7 +4,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
 import { findRedirectedSecrets } from '../../../foundation/web/masked-secrets/secret-redirect.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { decryptSource } from '../configuration/encryption.ts'
 import { type SourceSettings, toFieldSettings } from '../configuration/settings.ts'
 import { draftSource } from '../configuration/source-actions.ts'
@@ -52,8 +52,7 @@ async function loadStoredSettings(
   projectId: string,
   id: string,
 ): Promise<SourceSettings> {
-  const source = isId(id) ? await findSource(db, projectId, id) : null
-  if (!source) throw notFound('data source')
+  const source = found(isId(id) && (await findSource(db, projectId, id)), 'data source')
   return { ...source, ...decryptSource(source, secrets) }
 }
 

@@ -1,6 +1,6 @@
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found, notFound } from '../../../foundation/web/server/errors.ts'
 import { addMonitorComponents } from '../../../pages/admin/components/component-actions.ts'
 import { listChildMonitors, listFields } from '../configuration/field-store.ts'
 import { findSource } from '../configuration/source-store.ts'
@@ -17,8 +17,7 @@ export async function publishFields(
   { status_page_id, group_id = null, field_ids }: SourcePublish,
   now: Date,
 ): Promise<string[]> {
-  const source = isId(id) ? await findSource(db, projectId, id) : null
-  if (!source) throw notFound('data source')
+  const source = found(isId(id) && (await findSource(db, projectId, id)), 'data source')
   const requestedIds = new Set(field_ids.map(fieldId => fieldId.toLowerCase()))
   const fields = (await listFields(db, [source.id])).filter(field => requestedIds.has(field.id))
   if (fields.length < requestedIds.size) throw notFound('field')

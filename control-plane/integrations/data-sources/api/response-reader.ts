@@ -2,7 +2,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { listChildMonitors, listFields } from '../configuration/field-store.ts'
 import { findSource } from '../configuration/source-store.ts'
 import type { StoredSource } from '../types.ts'
@@ -12,8 +12,7 @@ export type SourceReadContext = { db: Db; secrets: SecretCipher }
 
 /** Returns a source in the form of the API. Throws 404. */
 export async function getSourceResponse(context: SourceReadContext, projectId: string, id: string) {
-  const source = isId(id) ? await findSource(context.db, projectId, id) : null
-  if (!source) throw notFound('data source')
+  const source = found(isId(id) && (await findSource(context.db, projectId, id)), 'data source')
   return (await loadSourceResponses(context, [source]))[0]!
 }
 

@@ -5,17 +5,15 @@ import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import type { App } from '../../../foundation/web/server/app.ts'
-import { buildFullPageMeta, buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
 import {
-  DeletedResponse,
-  dataSchema,
-  Id,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+  createRoute,
+  deleteRoute,
+  fullListRoute,
+  readRoute,
+  updateRoute,
+} from '../../../foundation/web/resource-routes.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { Id } from '../../../foundation/web/validation/schemas.ts'
 import { changeSource, createSource, deleteSource } from '../configuration/source-actions.ts'
 import { listSources } from '../configuration/source-store.ts'
 import { SourceCreate, SourceUpdate } from './request-schema.ts'
@@ -25,7 +23,7 @@ import { SourceRecord } from './response-schema.ts'
 type SourceRouteContext = SourceReadContext & { egress: Egress; publicUrl: string; limits?: InstallationLimits }
 
 const tags = ['Data sources']
-const IdResponse = dataSchema(Type.Object({ id: Id }))
+const IdRecord = Type.Object({ id: Id })
 
 /** Routes of data sources as a resource (docs/design/data-sources.md#api). */
 export function sourceRoutes(app: App, context: SourceRouteContext): void {
@@ -35,39 +33,23 @@ export function sourceRoutes(app: App, context: SourceRouteContext): void {
 
 function readRoutes(app: App, context: SourceRouteContext): void {
   const { db } = context
-  app.get(
-    '/data-sources',
-    {
-      schema: {
-        summary: 'List data sources',
-        description: 'With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(SourceRecord), 400),
-      },
+  fullListRoute(app, '/data-sources', {
+    summary: 'List data sources',
+    description: 'With their fields, newest first. Returns all data sources unless `page` or `per_page` is given.',
+    tags,
+    record: SourceRecord,
+    list: async (request, bounds) => {
+      const { sources, total } = await listSources(db, getCaller(request).projectId, bounds)
+      return { data: await loadSourceResponses(context, sources), total }
     },
-    async request => {
-      const { page, per_page } = request.query
-      const isPaged = page !== undefined || per_page !== undefined
-      const { projectId } = getCaller(request)
-      const { sources, total } = await listSources(db, projectId, isPaged ? toPageBounds(request.query) : null)
-      const data = await loadSourceResponses(context, sources)
-      return { data, meta: isPaged ? buildPageMeta(request.query, total) : buildFullPageMeta(total) }
-    },
-  )
+  })
 
-  app.get(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Get a data source',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(SourceRecord), 404),
-      },
-    },
-    async request => ({ data: await getSourceResponse(context, getCaller(request).projectId, request.params.id) }),
-  )
+  readRoute(app, '/data-sources/:id', {
+    summary: 'Get a data source',
+    tags,
+    record: SourceRecord,
+    read: request => getSourceResponse(context, getCaller(request).projectId, request.params.id),
+  })
 }
 
 function writeRoutes(app: App, context: SourceRouteContext): void {
@@ -77,55 +59,33 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
     checkLiteral: context.egress.checkLiteral,
   })
 
-  app.post(
-    '/data-sources',
-    {
-      schema: {
-        summary: 'Create a data source',
-        description: 'The document is fetched immediately.',
-        tags,
-        body: SourceCreate,
-        response: responseSchemas(201, IdResponse, 400, 402),
-      },
-    },
-    async (request, reply) => {
-      const id = await createSource(toolsFor(request), getCaller(request), request.body, now())
-      return reply.code(201).send({ data: { id } })
-    },
-  )
-
-  app.put(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Update a data source',
-        description:
-          'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
-        tags,
-        params: IdParams,
-        body: SourceUpdate,
-        response: responseSchemas(200, IdResponse, 400, 404),
-      },
-    },
-    async request => ({
-      data: { id: await changeSource(toolsFor(request), getCaller(request), request.params.id, request.body, now()) },
+  createRoute(app, '/data-sources', {
+    summary: 'Create a data source',
+    description: 'The document is fetched immediately.',
+    tags,
+    body: SourceCreate,
+    record: IdRecord,
+    errors: [400, 402],
+    create: async request => ({
+      id: await createSource(toolsFor(request), getCaller(request), request.body, now()),
     }),
-  )
+  })
 
-  app.delete(
-    '/data-sources/:id',
-    {
-      schema: {
-        summary: 'Delete a data source and its monitors',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
-      const { id } = request.params
-      await deleteSource(toolsFor(request), getCaller(request).projectId, id, now())
-      return { data: { id, deleted: true as const } }
-    },
-  )
+  updateRoute(app, '/data-sources/:id', {
+    summary: 'Update a data source',
+    description:
+      'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
+    tags,
+    body: SourceUpdate,
+    record: IdRecord,
+    update: async request => ({
+      id: await changeSource(toolsFor(request), getCaller(request), request.params.id, request.body, now()),
+    }),
+  })
+
+  deleteRoute(app, '/data-sources/:id', {
+    summary: 'Delete a data source and its monitors',
+    tags,
+    remove: request => deleteSource(toolsFor(request), getCaller(request).projectId, request.params.id, now()),
+  })
 }

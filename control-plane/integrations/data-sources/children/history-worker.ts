@@ -13,7 +13,7 @@ const MAX_FETCHES_PER_SEND = 100
 /** While NATS is unreachable: about half an hour of a few hundred sources. Older fetches are dropped and counted. */
 const MAX_BUFFERED_FETCHES = 10_000
 
-type HistoryWriter = {
+export type HistoryWriter = {
   /** Adds a fetch whose result was applied. */
   add(fetch: SourceFetch): void
   stop(): Promise<void>

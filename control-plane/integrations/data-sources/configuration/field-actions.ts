@@ -1,6 +1,6 @@
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, type ErrorDetail, notFound, validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, type ErrorDetail, found, notFound, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { lockMonitors } from '../../../monitoring/monitors/store.ts'
 import { retireMonitors } from '../../../verdict/core/monitor-lifecycle-actions.ts'
@@ -115,9 +115,10 @@ const toStoredField = (field: FieldSettings, source: StoredSource, now: Date): S
 
 async function getField(tx: Tx, source: StoredSource, id: string): Promise<StoredField> {
   const fields = isId(id) ? await listFields(tx, [source.id]) : []
-  const field = fields.find(candidate => candidate.id === id.toLowerCase())
-  if (!field) throw notFound('field')
-  return field
+  return found(
+    fields.find(candidate => candidate.id === id.toLowerCase()),
+    'field',
+  )
 }
 
 async function saveField(tx: Tx, source: StoredSource, field: StoredField, now: Date): Promise<StoredField> {

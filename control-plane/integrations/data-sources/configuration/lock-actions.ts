@@ -1,6 +1,6 @@
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import type { StoredSource } from '../types.ts'
 import { lockSource } from './source-store.ts'
 
@@ -12,8 +12,7 @@ export function withLockedSource<T>(
   change: (tx: Tx, source: StoredSource) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async tx => {
-    const source = isId(id) ? await lockSource(tx, projectId, id) : null
-    if (!source) throw notFound('data source')
+    const source = found(isId(id) && (await lockSource(tx, projectId, id)), 'data source')
     return change(tx, source)
   })
 }

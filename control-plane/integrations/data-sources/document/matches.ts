@@ -1,4 +1,5 @@
-import { type DocumentPath, formatPath, type PathStep, WILDCARD } from './path.ts'
+import { type PathStep, WILDCARD } from '../../../../shared/json-path.ts'
+import { type DocumentPath, formatPath } from './path.ts'
 
 export type PathMatch = {
   /** what the wildcards matched, in their order */

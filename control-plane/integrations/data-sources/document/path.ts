@@ -1,45 +1,24 @@
-/** A key, an index, or WILDCARD: every key or element. */
-export type PathStep = string | number | typeof WILDCARD
-export type DocumentPath = readonly PathStep[]
+import { type PathStep, parsePathSteps, WILDCARD } from '../../../../shared/json-path.ts'
 
-export const WILDCARD = null
+export type DocumentPath = readonly PathStep[]
 
 const MAX_PATH_CHARACTERS = 500
 const MAX_STEPS = 32
 const MAX_WILDCARDS = 4
 
-const STEP = /\[(\d{1,9})\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|(\.?)([^.[\]*'"]+|\*)/y
-
 /**
- * Parses a path such as `services.*.checks[0]["a.b"]`: keys between dots, `[n]`, `*` and `[*]`, and quoted keys. A
- * leading `$` is the root. Returns a problem when the path is not valid.
+ * Parses a path such as `services.*.checks[0]["a.b"]`: keys between dots, `[n]`, `*` and `[*]`, and quoted keys
+ * (shared/json-path.ts). A leading `$` is the root. Returns a problem when the path is not valid.
  */
 export function parsePath(text: string): DocumentPath | { problem: string } {
   if (text.length > MAX_PATH_CHARACTERS) return { problem: `must have at most ${MAX_PATH_CHARACTERS} characters` }
-  const path: PathStep[] = []
-  let end = text.startsWith('$') && /^[.[]?$/.test(text.slice(1, 2)) ? 1 : 0
-  while (end < text.length) {
-    STEP.lastIndex = end
-    const found = STEP.exec(text)
-    if (!found || isMisplaced(found, end)) return { problem: describeProblemAt(text, end) }
-    path.push(toStep(found))
-    end = STEP.lastIndex
-  }
+  const start = text.startsWith('$') && /^[.[]?$/.test(text.slice(1, 2)) ? 1 : 0
+  const { steps, end } = parsePathSteps(text, start, 'wildcards')
+  if (end < text.length) return { problem: describeProblemAt(text, end) }
   if (text.trim() === '') return { problem: 'must not be empty; $ is the whole document' }
-  if (path.length > MAX_STEPS) return { problem: `must have at most ${MAX_STEPS} steps` }
-  if (countWildcards(path) > MAX_WILDCARDS) return { problem: `must have at most ${MAX_WILDCARDS} wildcards` }
-  return path
-}
-
-/** Every key except the first has a dot before it. */
-const isMisplaced = ([, , , , dot, key]: RegExpExecArray, start: number) =>
-  key !== undefined && (dot === '') !== (start === 0)
-
-function toStep([step, index, single, double, , key]: RegExpExecArray): PathStep {
-  if (index !== undefined) return Number(index)
-  const quoted = single ?? double
-  if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1')
-  return step === '[*]' || key === '*' ? WILDCARD : key!
+  if (steps.length > MAX_STEPS) return { problem: `must have at most ${MAX_STEPS} steps` }
+  if (countWildcards(steps) > MAX_WILDCARDS) return { problem: `must have at most ${MAX_WILDCARDS} wildcards` }
+  return steps
 }
 
 /** Common mistakes, from the syntax of other path languages. */

@@ -4,8 +4,7 @@ export const toStorableText = (text: string): string => Buffer.from(text).toStri
 /** Formats text of a document as one line of at most `maxLength` characters, without control and direction marks. */
 export function toLine(text: string, maxLength: number): string {
   const line = toStorableText(text.slice(0, maxLength * 2 + 2))
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed here
-    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
+    .replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim()
   const characters = [...line]
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { buildUnleasedSql, claimRows, lockHeldRows } from '../../../foundation/platform/postgres/lease.ts'
 import type { FieldDefinition, StoredSource } from '../types.ts'
 
 /** A source that this process has claimed, as it was when claimed. */
@@ -30,40 +31,38 @@ export type ClaimedSource = Pick<
   lateMs: number
 }
 
-const CLAIMED_COLUMNS = `s.id, s.project_id AS "projectId", s.name, s.url, s.method, s.headers, s.body, s.auth_type AS "authType",
-  s.auth_config AS "authConfig", s.root_path AS "rootPath", s.fetch_interval_s AS "fetchIntervalS",
-  s.timeout_ms AS "timeoutMs", s.revision, s.failures, s.last_error AS "lastError", s.incident_id AS "incidentId", s.seen_hash AS "seenHash",
-  CAST(s.next_fetch_at AS text) AS "dueAt",
+const CLAIMED_COLUMNS = `t.id, t.project_id AS "projectId", t.name, t.url, t.method, t.headers, t.body, t.auth_type AS "authType",
+  t.auth_config AS "authConfig", t.root_path AS "rootPath", t.fetch_interval_s AS "fetchIntervalS",
+  t.timeout_ms AS "timeoutMs", t.revision, t.failures, t.last_error AS "lastError", t.incident_id AS "incidentId", t.seen_hash AS "seenHash",
+  CAST(t.next_fetch_at AS text) AS "dueAt",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'path', f.path, 'nameTemplate', f.name_template,
      'ruleType', f.rule_type, 'ruleConfig', f.rule_config, 'degradedRuleConfig', f.degraded_rule_config)
-     ORDER BY f.display_order, f.id), '[]') FROM data_source_fields f WHERE f.data_source_id = s.id) AS fields,
-  CAST(extract(epoch FROM clock_timestamp() - s.next_fetch_at) * 1000 AS float8) AS "lateMs"`
+     ORDER BY f.display_order, f.id), '[]') FROM data_source_fields f WHERE f.data_source_id = t.id) AS fields,
+  CAST(extract(epoch FROM clock_timestamp() - t.next_fetch_at) * 1000 AS float8) AS "lateMs"`
 
-const FREE = '(lease_until IS NULL OR lease_until < clock_timestamp())'
+const SOURCES = {
+  table: 'data_sources',
+  key: 'id',
+  dueAt: 'next_fetch_at',
+  leaseEnd: 'lease_until',
+  extraMs: 't.timeout_ms',
+  changes: 'lease_owner = :owner',
+  holder: 'lease_owner',
+}
 
 /**
  * Claims at most `limit` due sources, the longest due first. The lease lasts for the timeout of the source and
  * `spareMs`; after that, another process can claim the source.
  */
-export function claimDue(db: Db, owner: string, limit: number, spareMs: number): Promise<ClaimedSource[]> {
-  return query(
-    db,
-    `WITH due AS (
-       SELECT id FROM data_sources WHERE next_fetch_at <= clock_timestamp() AND ${FREE}
-       ORDER BY next_fetch_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
-     )
-     UPDATE data_sources s SET lease_owner = :owner,
-       lease_until = clock_timestamp() + (s.timeout_ms + :spareMs) * interval '1 ms'
-     FROM due WHERE s.id = due.id RETURNING ${CLAIMED_COLUMNS}`,
-    { owner, limit, spareMs },
-  )
-}
+export const claimDue = (db: Db, owner: string, limit: number, spareMs: number): Promise<ClaimedSource[]> =>
+  claimRows(db, SOURCES, CLAIMED_COLUMNS, { owner, limit, leaseMs: spareMs })
 
 /** Returns when the next source without a lease is due; null when there is none. */
 export async function findNextDueAt(db: Db): Promise<Date | null> {
   const [row] = await query<{ at: Date }>(
     db,
-    `SELECT next_fetch_at AS at FROM data_sources WHERE ${FREE} ORDER BY next_fetch_at LIMIT 1`,
+    `SELECT next_fetch_at AS at FROM data_sources t WHERE ${buildUnleasedSql(SOURCES, 'clock_timestamp()')}
+     ORDER BY next_fetch_at LIMIT 1`,
   )
   return row?.at ?? null
 }
@@ -113,14 +112,14 @@ export async function lockClaimed(
   owner: string,
   { id, revision }: Pick<ClaimedSource, 'id' | 'revision'>,
 ): Promise<{ failures: number; incidentId: string | null; nowMs: number } | null> {
-  const rows = await query<{ failures: number; incidentId: string | null; nowMs: number }>(
+  const [row] = await lockHeldRows<{ revision: number; failures: number; incidentId: string | null; nowMs: number }>(
     tx,
-    `SELECT failures, incident_id AS "incidentId",
-       CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS float8) AS "nowMs"
-     FROM data_sources WHERE id = :id AND revision = :revision AND lease_owner = :owner FOR NO KEY UPDATE`,
-    { id, revision, owner },
+    SOURCES,
+    `revision, failures, incident_id AS "incidentId",
+     CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS float8) AS "nowMs"`,
+    { keys: [id], holder: owner },
   )
-  return rows[0] ?? null
+  return row?.revision === revision ? row : null
 }
 
 /** Locks a source to archive its monitors; false when it does not exist any more. */

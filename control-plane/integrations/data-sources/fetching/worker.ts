@@ -1,6 +1,8 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Log } from '../../../../shared/process/log.ts'
 import { limitConcurrency } from '../../../foundation/platform/concurrency/concurrency-limit.ts'
+import type { KeyedLimiter } from '../../../foundation/platform/concurrency/keyed-limiter.ts'
+import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency/worker-thread.ts'
 import { cacheDecrypted, type SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
@@ -11,13 +13,13 @@ import type { Loop, LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-loop.ts'
 import { applyFetch, archiveMissing } from '../children/apply-actions.ts'
 import { listSourcesWithMissing } from '../children/child-store.ts'
-import { startHistoryWriter } from '../children/history-worker.ts'
+import { type HistoryWriter, startHistoryWriter } from '../children/history-worker.ts'
 import { ARCHIVE_AFTER_MS } from '../children/reconciliation.ts'
-import { createSourceMetrics } from '../metrics.ts'
+import { createSourceMetrics, type SourceMetrics } from '../metrics.ts'
 import { type ClaimedSource, claimDue, endFetches, type FetchEnd, findNextDueAt } from './claim-store.ts'
 import { fetchSource } from './fetch-reader.ts'
 import { buildFetchEnd, buildRelease, type FetchResult, hasChanges, MAX_CONCURRENT_FETCHES } from './fetch-result.ts'
-import { createHostLimiter } from './host-limiter.ts'
+import { createHostLimiter, isQuickFetch } from './host-limiter.ts'
 import { URL_CHECKS_TIMEOUT_MS } from './http-reader.ts'
 
 type SourceWorkerContext = LoopTools & {
@@ -44,111 +46,161 @@ export const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 2
 const REVIEW_INTERVAL_MS = 60_000
 const MAX_SOURCES_PER_REVIEW = 50
 
+type SourceWorkerState = {
+  context: SourceWorkerContext & { checkLiteral: Egress['checkLiteral'] }
+  /** of the leases */
+  owner: string
+  meters: SourceMetrics
+  history: HistoryWriter
+  hosts: KeyedLimiter<ClaimedSource>
+  fetches: WorkPool
+  inTransaction: ReturnType<typeof limitConcurrency>
+  /** aborted when the worker stops */
+  stopping: AbortSignal
+  /** ends of fetches to be written */
+  ended: FetchEnd[]
+  /** whether a timer will wake the loop to write them */
+  isWakeSet: boolean
+  /** when missing children were last reviewed, by the monotonic clock */
+  reviewedMs: number
+  wakeLoop(): void
+}
+
 /**
  * Fetches data sources when they are due and applies their results. Any number of processes share the work. An
  * unchanged result needs no transaction: its end is written in a batch. Call `wake` on NOTIFY "data_sources".
  */
 export function startDataSourceWorker(given: SourceWorkerContext): Loop {
   const context = { ...given, secrets: cacheDecrypted(given.secrets), checkLiteral: given.egress.checkLiteral }
-  const { db, log } = context
-  const owner = newId()
-  const sourceMetrics = createSourceMetrics(context.metrics)
-  const history = startHistoryWriter(context, owner, sourceMetrics)
-  const hosts = createHostLimiter<ClaimedSource>()
-  const inTransaction = limitConcurrency(MAX_CONCURRENT_TRANSACTIONS)
   const stopping = new AbortController()
-  const inFlight = new Set<Promise<void>>()
-  let ended: FetchEnd[] = []
-  let isWakeSet = false
-  let reviewedMs = monotonicMs()
-
-  const end = (outcome: string, fetchEnd: FetchEnd | null) => {
-    sourceMetrics.fetches.inc({ outcome })
-    if (fetchEnd !== null) ended.push(fetchEnd)
-    if (isWakeSet) return
-    isWakeSet = true
-    sleep(BATCH_INTERVAL_MS, stopping.signal).then(loop.wake)
-  }
-
-  const handle = async (source: ClaimedSource) => {
-    const fetch = await fetchSource(context, source, stopping.signal)
-    if (stopping.signal.aborted) return end('cancelled', buildRelease(source, now(), null))
-    const isApplied = hasChanges(fetch) ? await inTransaction(() => applyFetch(context, owner, fetch)) : null
-    if (isApplied === false) return end('discarded', buildRelease(source, now(), null))
-    history.add(fetch)
-    end(getMetricOutcome(fetch.result, isApplied !== null), isApplied === null ? buildFetchEnd(fetch) : null)
-  }
-
-  const defer = (source: ClaimedSource, reason: keyof typeof DEFER_MS) =>
-    end('deferred', buildRelease(source, now(), DEFER_MS[reason]))
-
-  const start = (source: ClaimedSource) => {
-    const startedMs = monotonicMs()
-    sourceMetrics.late.observe(source.lateMs / 1_000)
-    const handling = handle(source).catch(error => end('error', buildErrorEnd(log, source, error)))
-    inFlight.add(handling)
-    sourceMetrics.inFlight.set(inFlight.size)
-    void handling.finally(() => {
-      inFlight.delete(handling)
-      sourceMetrics.inFlight.set(inFlight.size)
-      const { next, deferred } = hosts.leave(source, monotonicMs() - startedMs)
-      for (const waiting of deferred) defer(waiting, 'slow')
-      for (const waiting of next) start(waiting)
-    })
-  }
-
-  const begin = (source: ClaimedSource) => {
-    const turn = hosts.enter(source, monotonicMs())
-    if (turn === 'now') start(source)
-    if (turn === 'full') defer(source, turn)
-  }
-
-  const write = async () => {
-    const writing = ended
-    ended = []
-    try {
-      await endFetches(db, owner, writing)
-    } catch (error) {
-      ended.push(...writing)
-      throw error
-    }
-  }
-
-  const review = async () => {
-    if (monotonicMs() - reviewedMs < REVIEW_INTERVAL_MS) return
-    reviewedMs = monotonicMs()
-    const before = new Date(nowMs() - ARCHIVE_AFTER_MS)
-    for (const id of await listSourcesWithMissing(db, before, MAX_SOURCES_PER_REVIEW))
-      await archiveMissing(context, id, now())
-  }
-
-  const loop = startScheduledLoop('data-sources', IDLE_MS, context, async signal => {
-    isWakeSet = false
-    for (const source of hosts.removeExpired(monotonicMs() - MAX_HOST_WAIT_MS)) defer(source, 'slow')
-    await write()
-    const due = await findNextDueAt(db)
-    const room = MAX_CONCURRENT_FETCHES - inFlight.size - hosts.waiting()
-    if (due === null || signal.aborted) return null
-    await review()
-    // without room, the end of a fetch wakes the loop
-    if (room <= 0) return null
-    if (due.getTime() > nowMs()) return due
-    for (const source of await claimDue(db, owner, room, LEASE_SPARE_MS)) begin(source)
-    return new Date(nowMs() + BATCH_INTERVAL_MS)
-  })
-
+  const state = createState(context, stopping.signal, () => loop.wake())
+  const loop = startScheduledLoop('data-sources', IDLE_MS, context, signal => runRound(state, signal))
   return {
     wake: loop.wake,
     async stop() {
       stopping.abort()
-      for (const source of hosts.removeExpired(Number.POSITIVE_INFINITY))
-        end('cancelled', buildRelease(source, now(), null))
+      for (const source of state.hosts.removeWaiting(Number.POSITIVE_INFINITY)) end(state, 'cancelled', release(source))
       await loop.stop()
-      await Promise.allSettled(inFlight)
-      await history.stop()
-      await write()
+      await state.fetches.waitUntilIdle()
+      await state.history.stop()
+      await writeEnded(state)
     },
   }
+}
+
+function createState(
+  context: SourceWorkerState['context'],
+  stopping: AbortSignal,
+  wakeLoop: () => void,
+): SourceWorkerState {
+  const owner = newId()
+  const meters = createSourceMetrics(context.metrics)
+  return {
+    context,
+    owner,
+    meters,
+    history: startHistoryWriter(context, owner, meters),
+    hosts: createHostLimiter(),
+    fetches: createWorkPool({
+      maxConcurrent: MAX_CONCURRENT_FETCHES,
+      onChange: running => meters.inFlight.set(running),
+    }),
+    inTransaction: limitConcurrency(MAX_CONCURRENT_TRANSACTIONS),
+    stopping,
+    ended: [],
+    isWakeSet: false,
+    reviewedMs: monotonicMs(),
+    wakeLoop,
+  }
+}
+
+/** Writes the ends of fetches and starts the fetches that are due. Returns when the next round is due. */
+async function runRound(state: SourceWorkerState, signal: AbortSignal): Promise<Date | null> {
+  const { context, owner, hosts } = state
+  state.isWakeSet = false
+  for (const source of hosts.removeWaiting(monotonicMs() - MAX_HOST_WAIT_MS)) defer(state, source, 'slow')
+  await writeEnded(state)
+  const due = await findNextDueAt(context.db)
+  const free = state.fetches.free(hosts.waiting())
+  if (due === null || signal.aborted) return null
+  await reviewMissing(state)
+  // without a free place, the end of a fetch wakes the loop
+  if (free === 0) return null
+  if (due.getTime() > nowMs()) return due
+  for (const source of await claimDue(context.db, owner, free, LEASE_SPARE_MS)) enter(state, source)
+  return new Date(nowMs() + BATCH_INTERVAL_MS)
+}
+
+/** Starts the fetch of a claimed source now, lets it wait for its host, or defers it. */
+function enter(state: SourceWorkerState, source: ClaimedSource): void {
+  const turn = state.hosts.enter(source, monotonicMs())
+  if (turn === 'now') startFetch(state, source)
+  if (turn === 'full') defer(state, source, turn)
+}
+
+function startFetch(state: SourceWorkerState, source: ClaimedSource): void {
+  const startedMs = monotonicMs()
+  state.meters.late.observe(source.lateMs / 1_000)
+  state.fetches.start(async () => {
+    await processSource(state, source).catch(error =>
+      end(state, 'error', buildErrorEnd(state.context.log, source, error)),
+    )
+    leave(state, source, monotonicMs() - startedMs)
+  })
+}
+
+/** Starts the fetch that waited for the host, or defers all that wait for it. */
+function leave(state: SourceWorkerState, source: ClaimedSource, tookMs: number): void {
+  const { next, back } = state.hosts.leave(source, isQuickFetch(tookMs))
+  for (const waiting of back) defer(state, waiting, 'slow')
+  for (const waiting of next) startFetch(state, waiting)
+}
+
+/** Fetches a source and applies the result. */
+async function processSource(state: SourceWorkerState, source: ClaimedSource): Promise<void> {
+  const { context, owner, stopping } = state
+  const fetch = await fetchSource(context, source, stopping)
+  if (stopping.aborted) return end(state, 'cancelled', release(source))
+  const isApplied = hasChanges(fetch) ? await state.inTransaction(() => applyFetch(context, owner, fetch)) : null
+  if (isApplied === false) return end(state, 'discarded', release(source))
+  state.history.add(fetch)
+  end(state, getMetricOutcome(fetch.result, isApplied !== null), isApplied === null ? buildFetchEnd(fetch) : null)
+}
+
+const release = (source: ClaimedSource) => buildRelease(source, now(), null)
+
+const defer = (state: SourceWorkerState, source: ClaimedSource, reason: keyof typeof DEFER_MS) =>
+  end(state, 'deferred', buildRelease(source, now(), DEFER_MS[reason]))
+
+/** Records the end of a fetch, to be written with others. `fetchEnd` null: it was written with the result. */
+function end(state: SourceWorkerState, outcome: string, fetchEnd: FetchEnd | null): void {
+  state.meters.fetches.inc({ outcome })
+  if (fetchEnd !== null) state.ended.push(fetchEnd)
+  if (state.isWakeSet) return
+  state.isWakeSet = true
+  sleep(BATCH_INTERVAL_MS, state.stopping).then(state.wakeLoop)
+}
+
+/** Ends that could not be written are kept for the next round. */
+async function writeEnded(state: SourceWorkerState): Promise<void> {
+  const writing = state.ended
+  state.ended = []
+  try {
+    await endFetches(state.context.db, state.owner, writing)
+  } catch (error) {
+    state.ended.push(...writing)
+    throw error
+  }
+}
+
+/** Archives monitors whose keys have been missing for long, once in a while. */
+async function reviewMissing(state: SourceWorkerState): Promise<void> {
+  const { context } = state
+  if (monotonicMs() - state.reviewedMs < REVIEW_INTERVAL_MS) return
+  state.reviewedMs = monotonicMs()
+  const before = new Date(nowMs() - ARCHIVE_AFTER_MS)
+  for (const id of await listSourcesWithMissing(context.db, before, MAX_SOURCES_PER_REVIEW))
+    await archiveMissing(context, id, now())
 }
 
 const getMetricOutcome = (result: FetchResult, isNew: boolean) => {

@@ -5,7 +5,7 @@ import { replaceOverrides } from '../../../alerting/routing/rules/dependency-ove
 import { holdChannels } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound, validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { lockOrCreateFeed, type StoredFeed } from '../feed-reading/feed-store.ts'
 import { computeFeedKey } from '../feeds/index.ts'
@@ -78,18 +78,16 @@ export async function changeDependency(
   now: Date,
 ) {
   await db.transaction(async tx => {
-    const found = isId(id) ? await findDependency(tx, projectId, id) : null
-    if (!found) throw notFound('dependency')
+    const current = found(isId(id) && (await findDependency(tx, projectId, id)), 'dependency')
     if (isEmptyUpdate(body)) return
     const feed = await lockOrCreateFeed(
       tx,
       newId(),
-      toFeed(assertValid(applyDependencyUpdate(found, body, checkLiteral))),
+      toFeed(assertValid(applyDependencyUpdate(current, body, checkLiteral))),
       now,
     )
-    const before = await lockDependency(tx, projectId, id)
-    if (!before) throw notFound('dependency')
-    if (before.updatedAt.getTime() !== found.updatedAt.getTime())
+    const before = found(await lockDependency(tx, projectId, id), 'dependency')
+    if (before.updatedAt.getTime() !== current.updatedAt.getTime())
       throw conflict('the dependency was modified by another request; retry')
     await lockOverriddenChannels(tx, projectId, body)
     if (body.overrides !== undefined) await replaceOverrides(tx, id, toStoredOverrides(id, body.overrides))

@@ -4,17 +4,10 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { slicePage } from '../../../foundation/web/validation/pagination.ts'
 import { listVendorIncidents } from '../incidents/incident-store.ts'
 import { searchCatalog } from './catalog.ts'
 import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
@@ -44,140 +37,98 @@ export function dependencyRoutes(app: App, tools: VendorTools): void {
 }
 
 function catalogRoutes(app: App): void {
-  app.get(
-    '/dependencies/catalog',
-    {
-      schema: {
-        summary: 'List the vendors of the catalog',
-        description: 'Sorted by name. A vendor of the catalog can be tracked by its slug.',
-        tags,
-        querystring: CatalogQuery,
-        response: responseSchemas(200, pageSchema(CatalogRecord), 400),
-      },
+  listRoute(app, '/dependencies/catalog', {
+    summary: 'List the vendors of the catalog',
+    description: 'Sorted by name. A vendor of the catalog can be tracked by its slug.',
+    tags,
+    querystring: CatalogQuery,
+    record: CatalogRecord,
+    list: async (request, bounds) => {
+      const { data, total } = slicePage(searchCatalog(request.query), bounds)
+      return { data: data.map(toCatalogEntryResponse), total }
     },
-    async request => {
-      const entries = searchCatalog(request.query)
-      const { limit, offset } = toPageBounds(request.query)
-      const data = entries.slice(offset, offset + limit).map(toCatalogEntryResponse)
-      return { data, meta: buildPageMeta(request.query, entries.length) }
-    },
-  )
+  })
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/dependencies',
-    {
-      schema: {
-        summary: 'List dependencies',
-        description: 'Newest first.',
-        tags,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(DependencyRecord), 400),
-      },
+  listRoute(app, '/dependencies', {
+    summary: 'List dependencies',
+    description: 'Newest first.',
+    tags,
+    record: DependencyRecord,
+    list: async (request, bounds) => {
+      const { rows, total } = await listDependencies(db, getCaller(request).projectId, bounds)
+      return { data: await loadResponses(db, rows), total }
     },
-    async request => {
-      const { rows, total } = await listDependencies(db, getCaller(request).projectId, toPageBounds(request.query))
-      return { data: await loadResponses(db, rows), meta: buildPageMeta(request.query, total) }
-    },
-  )
+  })
 
-  app.get(
-    '/dependencies/:id',
-    {
-      schema: {
-        summary: 'Get a dependency',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(DependencyRecord), 404),
-      },
-    },
-    async request => ({ data: await readDependency(db, getCaller(request).projectId, request.params.id) }),
-  )
+  readRoute(app, '/dependencies/:id', {
+    summary: 'Get a dependency',
+    tags,
+    record: DependencyRecord,
+    read: request => readDependency(db, getCaller(request).projectId, request.params.id),
+  })
 
-  app.get(
-    '/dependencies/:id/incidents',
-    {
-      schema: {
-        summary: 'List the incidents of a dependency',
-        description: 'Incidents that the vendor reported, newest first.',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(VendorIncidentRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/dependencies/:id/incidents', {
+    summary: 'List the incidents of a dependency',
+    description: 'Incidents that the vendor reported, newest first.',
+    tags,
+    record: VendorIncidentRecord,
+    list: async (request, bounds) => {
       const { id } = await readDependency(db, getCaller(request).projectId, request.params.id)
-      const { rows, total } = await listVendorIncidents(db, id, toPageBounds(request.query))
-      return { data: rows.map(toVendorIncidentResponse), meta: buildPageMeta(request.query, total) }
+      const { rows, total } = await listVendorIncidents(db, id, bounds)
+      return { data: rows.map(toVendorIncidentResponse), total }
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, tools: VendorTools): void {
-  app.post(
-    '/dependencies',
-    {
-      schema: {
-        summary: 'Create a dependency',
-        description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
-        tags,
-        body: DependencyCreate,
-        response: responseSchemas(201, dataSchema(DependencyRecord), 400, 404, 409),
-      },
-    },
-    async (request, reply) => {
+  createRoute(app, '/dependencies', {
+    summary: 'Create a dependency',
+    description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
+    tags,
+    body: DependencyCreate,
+    record: DependencyRecord,
+    errors: [400, 404, 409],
+    create: async request => {
       const { projectId } = getCaller(request)
       const id = await createDependency(withActor(tools, request), projectId, request.body, now())
-      return reply.code(201).send({ data: await readDependency(tools.db, projectId, id) })
+      return readDependency(tools.db, projectId, id)
     },
-  )
+  })
 
-  app.put(
-    '/dependencies/:id',
-    {
-      schema: {
-        summary: 'Update a dependency',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params: IdParams,
-        body: DependencyUpdate,
-        response: responseSchemas(200, dataSchema(DependencyRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/dependencies/:id', {
+    summary: 'Update a dependency',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: DependencyUpdate,
+    record: DependencyRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const { projectId } = getCaller(request)
       const { id } = request.params
       await changeDependency(withActor(tools, request), projectId, id, request.body, now())
-      return { data: await readDependency(tools.db, projectId, id) }
+      return readDependency(tools.db, projectId, id)
     },
-  )
+  })
 
-  app.delete(
-    '/dependencies/:id',
-    {
-      schema: {
-        summary: 'Delete a dependency',
-        description: 'Deletes its incidents as well. No event is sent.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/dependencies/:id', {
+    summary: 'Delete a dependency',
+    description: 'Deletes its incidents as well. No event is sent.',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      const isDeleted =
-        isId(id) && (await deleteDependency(withRequestActor(tools.db, request), getCaller(request).projectId, id))
-      if (!isDeleted) throw notFound('dependency')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(
+        isId(id) && (await deleteDependency(withRequestActor(tools.db, request), projectId, id)),
+        'dependency',
+      )
     },
-  )
+  })
 }
 
 async function readDependency(db: Db, projectId: string, id: string) {
-  const dependency = isId(id) ? await findDependency(db, projectId, id) : null
-  if (!dependency) throw notFound('dependency')
+  const dependency = found(isId(id) && (await findDependency(db, projectId, id)), 'dependency')
   return (await loadResponses(db, [dependency]))[0]!
 }
 

@@ -1,4 +1,11 @@
-import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import {
+  buildClaimableSql,
+  claimRows,
+  type LeaseRequest,
+  lockHeldRows,
+  updateHeldRow,
+} from '../../../foundation/platform/postgres/lease.ts'
 import { computeFeedKey, type VendorFeed } from '../feeds/index.ts'
 import type { FeedReport } from '../feeds/report.ts'
 
@@ -22,6 +29,14 @@ const COLUMNS = `
   id, url, type, mapping, claims, etag, last_modified AS "lastModified", report, digest, is_settled AS "isSettled",
   failures`
 
+const FEEDS = {
+  table: 'vendor_feeds',
+  key: 'id',
+  dueAt: 'next_fetch_at',
+  changes: 'claims = claims + 1',
+  holder: 'claims',
+}
+
 /**
  * Finds and locks the row of a feed, or creates it as due now. The lock prevents its deletion before the dependency is
  * stored.
@@ -37,39 +52,26 @@ export async function lockOrCreateFeed(tx: Tx, id: string, feed: VendorFeed, now
   return row!
 }
 
-/**
- * Claims due feeds until `leaseEnds`, when they are due again. Deletes due feeds without a dependency.
- */
-export async function claimDueFeeds(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<StoredFeed[]> {
-  if (!(await hasRows(db, 'SELECT FROM vendor_feeds WHERE next_fetch_at <= ?', [now]))) return []
+/** Claims due feeds. Deletes due feeds without a dependency. */
+export async function claimDueFeeds(db: Db, request: LeaseRequest & { now: Date }): Promise<StoredFeed[]> {
+  if (!(await hasRows(db, `SELECT ${buildClaimableSql(FEEDS)}`, { now: request.now }))) return []
   return db.transaction(async tx => {
-    const due = await query<{ id: string }>(
-      tx,
-      'SELECT id FROM vendor_feeds WHERE next_fetch_at <= ? ORDER BY next_fetch_at LIMIT ? FOR UPDATE SKIP LOCKED',
-      [now, limit],
-    )
-    if (due.length === 0) return []
-    const ids = due.map(({ id }) => id)
+    const claimed = await claimRows<StoredFeed>(tx, FEEDS, COLUMNS, request)
     // after the lock, so that a dependency that was added before it is seen
-    await execute(
+    const unused = await query<{ id: string }>(
       tx,
       `DELETE FROM vendor_feeds f WHERE id = ANY (?::uuid[])
-         AND NOT EXISTS (SELECT FROM dependencies d WHERE d.feed_id = f.id)`,
-      [ids],
+         AND NOT EXISTS (SELECT FROM dependencies d WHERE d.feed_id = f.id) RETURNING id`,
+      [claimed.map(({ id }) => id)],
     )
-    return query<StoredFeed>(
-      tx,
-      `UPDATE vendor_feeds SET next_fetch_at = :leaseEnds, claims = claims + 1 WHERE id = ANY (:ids::uuid[])
-       RETURNING ${COLUMNS}`,
-      { ids, leaseEnds },
-    )
+    const deleted = new Set(unused.map(({ id }) => id))
+    return claimed.filter(({ id }) => !deleted.has(id))
   })
 }
 
 /** Locks a feed. Returns false when another process has claimed it meanwhile. */
 export async function lockFeedClaim(tx: Tx, { id, claims }: StoredFeed): Promise<boolean> {
-  const sql = 'SELECT 1 FROM vendor_feeds WHERE id = ? AND claims = ? FOR NO KEY UPDATE'
-  return (await query(tx, sql, [id, claims])).length === 1
+  return (await lockHeldRows(tx, FEEDS, 'id', { keys: [id], holder: claims })).length === 1
 }
 
 /** The result of reading a feed, and when to read it next. */
@@ -92,12 +94,13 @@ export async function storeRead(
   { report, ...read }: FeedRead & { isSettled: boolean },
 ): Promise<void> {
   const changed = read.digest === digest ? null : JSON.stringify(report)
-  await execute(
+  await updateHeldRow(
     db,
-    `UPDATE vendor_feeds SET report = coalesce(:changed, report), digest = :digest, is_settled = :isSettled, etag = :etag,
-       last_modified = :lastModified, read_at = :readAt, next_fetch_at = :nextFetchAt, failures = 0, last_error = NULL
-     WHERE id = :id AND claims = :claims`,
-    { id, claims, changed, ...read },
+    FEEDS,
+    { key: id, holder: claims },
+    `report = coalesce(:changed, report), digest = :digest, is_settled = :isSettled, etag = :etag,
+     last_modified = :lastModified, read_at = :readAt, next_fetch_at = :nextFetchAt, failures = 0, last_error = NULL`,
+    { changed, ...read },
   )
 }
 
@@ -105,12 +108,8 @@ export async function storeRead(
 export async function storeFailure(
   db: Db,
   { id, claims }: StoredFeed,
-  { error, failures, nextFetchAt }: { error: string; failures: number; nextFetchAt: Date },
+  failure: { error: string; failures: number; nextFetchAt: Date },
 ): Promise<void> {
-  await execute(
-    db,
-    `UPDATE vendor_feeds SET failures = :failures, last_error = :error, next_fetch_at = :nextFetchAt
-     WHERE id = :id AND claims = :claims`,
-    { id, claims, error, failures, nextFetchAt },
-  )
+  const changes = 'failures = :failures, last_error = :error, next_fetch_at = :nextFetchAt'
+  await updateHeldRow(db, FEEDS, { key: id, holder: claims }, changes, failure)
 }

@@ -1,4 +1,5 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
+import { createWorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { jitterMs } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
@@ -29,10 +30,6 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
   const reads = metrics.counter('picket_vendor_reads_total', 'Reads of vendor feeds by outcome', ['outcome'])
   const intervalMs = context.vendorIntervalSeconds * 1_000
   const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
-  const claim = (limit: number) => {
-    const at = now()
-    return claimDueFeeds(db, at, new Date(at.getTime() + LEASE_MS), limit)
-  }
   const refresh = async (feed: StoredFeed) => {
     try {
       reads.inc({ outcome: await refreshFeed(feed, tools) })
@@ -42,29 +39,22 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
       reads.inc({ outcome: 'internal_error' })
     }
   }
-  const inFlight = new Set<Promise<void>>()
+  const pool = createWorkPool({ maxConcurrent: MAX_CONCURRENT_FEEDS, onFree: () => isBehind && loop.wake() })
   let isBehind = false
   let hasCatalog = false
-  const begin = (feed: StoredFeed) => {
-    const work = refresh(feed).finally(() => {
-      inFlight.delete(work)
-      if (isBehind) loop.wake()
-    })
-    inFlight.add(work)
-  }
   const loop = startLoop('vendor-feeds', Math.min(POLL_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
     if (!hasCatalog) await syncCatalogFeeds(db, now())
     hasCatalog = true
-    const free = MAX_CONCURRENT_FEEDS - inFlight.size
+    const free = pool.free()
     if (free === 0) return
-    const due = await claim(free)
+    const due = await claimDueFeeds(db, { now: now(), leaseMs: LEASE_MS, limit: free })
     isBehind = due.length === free
-    for (const feed of due) begin(feed)
+    for (const feed of due) pool.start(() => refresh(feed))
   })
   return {
     async stop() {
       await loop.stop()
-      await Promise.all(inFlight)
+      await pool.waitUntilIdle()
     },
   }
 }

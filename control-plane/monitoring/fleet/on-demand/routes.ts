@@ -7,7 +7,7 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now, nowMs } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { conflict, notFound, rateLimited } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, rateLimited } from '../../../foundation/web/server/errors.ts'
 import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { draftMonitor } from '../../monitors/actions.ts'
 import { listConfigurationIssues } from '../../monitors/settings/configuration-issues.ts'
@@ -47,8 +47,7 @@ export function onDemandRoutes(app: App, context: OnDemandRoutesContext): void {
     },
     async request => {
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(context.db, getCaller(request).projectId, id) : null
-      if (!monitor) throw notFound('monitor')
+      const monitor = found(isId(id) && (await findMonitor(context.db, getCaller(request).projectId, id)), 'monitor')
       const obstacle = findObstacle(monitor)
       if (obstacle !== null) throw conflict(obstacle)
       return { data: { results: await runNow(context, monitor) } }

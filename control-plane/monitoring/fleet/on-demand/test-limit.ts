@@ -1,3 +1,4 @@
+import { createKeyCounter } from '../../../foundation/platform/concurrency/key-counter.ts'
 import { createRateLimit } from '../../../foundation/web/limits/rate-limit.ts'
 
 /** The maximum of concurrent tests of monitors of a project. */
@@ -15,14 +16,9 @@ type TestLimit = (projectId: string, nowMs: number) => TestSlot
  */
 export function createTestLimit(perMinute: number, tests = 'tests of monitors'): TestLimit {
   const rate = createRateLimit(perMinute)
-  const running = new Map<string, number>()
-  const add = (projectId: string, change: 1 | -1) => {
-    const next = (running.get(projectId) ?? 0) + change
-    if (next === 0) running.delete(projectId)
-    else running.set(projectId, next)
-  }
+  const running = createKeyCounter()
   return (projectId, nowMs) => {
-    if ((running.get(projectId) ?? 0) >= MAX_CONCURRENT_TESTS) {
+    if (running.get(projectId) >= MAX_CONCURRENT_TESTS) {
       const message = `a project can run at most ${MAX_CONCURRENT_TESTS} tests at the same time; wait until one has finished`
       return { message, retryAfterSeconds: 5 }
     }
@@ -31,7 +27,7 @@ export function createTestLimit(perMinute: number, tests = 'tests of monitors'):
       const message = `a project can make at most ${perMinute} ${tests} in a minute`
       return { message, retryAfterSeconds: resetSeconds }
     }
-    add(projectId, 1)
-    return { end: () => add(projectId, -1) }
+    running.add(projectId, 1)
+    return { end: () => running.add(projectId, -1) }
   }
 }

@@ -1,5 +1,5 @@
+import { crc32 } from 'node:zlib'
 import { REGIONS } from '../../../../shared/checks/check.ts'
-import { crc32 } from '../../../foundation/platform/crypto/crc32.ts'
 import { sha256 } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId, newId, randomBase62, toBase62 } from '../../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../../foundation/platform/postgres/client.ts'

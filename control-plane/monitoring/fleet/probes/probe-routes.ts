@@ -1,16 +1,10 @@
 import { Type } from 'typebox'
 import { REGIONS } from '../../../../shared/checks/check.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  PageQuery,
-  pageProperties,
-  pageSchema,
-  responseSchemas,
-  strictObject,
-  stringEnum,
-} from '../../../foundation/web/validation/schemas.ts'
+import { slicePage } from '../../../foundation/web/validation/pagination.ts'
+import { pageProperties, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { ProbeRecord, RegionRecord, toProbeResponse, toRegionResponse } from './probe-record.ts'
 import { listProbePage, listRegions } from './probe-store.ts'
 
@@ -20,40 +14,30 @@ const description = 'Needs a key of the operator project.'
 
 /** `GET /probes` and `GET /regions`: the fleet for its operator, read from PostgreSQL only. */
 export function probeRoutes(app: App, { db }: { db: Db }): void {
-  app.get(
-    '/probes',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List probes with their load and health',
-        description,
-        querystring: strictObject({ ...pageProperties, region: Type.Optional(stringEnum(REGIONS)) }),
-        response: responseSchemas(200, pageSchema(ProbeRecord), 400, 403),
-      },
+  listRoute(app, '/probes', {
+    config,
+    summary: 'List probes with their load and health',
+    description,
+    tags,
+    querystring: strictObject({ ...pageProperties, region: Type.Optional(stringEnum(REGIONS)) }),
+    record: ProbeRecord,
+    errors: [400, 403],
+    list: async (request, bounds) => {
+      const { probes, total } = await listProbePage(db, request.query.region ?? null, bounds)
+      return { data: probes.map(toProbeResponse), total }
     },
-    async request => {
-      const { probes, total } = await listProbePage(db, request.query.region ?? null, toPageBounds(request.query))
-      return { data: probes.map(toProbeResponse), meta: buildPageMeta(request.query, total) }
-    },
-  )
+  })
 
-  app.get(
-    '/regions',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List regions with their live probes and monitors',
-        description,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(RegionRecord), 400, 403),
-      },
+  listRoute(app, '/regions', {
+    config,
+    summary: 'List regions with their live probes and monitors',
+    description,
+    tags,
+    record: RegionRecord,
+    errors: [400, 403],
+    list: async (_request, bounds) => {
+      const { data: names, total } = slicePage(REGIONS, bounds)
+      return { data: (await listRegions(db, names)).map(toRegionResponse), total }
     },
-    async request => {
-      const { limit, offset } = toPageBounds(request.query)
-      const regions = await listRegions(db, REGIONS.slice(offset, offset + limit))
-      return { data: regions.map(toRegionResponse), meta: buildPageMeta(request.query, REGIONS.length) }
-    },
-  )
+  })
 }

@@ -6,6 +6,7 @@ import {
   RegionState,
 } from '../../../../proto/gen/probe/v1/fleet.ts'
 import { ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
+import { hasControlCharacter } from '../../../../shared/control-characters.ts'
 import type { RunHint } from '../../../../shared/nats/subjects.ts'
 import { type AssignmentTable, type ChangeReason, findAssignedMonitor } from '../assignments/assignment-table.ts'
 import type { IndexedMonitor } from '../assignments/monitor-index.ts'
@@ -74,8 +75,7 @@ export function findHelloProblem(hello: Hello): string | null {
   return null
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const isLine = (text: string) => text.length <= 100 && !/[\u0000-\u001f\u007f]/.test(text)
+const isLine = (text: string) => text.length <= 100 && !hasControlCharacter(text)
 
 /** Returns the fields of a heartbeat that `probes.health` stores. Null: an older probe does not report it. `offlineMs`: how long the connectivity test has failed. */
 export function toStoredHealth(heartbeat: Heartbeat, offlineMs: number) {

@@ -3,17 +3,10 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import {
-  dataSchema,
-  Id,
-  IdParams,
-  nullable,
-  responseSchemas,
-  strictObject,
-  stringEnum,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { Id, nullable, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { findMonitor } from '../store.ts'
 import { MONITOR_STATUSES } from '../types.ts'
 import { changeParents, type ParentTools } from './actions.ts'
@@ -34,45 +27,32 @@ const ParentsRecord = Type.Object({
 /** The parents of a monitor (docs/design/monitors.md#parents). */
 export function parentRoutes(app: App, tools: ParentTools): void {
   const { db } = tools
-  app.get(
-    '/monitors/:id/parents',
-    {
-      schema: {
-        summary: 'List the parents of a monitor',
-        description: 'The monitors that it depends on.',
-        tags,
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(ParentsRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/monitors/:id/parents', {
+    summary: 'List the parents of a monitor',
+    description: 'The monitors that it depends on.',
+    tags,
+    record: ParentsRecord,
+    read: async request => {
       const { id } = request.params
-      const monitor = isId(id) ? await findMonitor(db, getCaller(request).projectId, id) : null
-      if (!monitor) throw notFound('monitor')
-      return { data: toParentsResponse(monitor.id, await listParents(db, monitor.id)) }
+      const monitor = found(isId(id) && (await findMonitor(db, getCaller(request).projectId, id)), 'monitor')
+      return toParentsResponse(monitor.id, await listParents(db, monitor.id))
     },
-  )
+  })
 
-  app.put(
-    '/monitors/:id/parents',
-    {
-      schema: {
-        summary: 'Replace the parents of a monitor',
-        description:
-          'At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.',
-        tags,
-        params: IdParams,
-        body: ParentsUpdate,
-        response: responseSchemas(200, dataSchema(ParentsRecord), 400, 404, 409),
-      },
-    },
-    async request => {
+  updateRoute(app, '/monitors/:id/parents', {
+    summary: 'Replace the parents of a monitor',
+    description: 'At most 10. While a parent is down, outages of the monitor are recorded and no notification is sent.',
+    tags,
+    body: ParentsUpdate,
+    record: ParentsRecord,
+    errors: [400, 404, 409],
+    update: async request => {
       const { id } = request.params
       const { projectId } = getCaller(request)
       const parents = await changeParents(withActor(tools, request), projectId, id, request.body.parent_ids, now())
-      return { data: toParentsResponse(id.toLowerCase(), parents) }
+      return toParentsResponse(id.toLowerCase(), parents)
     },
-  )
+  })
 }
 
 function toParentsResponse(monitorId: string, parents: ParentMonitor[]) {

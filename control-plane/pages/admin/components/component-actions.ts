@@ -1,7 +1,7 @@
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound, validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { listMonitorsByIds } from '../../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
@@ -122,8 +122,7 @@ export function changeComponent(
   now: Date,
 ): Promise<StoredComponent> {
   return withLockedPage(db, projectId, pageId, isEmptyUpdate(body) ? null : now, async (tx, page) => {
-    const before = isId(id) ? await findComponent(tx, page.id, id) : null
-    if (!before) throw notFound('component')
+    const before = found(isId(id) && (await findComponent(tx, page.id, id)), 'component')
     if (isEmptyUpdate(body)) return before
     const monitor =
       body.monitor_id === undefined ? before.monitor : await loadComponentMonitor(tx, projectId, body.monitor_id)
@@ -201,7 +200,6 @@ const toComponentMonitor = ({ id, status, isPaused, statusChangedAt }: StoredMon
 
 async function getGroupId(tx: Tx, pageId: string, id: string | null): Promise<string | null> {
   if (id === null) return null
-  const group = isId(id) ? await findGroup(tx, pageId, id) : null
-  if (!group) throw notFound('group')
+  const group = found(isId(id) && (await findGroup(tx, pageId, id)), 'group')
   return group.id
 }

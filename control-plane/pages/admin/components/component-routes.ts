@@ -4,17 +4,9 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toComponentResponse } from '../responses.ts'
@@ -22,151 +14,93 @@ import { ComponentCreate, ComponentOrder, ComponentRecord, ComponentUpdate } fro
 import { changeComponent, createComponent, deleteComponent, reorderComponents } from './component-actions.ts'
 
 const tags = ['Status pages']
-const params = Type.Object({ id: Type.String(), cid: Type.String() })
 
 /** Components of status pages (docs/design/status-pages.md#components). */
 export function componentRoutes(app: App, { db }: { db: Db }): void {
   readRoutes(app, db)
-  createRoute(app, db)
+  writeRoutes(app, db)
   orderRoute(app, db)
-  changeRoutes(app, db)
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/status-pages/:id/components',
-    {
-      schema: {
-        summary: 'List the components of a status page in display order',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(ComponentRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/status-pages/:id/components', {
+    summary: 'List the components of a status page in display order',
+    tags,
+    record: ComponentRecord,
+    list: async (request, bounds) => {
       const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
-      const { components, total } = await listComponents(db, pageId, toPageBounds(request.query))
-      return { data: components.map(toComponentResponse), meta: buildPageMeta(request.query, total) }
+      const { components, total } = await listComponents(db, pageId, bounds)
+      return { data: components.map(toComponentResponse), total }
     },
-  )
+  })
 
-  app.get(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Get a component',
-        tags,
-        params,
-        response: responseSchemas(200, dataSchema(ComponentRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Get a component',
+    tags,
+    record: ComponentRecord,
+    read: async request => {
       const { id, cid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
-      const component = isId(cid) ? await findComponent(db, pageId, cid) : null
-      if (!component) throw notFound('component')
-      return { data: toComponentResponse(component) }
+      return toComponentResponse(found(isId(cid) && (await findComponent(db, pageId, cid)), 'component'))
     },
-  )
+  })
 }
 
-function createRoute(app: App, db: Db): void {
-  app.post(
-    '/status-pages/:id/components',
-    {
-      schema: {
-        summary: 'Create a component',
-        description:
-          'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
-        tags,
-        params: IdParams,
-        body: ComponentCreate,
-        response: responseSchemas(201, dataSchema(ComponentRecord), 400, 404, 409),
-      },
-    },
-    async (request, reply) => {
+function writeRoutes(app: App, db: Db): void {
+  createRoute(app, '/status-pages/:id/components', {
+    summary: 'Create a component',
+    description:
+      'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
+    tags,
+    body: ComponentCreate,
+    record: ComponentRecord,
+    errors: [400, 404, 409],
+    create: async request => {
       const { projectId } = getCaller(request)
-      const component = await createComponent(
-        withRequestActor(db, request),
-        projectId,
-        request.params.id,
-        request.body,
-        now(),
+      const { id } = request.params
+      return toComponentResponse(
+        await createComponent(withRequestActor(db, request), projectId, id, request.body, now()),
       )
-      return reply.code(201).send({ data: toComponentResponse(component) })
     },
-  )
+  })
+
+  updateRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Update a component',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: ComponentUpdate,
+    record: ComponentRecord,
+    update: async request => {
+      const { id, cid } = request.params
+      const { projectId } = getCaller(request)
+      return toComponentResponse(
+        await changeComponent(withRequestActor(db, request), projectId, id, cid, request.body, now()),
+      )
+    },
+  })
+
+  deleteRoute(app, '/status-pages/:id/components/:cid', {
+    summary: 'Delete a component',
+    tags,
+    remove: request => {
+      const { id, cid } = request.params
+      return deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
+    },
+  })
 }
 
 function orderRoute(app: App, db: Db): void {
-  app.put(
-    '/status-pages/:id/components/reorder',
-    {
-      schema: {
-        summary: 'Reorder components',
-        description: 'The given components exchange their positions. All other items keep theirs.',
-        tags,
-        params: IdParams,
-        body: ComponentOrder,
-        response: responseSchemas(200, dataSchema(Type.Array(ComponentRecord)), 400, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/status-pages/:id/components/reorder', {
+    summary: 'Reorder components',
+    description: 'The given components exchange their positions. All other items keep theirs.',
+    tags,
+    body: ComponentOrder,
+    record: Type.Array(ComponentRecord),
+    update: async request => {
       const { id } = request.params
-      await reorderComponents(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        id,
-        request.body.component_ids,
-        now(),
-      )
-      return { data: (await listPageComponents(db, id)).map(toComponentResponse) }
+      const { component_ids: ids } = request.body
+      await reorderComponents(withRequestActor(db, request), getCaller(request).projectId, id, ids, now())
+      return (await listPageComponents(db, id)).map(toComponentResponse)
     },
-  )
-}
-
-function changeRoutes(app: App, db: Db): void {
-  app.put(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Update a component',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params,
-        body: ComponentUpdate,
-        response: responseSchemas(200, dataSchema(ComponentRecord), 400, 404),
-      },
-    },
-    async request => {
-      const { id, cid } = request.params
-      const component = await changeComponent(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        id,
-        cid,
-        request.body,
-        now(),
-      )
-      return { data: toComponentResponse(component) }
-    },
-  )
-
-  app.delete(
-    '/status-pages/:id/components/:cid',
-    {
-      schema: {
-        summary: 'Delete a component',
-        tags,
-        params,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
-      const { id, cid } = request.params
-      await deleteComponent(withRequestActor(db, request), getCaller(request).projectId, id, cid, now())
-      return { data: { id: cid, deleted: true as const } }
-    },
-  )
+  })
 }

@@ -1,6 +1,6 @@
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { listPagePositions } from '../../core/component-store.ts'
 import { getNextDisplayOrder } from '../../core/display-order.ts'
@@ -49,8 +49,7 @@ export function changeGroup(
   now: Date,
 ): Promise<StoredGroup> {
   return withLockedPage(db, projectId, pageId, isEmptyUpdate(body) ? null : now, async (tx, page) => {
-    const before = isId(id) ? await findGroup(tx, page.id, id) : null
-    if (!before) throw notFound('group')
+    const before = found(isId(id) && (await findGroup(tx, page.id, id)), 'group')
     if (isEmptyUpdate(body)) return before
     const group = {
       ...before,

@@ -1,20 +1,11 @@
-import { Type } from 'typebox'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { findGroup, listGroups } from '../../core/group-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toGroupResponse } from '../responses.ts'
@@ -22,7 +13,6 @@ import { GroupCreate, GroupRecord, GroupUpdate } from '../schema.ts'
 import { changeGroup, createGroup, deleteGroup } from './group-actions.ts'
 
 const tags = ['Status pages']
-const params = Type.Object({ id: Type.String(), gid: Type.String() })
 
 /** Groups of components, which visitors can collapse (docs/design/status-pages.md#components). */
 export function groupRoutes(app: App, { db }: { db: Db }): void {
@@ -31,105 +21,63 @@ export function groupRoutes(app: App, { db }: { db: Db }): void {
 }
 
 function readRoutes(app: App, db: Db): void {
-  app.get(
-    '/status-pages/:id/groups',
-    {
-      schema: {
-        summary: 'List the groups of a status page in display order',
-        tags,
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(GroupRecord), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/status-pages/:id/groups', {
+    summary: 'List the groups of a status page in display order',
+    tags,
+    record: GroupRecord,
+    list: async (request, bounds) => {
       const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
-      const { groups, total } = await listGroups(db, pageId, toPageBounds(request.query))
-      return { data: groups.map(toGroupResponse), meta: buildPageMeta(request.query, total) }
+      const { groups, total } = await listGroups(db, pageId, bounds)
+      return { data: groups.map(toGroupResponse), total }
     },
-  )
+  })
 
-  app.get(
-    '/status-pages/:id/groups/:gid',
-    {
-      schema: {
-        summary: 'Get a group',
-        tags,
-        params,
-        response: responseSchemas(200, dataSchema(GroupRecord), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/status-pages/:id/groups/:gid', {
+    summary: 'Get a group',
+    tags,
+    record: GroupRecord,
+    read: async request => {
       const { id, gid } = request.params
       const pageId = await getPageId(db, getCaller(request).projectId, id)
-      const group = isId(gid) ? await findGroup(db, pageId, gid) : null
-      if (!group) throw notFound('group')
-      return { data: toGroupResponse(group) }
+      return toGroupResponse(found(isId(gid) && (await findGroup(db, pageId, gid)), 'group'))
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, db: Db): void {
-  app.post(
-    '/status-pages/:id/groups',
-    {
-      schema: {
-        summary: 'Create a group',
-        tags,
-        params: IdParams,
-        body: GroupCreate,
-        response: responseSchemas(201, dataSchema(GroupRecord), 400, 404, 409),
-      },
+  createRoute(app, '/status-pages/:id/groups', {
+    summary: 'Create a group',
+    tags,
+    body: GroupCreate,
+    record: GroupRecord,
+    errors: [400, 404, 409],
+    create: async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      return toGroupResponse(await createGroup(withRequestActor(db, request), projectId, id, request.body, now()))
     },
-    async (request, reply) => {
-      const group = await createGroup(
-        withRequestActor(db, request),
-        getCaller(request).projectId,
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return reply.code(201).send({ data: toGroupResponse(group) })
-    },
-  )
+  })
 
-  app.put(
-    '/status-pages/:id/groups/:gid',
-    {
-      schema: {
-        summary: 'Update a group',
-        description: 'Omitted fields keep their values.',
-        tags,
-        params,
-        body: GroupUpdate,
-        response: responseSchemas(200, dataSchema(GroupRecord), 400, 404),
-      },
-    },
-    async request => {
+  updateRoute(app, '/status-pages/:id/groups/:gid', {
+    summary: 'Update a group',
+    description: 'Omitted fields keep their values.',
+    tags,
+    body: GroupUpdate,
+    record: GroupRecord,
+    update: async request => {
       const { id, gid } = request.params
-      return {
-        data: toGroupResponse(
-          await changeGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, request.body, now()),
-        ),
-      }
+      const { projectId } = getCaller(request)
+      return toGroupResponse(await changeGroup(withRequestActor(db, request), projectId, id, gid, request.body, now()))
     },
-  )
+  })
 
-  app.delete(
-    '/status-pages/:id/groups/:gid',
-    {
-      schema: {
-        summary: 'Delete a group',
-        description: 'The components of the group stay on the page.',
-        tags,
-        params,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/status-pages/:id/groups/:gid', {
+    summary: 'Delete a group',
+    description: 'The components of the group stay on the page.',
+    tags,
+    remove: request => {
       const { id, gid } = request.params
-      await deleteGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, now())
-      return { data: { id: gid, deleted: true as const } }
+      return deleteGroup(withRequestActor(db, request), getCaller(request).projectId, id, gid, now())
     },
-  )
+  })
 }

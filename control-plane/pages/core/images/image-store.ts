@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 import type { ImageKind, StoredImage } from '../types.ts'
 import type { ImageType } from './image-format.ts'
 
@@ -65,21 +66,20 @@ export async function loadPageImages(db: Db, pageId: string): Promise<Record<Ima
 /** An image that is due. `digest`: SHA-256 of its bytes in hex, null when there are none. */
 export type DueImage = { pageId: string; kind: ImageKind; url: string; failures: number; digest: string | null }
 
-const DUE = `source_url IS NOT NULL AND (next_fetch_at IS NULL OR next_fetch_at <= :now)`
-
-/** Claims due images until `leaseEnds`. After a crash they become due again. */
-export function claimDueImages(db: Db, now: Date, leaseEnds: Date, limit: number): Promise<DueImage[]> {
-  return query<DueImage>(
-    db,
-    `UPDATE status_page_images SET next_fetch_at = :leaseEnds
-     WHERE (page_id, kind) IN (
-       SELECT page_id, kind FROM status_page_images WHERE ${DUE}
-       ORDER BY next_fetch_at NULLS FIRST LIMIT :limit FOR UPDATE SKIP LOCKED)
-     RETURNING page_id AS "pageId", kind, source_url AS url, fetch_failures AS failures,
-       encode(sha256(bytes), 'hex') AS digest`,
-    { now, leaseEnds, limit },
-  )
+const FETCHED_IMAGES = {
+  table: 'status_page_images',
+  key: 'id',
+  dueAt: 'next_fetch_at',
+  isNullDue: true,
+  condition: 't.source_url IS NOT NULL',
 }
+
+const DUE_COLUMNS = `page_id AS "pageId", kind, source_url AS url, fetch_failures AS failures,
+  encode(sha256(bytes), 'hex') AS digest`
+
+/** Claims due images. After a crash they become due again. */
+export const claimDueImages = (db: Db, request: LeaseRequest): Promise<DueImage[]> =>
+  claimRows(db, FETCHED_IMAGES, DUE_COLUMNS, request)
 
 /** When the next image is due; null when there is none. */
 export async function findNextFetchAt(db: Db): Promise<Date | null> {

@@ -3,10 +3,8 @@ import { formatPercent } from '../labels.ts'
 import { DayList, PillBar } from '../parts/charts/days.tsx'
 import { formatMs, ResponseChart } from '../parts/charts/response-chart.tsx'
 import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
-import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
-import { OpenIncidents } from '../parts/incidents/incidents.tsx'
 import { Maintenance } from '../parts/incidents/maintenance.tsx'
-import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { PageLayout } from '../parts/page-layout.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
@@ -22,21 +20,10 @@ export const clean: PageTemplate = {
     subscribe: 'Subscribe to updates',
   }),
   Layout: page => (
-    <>
-      <header class="top">
-        <Masthead page={page} />
-        <Subscribe page={page} />
-      </header>
-      <main>
-        <StaleNotice page={page} />
-        <Overall page={page} />
-        <OpenIncidents page={page} />
-        <Maintenance page={page} />
-        <Components page={page} row={Line} head={<Columns view={page.view} />} />
-        <PastIncidents page={page} />
-      </main>
-      <Footer page={page} />
-    </>
+    <PageLayout page={page}>
+      <Maintenance page={page} />
+      <Components page={page} row={Line} head={<Columns view={page.view} />} />
+    </PageLayout>
   ),
 }
 

@@ -1,10 +1,8 @@
 import { Days } from '../parts/charts/days.tsx'
 import { ResponseChart } from '../parts/charts/response-chart.tsx'
 import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
-import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
-import { OpenIncidents } from '../parts/incidents/incidents.tsx'
 import { Maintenance } from '../parts/incidents/maintenance.tsx'
-import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { PageLayout } from '../parts/page-layout.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
@@ -20,21 +18,10 @@ export const minimal: PageTemplate = {
     subscribe: 'Subscribe',
   }),
   Layout: page => (
-    <>
-      <header class="top">
-        <Masthead page={page} />
-        <Subscribe page={page} />
-      </header>
-      <main>
-        <StaleNotice page={page} />
-        <Overall page={page} />
-        <OpenIncidents page={page} />
-        <Maintenance page={page} />
-        <Components page={page} row={QuietRow} />
-        <PastIncidents page={page} />
-      </main>
-      <Footer page={page} />
-    </>
+    <PageLayout page={page}>
+      <Maintenance page={page} />
+      <Components page={page} row={QuietRow} />
+    </PageLayout>
   ),
 }
 

@@ -1,8 +1,7 @@
 import { Components } from '../parts/components.tsx'
-import { Footer, Masthead, Overall, StaleNotice, Subscribe, Updated } from '../parts/frame.tsx'
-import { OpenIncidents } from '../parts/incidents/incidents.tsx'
+import { Updated } from '../parts/frame.tsx'
 import { Maintenance } from '../parts/incidents/maintenance.tsx'
-import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { PageLayout } from '../parts/page-layout.tsx'
 import type { PageTemplate } from '../template.ts'
 
 /** Cards on a wide grid, with a chart in each. */
@@ -17,24 +16,15 @@ export const modern: PageTemplate = {
     subscribe: 'Get updates',
   }),
   Layout: page => (
-    <>
-      <header class="top">
-        <Masthead page={page} />
-        <Subscribe page={page} />
-      </header>
-      <main>
-        <StaleNotice page={page} />
-        <Overall page={page}>
-          <p class="as-of">
-            As of <Updated at={page.view.at} />
-          </p>
-        </Overall>
-        <OpenIncidents page={page} />
-        <Maintenance page={page} />
-        <Components page={page} />
-        <PastIncidents page={page} />
-      </main>
-      <Footer page={page} />
-    </>
+    <PageLayout page={page} overall={<AsOf at={page.view.at} />}>
+      <Maintenance page={page} />
+      <Components page={page} />
+    </PageLayout>
   ),
 }
+
+const AsOf = ({ at }: { at: string }) => (
+  <p class="as-of">
+    As of <Updated at={at} />
+  </p>
+)

@@ -5,10 +5,8 @@ import { Days } from '../parts/charts/days.tsx'
 import { formatMs } from '../parts/charts/response-chart.tsx'
 import { renderSparkline } from '../parts/charts/sparkline.ts'
 import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
-import { Footer, Masthead, Overall, StaleNotice, Subscribe } from '../parts/frame.tsx'
-import { OpenIncidents } from '../parts/incidents/incidents.tsx'
 import { Maintenance } from '../parts/incidents/maintenance.tsx'
-import { PastIncidents } from '../parts/incidents/past-incidents.tsx'
+import { PageLayout } from '../parts/page-layout.tsx'
 import { StatusLabel } from '../parts/status-icons.tsx'
 import type { PageTemplate } from '../template.ts'
 
@@ -24,26 +22,18 @@ export const terminal: PageTemplate = {
     subscribe: 'subscribe',
   }),
   Layout: page => (
-    <>
-      <header class="top">
-        <Masthead page={page} />
-        <Subscribe page={page} />
-      </header>
-      <main>
-        <StaleNotice page={page} />
-        <Overall page={page} />
-        <OpenIncidents page={page} />
-        <Components page={page} row={Line} />
-        <Maintenance page={page} />
-        <PastIncidents page={page} />
-        <p class="prompt" aria-hidden="true">
-          <span class="cursor" />
-        </p>
-      </main>
-      <Footer page={page} />
-    </>
+    <PageLayout page={page} end={<Prompt />}>
+      <Components page={page} row={Line} />
+      <Maintenance page={page} />
+    </PageLayout>
   ),
 }
+
+const Prompt = () => (
+  <p class="prompt" aria-hidden="true">
+    <span class="cursor" />
+  </p>
+)
 
 const Line: RowComponent = ({ component }) => (
   <li class="component" id={`c-${component.id}`}>

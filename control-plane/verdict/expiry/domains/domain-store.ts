@@ -1,28 +1,24 @@
 import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { buildClaimableSql, claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 
 /** A domain whose registration has to be looked up, with the known registration. */
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
 
+const DOMAINS = { table: 'domains', key: 'name', dueAt: 'next_look_at' }
+const DUE_COLUMNS = `name, identity, expires_at AS "expiresAt", failures,
+  EXISTS (SELECT FROM expiry_watches w WHERE w.domain = t.name) AS "isWatched"`
+
 /**
- * Claims domains that are due, for `leaseMs`. If the process ends in the meantime, they are due again. Deletes domains
- * that no monitor uses.
+ * Claims domains that are due. If the process ends in the meantime, they are due again. Deletes domains that no monitor
+ * uses.
  */
-export async function claimDueDomains(db: Db, now: Date, leaseMs: number, limit: number): Promise<DueDomain[]> {
-  if (!(await hasRows(db, 'SELECT FROM domains WHERE next_look_at <= ?', [now]))) return []
-  const until = new Date(now.getTime() + leaseMs)
+export async function claimDueDomains(db: Db, request: LeaseRequest & { now: Date }): Promise<DueDomain[]> {
+  if (!(await hasRows(db, `SELECT ${buildClaimableSql(DOMAINS)}`, { now: request.now }))) return []
   return db.transaction(async tx => {
-    const claimed = await query<DueDomain & { isWatched: boolean }>(
-      tx,
-      `SELECT name, identity, expires_at AS "expiresAt", failures,
-         EXISTS (SELECT FROM expiry_watches w WHERE w.domain = domains.name) AS "isWatched"
-       FROM domains WHERE next_look_at <= :now ORDER BY next_look_at LIMIT :limit FOR UPDATE SKIP LOCKED`,
-      { now, limit },
-    )
-    const [due, unused] = [claimed.filter(one => one.isWatched), claimed.filter(one => !one.isWatched)]
-    const names = due.map(({ name }) => name)
-    await execute(tx, 'UPDATE domains SET next_look_at = :until WHERE name = ANY (:names)', { until, names })
+    const claimed = await claimRows<DueDomain & { isWatched: boolean }>(tx, DOMAINS, DUE_COLUMNS, request)
+    const unused = claimed.filter(one => !one.isWatched)
     await execute(tx, 'DELETE FROM domains WHERE name = ANY (?)', [unused.map(({ name }) => name)])
-    return due
+    return claimed.filter(one => one.isWatched)
   })
 }
 

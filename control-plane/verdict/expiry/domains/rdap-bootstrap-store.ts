@@ -6,7 +6,10 @@ export async function findRdapDocument(db: Db): Promise<unknown> {
   return row?.document ?? null
 }
 
-/** Claims a fetch that is due; the next one is then due at `retryAt`. Returns true for one process only. */
+/**
+ * Claims a fetch that is due; the next one is then due at `retryAt`. Returns true for one process only. The table has one
+ * row, so there is nothing to skip, and `claimRows` is not needed.
+ */
 export async function claimRdapFetch(db: Db, retryAt: Date, now: Date): Promise<boolean> {
   const sql = 'UPDATE rdap_bootstrap SET next_fetch_at = :retryAt WHERE next_fetch_at <= :now'
   return (await execute(db, sql, { retryAt, now })) === 1

@@ -4,7 +4,7 @@ import { publishEvents } from '../../../alerting/routing/publishing/publish-acti
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
+import { conflict, found, notFound } from '../../../foundation/web/server/errors.ts'
 import {
   detachFromMonitor,
   type EditableIncident,
@@ -117,8 +117,7 @@ async function withLockedIncident<T>(
   handle: (tx: Tx, incident: EditableIncident) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async tx => {
-    const incident = isId(id) ? await lockIncident(tx, projectId, id) : null
-    if (!incident) throw notFound('incident')
+    const incident = found(isId(id) && (await lockIncident(tx, projectId, id)), 'incident')
     return handle(tx, incident)
   })
 }

@@ -2,17 +2,11 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { notFound } from '../../../foundation/web/server/errors.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  DeletedResponse,
-  dataSchema,
-  IdParams,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
+import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from '../lifecycle.ts'
 import { deleteIncident, findIncident, listIncidents } from '../store.ts'
 import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
@@ -28,83 +22,53 @@ export function incidentRoutes(app: App, tools: IncidentTools): void {
 }
 
 function readRoutes(app: App, { db }: IncidentTools): void {
-  app.get(
-    '/incidents',
-    {
-      schema: {
-        tags,
-        summary: 'List incidents, newest first',
-        querystring: IncidentQuery,
-        response: responseSchemas(200, pageSchema(Incident), 400),
-      },
-    },
-    async request => {
+  listRoute(app, '/incidents', {
+    summary: 'List incidents, newest first',
+    tags,
+    querystring: IncidentQuery,
+    record: Incident,
+    list: async (request, bounds) => {
       const filter = {
         statuses: parseListFilter('status', request.query.status, INCIDENT_STATUSES),
         severities: parseListFilter('severity', request.query.severity, SEVERITIES),
       }
-      const { incidents, total } = await listIncidents(
-        db,
-        getCaller(request).projectId,
-        filter,
-        toPageBounds(request.query),
-      )
-      return { data: incidents, meta: buildPageMeta(request.query, total) }
+      const { incidents, total } = await listIncidents(db, getCaller(request).projectId, filter, bounds)
+      return { data: incidents, total }
     },
-  )
+  })
 
-  app.get(
-    '/incidents/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Get an incident and its possible causes',
-        params: IdParams,
-        response: responseSchemas(200, dataSchema(IncidentWithCauses), 404),
-      },
-    },
-    async request => {
+  readRoute(app, '/incidents/:id', {
+    summary: 'Get an incident and its possible causes',
+    tags,
+    record: IncidentWithCauses,
+    read: async request => {
       const { id } = request.params
       const { projectId } = getCaller(request)
-      const incident = isId(id) ? await findIncident(db, projectId, id) : null
-      if (!incident) throw notFound('incident')
-      return { data: { ...incident, possible_causes: await listPossibleCauses(db, projectId, incident, now()) } }
+      const incident = found(isId(id) && (await findIncident(db, projectId, id)), 'incident')
+      return { ...incident, possible_causes: await listPossibleCauses(db, projectId, incident, now()) }
     },
-  )
+  })
 }
 
 function writeRoutes(app: App, tools: IncidentTools): void {
-  app.post(
-    '/incidents',
-    {
-      schema: {
-        tags,
-        summary: 'Open an incident',
-        body: IncidentCreate,
-        response: responseSchemas(201, dataSchema(Incident), 400, 402, 404),
-      },
-    },
-    async (request, reply) =>
-      reply
-        .code(201)
-        .send({ data: await openIncident(withActor(tools, request), getCaller(request), request.body, now()) }),
-  )
+  createRoute(app, '/incidents', {
+    summary: 'Open an incident',
+    tags,
+    body: IncidentCreate,
+    record: Incident,
+    errors: [400, 402, 404],
+    create: request => openIncident(withActor(tools, request), getCaller(request), request.body, now()),
+  })
 
-  app.put(
-    '/incidents/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Update an incident; a new status or severity also posts an update',
-        params: IdParams,
-        body: IncidentChange,
-        response: responseSchemas(200, dataSchema(Incident), 400, 402, 404),
-      },
-    },
-    async request => ({
-      data: await changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
-    }),
-  )
+  updateRoute(app, '/incidents/:id', {
+    summary: 'Update an incident; a new status or severity also posts an update',
+    tags,
+    body: IncidentChange,
+    record: Incident,
+    errors: [400, 402, 404],
+    update: request =>
+      changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
+  })
 
   app.post(
     '/incidents/:id/acknowledge',
@@ -121,21 +85,13 @@ function writeRoutes(app: App, tools: IncidentTools): void {
     }),
   )
 
-  app.delete(
-    '/incidents/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Delete an incident and its updates without a notification',
-        params: IdParams,
-        response: responseSchemas(200, DeletedResponse, 404),
-      },
-    },
-    async request => {
+  deleteRoute(app, '/incidents/:id', {
+    summary: 'Delete an incident and its updates without a notification',
+    tags,
+    remove: async request => {
       const { id } = request.params
-      if (!isId(id) || !(await deleteIncident(withRequestActor(tools.db, request), getCaller(request).projectId, id)))
-        throw notFound('incident')
-      return { data: { id, deleted: true as const } }
+      const { projectId } = getCaller(request)
+      return found(isId(id) && (await deleteIncident(withRequestActor(tools.db, request), projectId, id)), 'incident')
     },
-  )
+  })
 }

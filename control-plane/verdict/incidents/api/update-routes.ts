@@ -2,16 +2,9 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createRoute, listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { notFound } from '../../../foundation/web/server/errors.ts'
-import { buildPageMeta, toPageBounds } from '../../../foundation/web/validation/pagination.ts'
-import {
-  dataSchema,
-  IdParams,
-  PageQuery,
-  pageSchema,
-  responseSchemas,
-} from '../../../foundation/web/validation/schemas.ts'
 import { findIncident } from '../store.ts'
 import { listIncidentUpdates } from '../update-store.ts'
 import { type IncidentTools, postUpdate } from './actions.ts'
@@ -21,45 +14,25 @@ const tags = ['Incidents']
 
 /** The routes of the updates of an incident (docs/design/incidents.md#updates). */
 export function incidentUpdateRoutes(app: App, tools: IncidentTools): void {
-  app.get(
-    '/incidents/:id/updates',
-    {
-      schema: {
-        tags,
-        summary: 'List the updates of an incident, including internal ones, newest first',
-        params: IdParams,
-        querystring: PageQuery,
-        response: responseSchemas(200, pageSchema(IncidentUpdate), 400, 404),
-      },
-    },
-    async request => {
+  listRoute(app, '/incidents/:id/updates', {
+    summary: 'List the updates of an incident, including internal ones, newest first',
+    tags,
+    record: IncidentUpdate,
+    list: async (request, bounds) => {
       const { id } = request.params
       if (!isId(id) || !(await findIncident(tools.db, getCaller(request).projectId, id))) throw notFound('incident')
-      const { updates, total } = await listIncidentUpdates(tools.db, id, toPageBounds(request.query))
-      return { data: updates, meta: buildPageMeta(request.query, total) }
+      const { updates, total } = await listIncidentUpdates(tools.db, id, bounds)
+      return { data: updates, total }
     },
-  )
+  })
 
-  app.post(
-    '/incidents/:id/updates',
-    {
-      schema: {
-        tags,
-        summary: 'Post an update and set the status of the incident',
-        params: IdParams,
-        body: UpdateCreate,
-        response: responseSchemas(201, dataSchema(IncidentUpdate), 400, 402, 404),
-      },
-    },
-    async (request, reply) => {
-      const update = await postUpdate(
-        withActor(tools, request),
-        getCaller(request),
-        request.params.id,
-        request.body,
-        now(),
-      )
-      return reply.code(201).send({ data: update })
-    },
-  )
+  createRoute(app, '/incidents/:id/updates', {
+    summary: 'Post an update and set the status of the incident',
+    tags,
+    body: UpdateCreate,
+    record: IncidentUpdate,
+    errors: [400, 402, 404],
+    create: request =>
+      postUpdate(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
+  })
 }

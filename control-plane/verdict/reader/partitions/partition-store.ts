@@ -51,7 +51,10 @@ export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: nu
   )
 }
 
-/** Makes `owner` the owner of the partitions, with a new epoch that fences the previous owner. */
+/**
+ * Makes `owner` the owner of the partitions, with a new epoch that fences the previous owner. A partition has no due time
+ * and is chosen by its id, so `claimRows` does not fit.
+ */
 export async function takePartitions(db: Db, owner: string, ids: number[], leaseMs: number): Promise<void> {
   await execute(
     db,

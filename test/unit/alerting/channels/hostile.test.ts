@@ -52,7 +52,7 @@ t.test('In chat_c text from users is in text runs, which have no markup', async 
 t.test('An email contains no tag, attribute or header from users', async t => {
   for (const body of allOf('email')) {
     const { html, subject, text, message_id: id, references } = body as unknown as MailContent
-    t.notMatch(html, /<script|<img|onerror=alert\(1\)>|<at>|<b>|<!channel/i)
+    t.notMatch(html, /<script|<img|<[^>]*\son\w+=|<at>|<b>|<!channel/i)
     const tags = new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(match => match[1]!.toLowerCase()))
     t.strictSame(
       [...tags].filter(tag => !OUR_TAGS.includes(tag)),

@@ -16,16 +16,18 @@ t.test(
   async t => {
     const { turns, sent } = enterAll([...items(10), ...items(10, 'b')])
     t.same(sent, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7])
-    t.equal(turns.size(), 20)
+    t.equal(turns.waiting(), 4)
+    t.same([...turns.sizeByProject().values()], [10, 10])
   },
 )
 
 t.test('After a fast response the delivery that has waited longest is sent', async t => {
   const { turns } = enterAll(items(10))
-  t.same(turns.release('a', QUICK), { next: [item(8)], back: [] })
-  t.same(turns.release('a', QUICK), { next: [item(9)], back: [] })
-  t.same(turns.release('a', QUICK), { next: [], back: [] })
-  t.equal(turns.size(), 7)
+  t.same(turns.release(item(0), QUICK), { next: [item(8)], back: [] })
+  t.same(turns.release(item(0), QUICK), { next: [item(9)], back: [] })
+  t.same(turns.release(item(0), QUICK), { next: [], back: [] })
+  t.equal(turns.waiting(), 0)
+  t.same([...turns.sizeByProject().values()], [7])
 })
 
 const TROUBLE: [string, { responseCode: number | null; durationMs: number }][] = [
@@ -36,26 +38,28 @@ const TROUBLE: [string, { responseCode: number | null; durationMs: number }][] =
 for (const [what, outcome] of TROUBLE) {
   t.test(`After ${what} all waiting deliveries are returned, and the channel is no longer fast`, async t => {
     const { turns } = enterAll(items(10))
-    turns.release('a', QUICK)
+    turns.release(item(0), QUICK)
     t.same(turns.fastChannels(), ['a'])
-    t.same(turns.release('a', outcome), { next: [], back: [item(9)] })
+    t.same(turns.release(item(0), outcome), { next: [], back: [item(9)] })
     t.same(turns.fastChannels(), [])
-    t.equal(turns.size(), 7)
+    t.equal(turns.waiting(), 0)
+    t.same([...turns.sizeByProject().values()], [7])
   })
 }
 
 t.test('A process that stops returns its waiting deliveries', async t => {
   const { turns } = enterAll(items(11))
   t.same(turns.drain(), [item(8), item(9), item(10)])
-  t.equal(turns.size(), 8)
+  t.equal(turns.waiting(), 0)
+  t.same([...turns.sizeByProject().values()], [8])
 })
 
 t.test('The limiter counts the deliveries of each project', async t => {
   const { turns } = enterAll([...items(11), ...items(2, 'b')])
   t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 11, 'project of b': 2 })
-  turns.release('a', { responseCode: 503, durationMs: 20 })
-  turns.release('b', QUICK)
+  turns.release(item(0), { responseCode: 503, durationMs: 20 })
+  turns.release(item(0, 'b'), QUICK)
   t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 7, 'project of b': 1 })
-  turns.release('b', QUICK)
+  turns.release(item(0, 'b'), QUICK)
   t.same(Object.fromEntries(turns.sizeByProject()), { 'project of a': 7 })
 })

@@ -1,10 +1,13 @@
 import t from 'tap'
-import { createHostLimiter } from '../../../../control-plane/integrations/data-sources/fetching/host-limiter.ts'
+import {
+  createHostLimiter,
+  isQuickFetch,
+} from '../../../../control-plane/integrations/data-sources/fetching/host-limiter.ts'
 
 const sourceOf = (id: number, host = 'a.example', projectId = 'p') => ({ id, projectId, url: `https://${host}/${id}` })
 const idsOf = (sources: { id: number }[]) => sources.map(({ id }) => id)
-const QUICK_MS = 100
-const SLOW_MS = 30_000
+const QUICK = isQuickFetch(100)
+const SLOW = isQuickFetch(30_000)
 
 function crowd(count: number) {
   const hosts = createHostLimiter<ReturnType<typeof sourceOf>>()
@@ -19,8 +22,8 @@ t.test('A host has eight fetches in flight, others wait in order, and more are d
     [8, 48, 4],
   )
   t.equal(hosts.waiting(), 48)
-  t.same(idsOf(hosts.leave(sourceOf(0), QUICK_MS).next), [8])
-  t.same(idsOf(hosts.leave(sourceOf(1), QUICK_MS).next), [9])
+  t.same(idsOf(hosts.leave(sourceOf(0), QUICK).next), [8])
+  t.same(idsOf(hosts.leave(sourceOf(1), QUICK).next), [9])
 })
 
 t.test('Another host does not wait', async t => {
@@ -31,8 +34,8 @@ t.test('Another host does not wait', async t => {
 
 t.test('Sources behind a slow host, and those that waited too long, are deferred', async t => {
   const { hosts } = crowd(12)
-  t.same(idsOf(hosts.removeExpired(10)), [8, 9])
-  t.same(hosts.leave(sourceOf(0), SLOW_MS), { next: [], deferred: [10, 11].map(id => sourceOf(id)) })
+  t.same(idsOf(hosts.removeWaiting(10)), [8, 9])
+  t.same(hosts.leave(sourceOf(0), SLOW), { next: [], back: [10, 11].map(id => sourceOf(id)) })
   t.equal(hosts.waiting(), 0)
 })
 
@@ -42,15 +45,15 @@ t.test('A project with many hosts leaves capacity for others, and gets it back w
   const turns = many.map(source => hosts.enter(source, 0))
   t.same([turns.slice(0, 64).includes('full'), turns[64]], [false, 'full'])
   t.equal(hosts.enter(sourceOf(0, 'b.example', 'other'), 0), 'now')
-  for (const source of many.slice(0, 20)) hosts.leave(source, QUICK_MS)
-  t.same(hosts.removeExpired(1), [])
+  for (const source of many.slice(0, 20)) hosts.leave(source, QUICK)
+  t.same(hosts.removeWaiting(1), [])
   for (const source of many.slice(0, 20)) t.not(hosts.enter(source, 0), 'full')
   t.equal(hosts.enter(many[64]!, 0), 'full')
 })
 
 t.test('A host without fetches has its full capacity again', async t => {
   const { hosts } = crowd(8)
-  for (let id = 0; id < 8; id++) hosts.leave(sourceOf(id), QUICK_MS)
+  for (let id = 0; id < 8; id++) hosts.leave(sourceOf(id), QUICK)
   t.same(
     Array.from({ length: 9 }, (_, id) => hosts.enter(sourceOf(id), 0)),
     [...Array(8).fill('now'), 'wait'],

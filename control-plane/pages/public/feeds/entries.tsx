@@ -1,11 +1,12 @@
 import { formatDateTime, formatState } from '../../../alerting/channels/notices/wording.ts'
-import { escapeHtml } from '../../../foundation/web/html/escape.ts'
+import { renderHtml } from '../../../foundation/web/html/render.ts'
+import { TextLines } from '../../../foundation/web/html/text-lines.tsx'
 import type { IncidentView, MaintenanceView, PageView, UpdateView } from '../../core/types.ts'
 import { findLastIncidentChange } from './changed-at.ts'
 import { buildIncidentUrl } from './statuspage.ts'
 
 /** A feed entry for one incident or one maintenance. Texts are not escaped, `html` is HTML. Times are ISO 8601 UTC. */
-export type PageFeedEntry = {
+type PageFeedEntry = {
   /** permanent; does not depend on the address of the page */
   id: string
   title: string
@@ -29,7 +30,14 @@ function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry 
     id: `urn:uuid:${id}`,
     title,
     link: buildIncidentUrl(view, id),
-    html: [...shown.map(renderUpdate), renderAffected(componentNames)].join(''),
+    html: renderHtml(
+      <>
+        {shown.map(update => (
+          <Update {...update} />
+        ))}
+        <Affected names={componentNames} />
+      </>,
+    ),
     publishedAt: startedAt,
     updatedAt: findLastIncidentChange(incident),
   }
@@ -37,22 +45,40 @@ function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry 
 
 function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry {
   const { id, name, description, startsAt, endsAt, componentNames } = one
-  const span = `<p><strong>Maintenance</strong>: ${formatDateTime(startsAt)} to ${formatDateTime(endsAt)}</p>`
   return {
     // a recurring window has one entry per occurrence
     id: `urn:uuid:${id}#${startsAt}`,
     title: name,
     link: view.publicUrl,
-    html: `${span}${renderParagraph(description ?? '')}${renderAffected(componentNames)}`,
+    html: renderHtml(
+      <>
+        <p>
+          <strong>Maintenance</strong>: {formatDateTime(startsAt)} to {formatDateTime(endsAt)}
+        </p>
+        <Paragraph text={description ?? ''} />
+        <Affected names={componentNames} />
+      </>,
+    ),
     publishedAt: startsAt,
     updatedAt: startsAt,
   }
 }
 
-const renderUpdate = ({ status, at, message }: Omit<UpdateView, 'id'>) =>
-  `<p><strong>${formatState(status)}</strong>, <small>${formatDateTime(at)}</small></p>${renderParagraph(message)}`
+const Update = ({ status, at, message }: Omit<UpdateView, 'id'>) => (
+  <>
+    <p>
+      <strong>{formatState(status)}</strong>, <small>{formatDateTime(at)}</small>
+    </p>
+    <Paragraph text={message} />
+  </>
+)
 
-const renderParagraph = (text: string) => (text === '' ? '' : `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`)
+const Paragraph = ({ text }: { text: string }) =>
+  text === '' ? null : (
+    <p>
+      <TextLines text={text} />
+    </p>
+  )
 
-const renderAffected = (names: readonly string[]) =>
-  names.length === 0 ? '' : `<p>Affects ${escapeHtml(names.join(', '))}</p>`
+const Affected = ({ names }: { names: readonly string[] }) =>
+  names.length === 0 ? null : <p>Affects {names.join(', ')}</p>
