@@ -49,7 +49,7 @@ async function ended(started: Awaited<ReturnType<typeof startNpm>>) {
 }
 
 /** A signal to npm alone (1), or to all processes of its group, like Ctrl-C (-1). */
-export type SignalTo = 1 | -1
+type SignalTo = 1 | -1
 export const describeReceiver = (to: SignalTo) => (to === 1 ? 'npm alone' : 'npm and all in its group')
 
 /** Starts `npm start` or `npm run demo`, signals it when it runs, and asserts that all its processes end in order. */
