@@ -10,6 +10,7 @@ import { buildTap, installMissing, ROOT, TEST_PACKAGES } from '../install/instal
 const DEFAULT_VERSIONS = ['20', '22', '24']
 /** The second flow starts the control plane and probes as processes. */
 const DEFAULT_FILES = ['test/unit', 'test/flow/verdict.test.ts', 'test/flow/checks-on-demand.test.ts']
+const RUNNER = join(ROOT, 'tools/test-runner/test.mjs')
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** The npm package `node` only installs this one, by a script. */
 const BINARIES = `node-${process.platform}-${process.arch}`
@@ -35,7 +36,7 @@ async function runWith(version, files) {
   const binary = binaryOf(version)
   console.log(`Node ${execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim()}`)
   const env = { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env.PATH}` }
-  const child = spawn(binary, [join(ROOT, 'tools/test-runner/run.mjs'), ...files], { env, stdio: 'inherit' })
+  const child = spawn(binary, [RUNNER, '--installed', ...files], { env, stdio: 'inherit' })
   let isInterrupted = false
   const interrupt = signal => {
     isInterrupted = true

@@ -1,6 +1,15 @@
-// npm test [-- files or folders]: installs what is missing, then runs the tests.
+// npm test [-- files or folders]: installs what is missing, then runs the tests. --installed: test-node.mjs has installed it.
 import { buildTap, installMissing, TEST_PACKAGES } from '../install/install.mjs'
 
-installMissing(...TEST_PACKAGES)
-buildTap()
-await import('./run.mjs')
+const given = process.argv.slice(2)
+const files = given.filter(word => word !== '--installed')
+if (files.length === given.length) {
+  installMissing(...TEST_PACKAGES)
+  buildTap()
+}
+const { build } = await import('../build/build.mjs')
+await build()
+const { register } = await import('tsx/esm/api')
+register()
+const { runTests } = await import('./run-tests.ts')
+process.exit(await runTests(files))
