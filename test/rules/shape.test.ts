@@ -19,13 +19,18 @@ t.test('no file is over 300 lines, no test over 400, and the median is under 80'
 })
 
 const MAX_FUNCTION_LINES = 80
+const scripts = ['control-plane', 'probe-agent', 'deploy', 'tools']
+  .flatMap(filesBelow)
+  .filter(path => path.endsWith('.mjs'))
+  .map(path => ({ path, code: readOr(path) }))
 /** A migration that has landed is never edited. */
 const MIGRATIONS = 'control-plane/foundation/migrations/'
 
 t.test('no function is over 80 lines', async t => {
-  const files = [...program, ...sources('deploy', 'tools')].filter(({ path }) => !path.startsWith(MIGRATIONS))
+  const files = [...program, ...sources('deploy', 'tools'), ...scripts]
+  const edited = files.filter(({ path }) => !path.startsWith(MIGRATIONS))
   t.same(
-    files.flatMap(file =>
+    edited.flatMap(file =>
       functionsIn(file)
         .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
         .map(({ name, line, lines }) => at(file.path, line, `${name} has ${lines} lines`)),
@@ -68,6 +73,12 @@ const expression = (a: string) =>
       })
     : a
 
+function withResult(): Promise<{
+  a: string
+}> {
+  return a
+}
+
 const object = {
   method(a) {
     return a
@@ -86,8 +97,9 @@ const object = {
       ['arrow', 19, 7],
       ['expression', 27, 6],
       ['a function', 29, 3],
-      ['method', 35, 3],
-      ['property', 38, 3],
+      ['withResult', 34, 5],
+      ['method', 41, 3],
+      ['property', 44, 3],
     ],
   )
 })

@@ -60,12 +60,13 @@ export function importsOf({ path, code }: SourceFile): Import[] {
 type FunctionSpan = { name: string; line: number; lines: number }
 
 const CONTROL = /^\s*(?:\} )?(?:if|else|for|while|switch|catch|try|finally|do)\b/
-/** The end of a head: of an arrow, a declaration, a method, or parameters on several lines. */
+/** The end of a head: of an arrow, a declaration, a method, or parameters or a result type on several lines. */
 const HEAD_ENDS = [
   /=>(?:.*[({[])?$/,
-  /\bfunction\b.*\{$/,
+  /\bfunction\b.*\)(?:: .+)? \{$/,
   /^\s*[\w$*# ]+(?:<.*>)?\(.*\)(?:: .+)? \{$/,
   /^\s*(?:\)|[}\]].*\))(?:: .+)? \{$/,
+  /^\s*[}\]]>+ \{$/,
 ]
 
 /** The functions of a formatted file, outer ones first. One ends at the line that closes it at the indentation of its head. */
