@@ -5,6 +5,7 @@ import { groupRoutes } from '../../control-plane/pages/admin/components/group-ro
 import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
 import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { insertComponents } from '../support/status-pages.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -192,6 +193,21 @@ t.test(
     t.equal((await call(`DELETE ${path}/${firstId}`)).status, 404)
   },
 )
+
+t.test('A page has at most 500 components and 100 groups', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  await insertComponents(api.db, page, 499)
+  for (let i = 1; i < 100; i++) await idOf(call, `POST /status-pages/${page}/groups`, { name: `Group ${i}` })
+  for (const [kind, message] of [
+    ['components', /at most 500/],
+    ['groups', /at most 100/],
+  ] as const) {
+    t.equal((await call(`POST /status-pages/${page}/${kind}`, { name: 'The last one' })).status, 201)
+    const refused = await call(`POST /status-pages/${page}/${kind}`, { name: 'Too many' })
+    t.match(refused, { status: 409, body: { error: { code: 'conflict', message } } })
+  }
+})
 
 t.test('A component has the status of its monitor, which cannot be set manually', async t => {
   const { call } = await api.account()

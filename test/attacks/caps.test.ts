@@ -75,6 +75,21 @@ t.test('Resolved incidents and ended windows do not count; reopened ones do', as
     body: { message: 'again', status: 'monitoring' },
   })
   t.equal(posted.status, 402)
+
+  const { key: planner, projectId } = await api.tenant('free')
+  const [monitorId] = await insertMonitors(api.db, projectId, 1)
+  const past = { starts_at: '2026-03-01T09:00:00Z', ends_at: '2026-03-01T11:00:00Z' }
+  const future = { starts_at: '2126-03-01T09:00:00Z', ends_at: '2126-03-01T11:00:00Z' }
+  const plan = (times: object) =>
+    api.call('POST', '/maintenance-windows', {
+      key: planner,
+      body: { title: 'Move', monitor_ids: [monitorId], ...times },
+    })
+  const ended = await plan(past)
+  t.equal(ended.status, 201)
+  for (let n = 0; n < 50; n++) t.equal((await plan(future)).status, 201)
+  const again = await api.call('PUT', `/maintenance-windows/${ended.body.data.id}`, { key: planner, body: future })
+  t.match(again, { status: 402, body: { error: { code: 'tier_limit_reached' } } })
 })
 
 t.test('Each limit can be set for all plans or for each plan', async t => {
