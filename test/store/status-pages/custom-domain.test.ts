@@ -75,34 +75,31 @@ const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, is
 const now = new Date('2026-11-21T12:00:00Z')
 const asked = { tools, caller, pageId }
 
-t.test(
-  'POST /status-pages/{id}/custom-domain/domain-connect 200 finds the provider of a zone, checks its template, and returns a signed URL',
-  async t => {
-    const analysis = await analyzeDomain(asked, 'status.acme.com')
-    t.same(analysis.domain_connect, {
-      available: true,
-      provider_id: 'dns.example',
-      template: 'picket.example/statuspage',
-    })
-    t.same(analysis.dns_provider, { id: 'dns.example', name: 'DNS Example', nameservers: ['ns1.dns.example'] })
-    t.match(analysis.instructions[0], /^DNS Example can set the records for you/)
+t.test('Domain Connect finds the provider of a zone, checks its template, and returns a signed URL', async t => {
+  const analysis = await analyzeDomain(asked, 'status.acme.com')
+  t.same(analysis.domain_connect, {
+    available: true,
+    provider_id: 'dns.example',
+    template: 'picket.example/statuspage',
+  })
+  t.same(analysis.dns_provider, { id: 'dns.example', name: 'DNS Example', nameservers: ['ns1.dns.example'] })
+  t.match(analysis.instructions[0], /^DNS Example can set the records for you/)
 
-    t.match((await launchDomainConnect(asked, 'status.acme.com', now)).expires_at, new Date('2026-11-21T13:00:00Z'))
-    const answer = await call(`POST /status-pages/${pageId}/custom-domain/domain-connect`, {
-      domain: 'status.acme.com',
-    })
-    t.equal(answer.status, 200)
-    const launch = answer.body.data
-    t.match(launch, { provider_id: 'dns.example', service_id: 'statuspage' })
-    t.match(launch.url, /^https:\/\/connect\.dns\.example\/v2\/domainTemplates\/providers\/picket\.example\/services\//)
-    const url = new URL(launch.url)
-    t.equal(url.searchParams.get('challenge'), analysis.records[1]?.value)
-    const signed = url.search.slice(1).replace(/&sig=.*$/, '')
-    const signature = url.searchParams.get('sig') ?? ''
-    t.ok(createVerify('RSA-SHA256').update(signed).verify(createPublicKey(key), signature, 'base64'))
-    t.ok(provider.asked.includes('/api/v2/domainTemplates/providers/picket.example/services/statuspage'))
-  },
-)
+  t.match((await launchDomainConnect(asked, 'status.acme.com', now)).expires_at, new Date('2026-11-21T13:00:00Z'))
+  const answer = await call(`POST /status-pages/${pageId}/custom-domain/domain-connect`, {
+    domain: 'status.acme.com',
+  })
+  t.equal(answer.status, 200)
+  const launch = answer.body.data
+  t.match(launch, { provider_id: 'dns.example', service_id: 'statuspage' })
+  t.match(launch.url, /^https:\/\/connect\.dns\.example\/v2\/domainTemplates\/providers\/picket\.example\/services\//)
+  const url = new URL(launch.url)
+  t.equal(url.searchParams.get('challenge'), analysis.records[1]?.value)
+  const signed = url.search.slice(1).replace(/&sig=.*$/, '')
+  const signature = url.searchParams.get('sig') ?? ''
+  t.ok(createVerify('RSA-SHA256').update(signed).verify(createPublicKey(key), signature, 'base64'))
+  t.ok(provider.asked.includes('/api/v2/domainTemplates/providers/picket.example/services/statuspage'))
+})
 
 t.test('A provider without the template and a server without a key are refused with 422', async t => {
   provider.knowsTemplate = false
