@@ -3,7 +3,7 @@ import { OPERATIONS } from './operations.ts'
 
 /** Statuses that come from one place for all operations, with tests of their own. */
 const COMMON_STATUSES = ['429', '503', 'default']
-/** Documented together with the operations beside it, but only they answer it. */
+/** Documented because the operations of custom domains share one list of statuses. */
 const NEVER_ANSWERED = ['POST /status-pages/{id}/custom-domain/analyze 409']
 
 type DocumentedOperation = Pick<Operation, 'name'> & { answers: Record<string, unknown> }
