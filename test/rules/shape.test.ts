@@ -169,6 +169,29 @@ t.test('tests are never skipped, postponed or run alone', async t => {
   )
 })
 
+/** Files in which a period of time is the subject itself. */
+const PERIODS: Record<string, string> = {
+  'test/support/wait.ts': 'asks for its condition again',
+  'test/support/import-load.ts': 'observes Retry-After',
+  'test/support/watched-process.ts': 'a program whose rounds take a given time',
+}
+
+t.test('no test waits for a fixed time', async t => {
+  const kinds = ['api', 'attacks', 'browser', 'flow', 'rules', 'store', 'support', 'unit']
+  const wait =
+    /\bsetTimeout\b.*from 'node:timers\/promises'|\bsleep\b.*from '|\bnew Promise\b.*=>\s*setTimeout\(|\.waitForTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(|\.pause\(\d/g
+  const waiting = sources(...kinds.map(kind => `test/${kind}`)).filter(file => places(file, wait).length > 0)
+  t.same(
+    waiting.filter(({ path }) => !(path in PERIODS)).flatMap(file => places(file, wait)),
+    [],
+  )
+  t.same(
+    waiting.map(({ path }) => path).filter(path => path in PERIODS),
+    Object.keys(PERIODS).sort(),
+    'each exception is needed',
+  )
+})
+
 t.test('nothing is left for later in the text, and no path of a developer’s machine', async t => {
   const later = new RegExp(
     `\\b(${['TO', 'FIX', 'XX'].map((start, i) => start + ['DO', 'ME', 'X'][i]).join('|')})\\b`,
