@@ -36,5 +36,3 @@ export const EVENT_FIELDS = {
 
 /** Headers of a delivery (docs/design/events.md#signatures). */
 export const HEADERS = ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature', 'X-Service-Delivery-Retry']
-
-]

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * worker without files of its kind runs files of the other kind.
  */
 const QUICK_CONCURRENCY = 2
-const FLOW_CONCURRENCY = 7
+const FLOW_CONCURRENCY = 11
 
 /** Runs the given test files (default: all) and resolves to the exit code. The last line of the output is the summary. */
 export async function runTests(given: string[]): Promise<number> {

@@ -7,7 +7,8 @@ import { ROOT } from '../../support/deployment.ts'
 
 t.test('A build fails and names the programs whose sources do not exist', async t => {
   const clone = t.testdir({ node_modules: t.fixture('symlink', join(ROOT, 'node_modules')) })
-  for (const file of ['tools/build/build.mjs', 'tools/install/install.mjs', 'tools/install/locked.mjs']) {
+  for (const name of ['build/build.mjs', 'build/own-source-map.mjs', 'install/install.mjs', 'install/locked.mjs']) {
+    const file = join('tools', name)
     mkdirSync(dirname(join(clone, file)), { recursive: true })
     cpSync(join(ROOT, file), join(clone, file))
   }
